@@ -31,6 +31,22 @@ if [ -n "$guesses" ]; then
     printf 'a step says what it is (engine/graph/plan.h), nothing guesses it from a name:\n%s\n' "$guesses"
     broken=1
 fi
+# Nor is a step's name put together or taken apart: Plan::step_of, twin_in and gradient_by find steps. Tables that translate
+# names (transformer_lens.cpp, the glossary) list them; what a person typed is read by name (app/cli/, files/).
+step_names='q|k|v|z|attn|cross_attn|attn_out|attn_scores|masked_scores|mask|pattern|result|scale|normalized|mlp|mlp_out|resid_pre|resid_mid|resid_post|dropped|drop'
+composed=$(grep -rnE "\+ \"\.($step_names)[\".]|\"\.($step_names)\"|\"grad\.|\"(encoder\.)?blocks\.\" ?\+|\"\.through|rfind\(\"\." app \
+    --include='*.h' --include='*.cpp' | grep -vE '^app/(cli/|core/files/|core/labs/diff/transformer_lens|core/glossary/|desktop/tour)|^[^:]*:[0-9]*: *//|; +// ')
+if [ -n "$composed" ]; then
+    printf "a plan finds steps by what they are (engine/graph/plan.h), nothing composes or parses their names:\n%s\n" "$composed"
+    broken=1
+fi
+# An operand is known by its role (Step::operand), not by its number; an explanation's factor says which one it is.
+counted=$(grep -rnE '(step|head|norm|sum|result|filled|update|scale|whole|part|pattern)[a-z_]*(\.|->)operands(\[[0-9]|\.(at\([0-9]|front|back)\b)' app \
+    --include='*.h' --include='*.cpp')
+if [ -n "$counted" ]; then
+    printf "an operand is found by its role (Step::operand), not by its number:\n%s\n" "$counted"
+    broken=1
+fi
 others=$(grep -rlE "#[[:space:]]*include[[:space:]]*<($screen)" app --include='*.h' --include='*.cpp' | grep -v '^app/window/')
 if [ -n "$others" ]; then
     printf 'only app/window/ knows GLFW, EGL and OpenGL:\n%s\n' "$others"

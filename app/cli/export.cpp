@@ -81,7 +81,7 @@ const Step& requested_step(const Run& run, const ExportRequest& request) {
         throw Error("{tensor}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
                     {{"tensor", request.tensor}});
     if (!request.layer) return *named;
-    const Ref step = run.plan().find(name_in_block(*named, *request.layer));
+    const Ref step = run.plan().twin_in(*named, *request.layer);
     if (step == nullptr)
         throw Error("{tensor}: has no layer {layer}, expected a tensor of a block, and one of the model's blocks",
                     {{"tensor", request.tensor}, {"layer", *request.layer}});
@@ -106,7 +106,7 @@ Exhibit requested_exhibit(const ShownRun& shown, const ExportRequest& request) {
 // The same model, weights and input with the norms before the sublayers, and after them.
 Exhibit norm_curves(const Scenario& scenario, const RunOptions& options) {
     const auto curves = [&](const char* norm_first) {
-        return depth_curves(*run_of(with_override(scenario, "norm_first", norm_first), options), "");
+        return depth_curves(*run_of(with_override(scenario, "norm_first", norm_first), options), StackKind::decoder);
     };
     return depth_exhibit(scenario, curves("true"), curves("false"));
 }

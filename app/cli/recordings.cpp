@@ -28,7 +28,7 @@ void trace(const RunOptions& options, const TraceRequest& request) {
     Scenario scenario = scenario_of(options);
     scenario.gradients_of = request.gradients_of;
     std::vector<std::string> asked = request.asked;
-    for (const std::string& name : request.asked) asked.push_back("grad." + name);
+    for (const std::string& name : request.asked) asked.push_back(gradient_name(name));
     const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
     for (const std::string& name : request.asked)
         if (name != "*" && run->plan().find(name) == nullptr)

@@ -65,6 +65,7 @@ public:
     }
 
     void add() {
+        plan_.begin_backward();
         for (StepId id = forward_; id-- > 0;)
             if (depends_[id]) add_gradient(plan_[id]);
     }
@@ -76,7 +77,7 @@ public:
         const std::vector<Declared> declared = plan_.declared();
         for (const Declared& parameter : declared)
             if (plan_.find(parameter.name) == nullptr && weights != nullptr && weights->contains(parameter.name))
-                plan_.step("grad." + parameter.name, NoGradient{parameter.axes}, {});
+                plan_.step(gradient_name(parameter.name), NoGradient{parameter.axes}, {});
     }
 
 private:
@@ -122,23 +123,28 @@ private:
     void add_gradient(const Step& step) {
         if (step.role == Role::input) return;
         belong_to(step);
-        gradients_[step.id] = gradient_of(step);
+        const Ref gradient = gradients_[step.id] = gradient_of(step);
+        plan_.name_gradient(gradient->id, step.id, true);
         if (step.patches.empty() || step.is_source()) return;
-        gradients_[step.id] = plan_.step("grad." + step.name + ".before_edits", PullBackEdits{step.patches},
-                                         {gradients_[step.id]}, step.meaning, Role::internal);
+        const Ref before = plan_.step(gradient->name + ".before_edits", PullBackEdits{step.patches}, {gradient},
+                                      step.meaning, Role::internal);
+        plan_.name_gradient(before->id, step.id, false);
+        gradients_[step.id] = before;
     }
 
     Ref gradient_of(const Step& step) {
-        const std::string name = "grad." + step.name;
+        const std::string name = gradient_name(step.name);
         const Role role = step.role == Role::internal ? Role::internal : Role::recorded;
         if (step.id == target_.step->id)
             return plan_.step(name, TargetCell{step.axes, target_.cell}, {}, step.meaning, role);
         const std::vector<Way>& ways = ways_[step.id];
         if (ways.size() == 1) return pull_back(name, ways.front(), step.meaning, role);
         std::vector<Ref> parts;
-        for (auto way = ways.rbegin(); way != ways.rend(); ++way)
+        for (auto way = ways.rbegin(); way != ways.rend(); ++way) {
             parts.push_back(pull_back(name + ".through." + plan_[way->reader].name + operand_suffix(ways, *way), *way,
                                       step.meaning, Role::internal));
+            plan_.name_gradient(parts.back()->id, step.id, false);
+        }
         return plan_.step(name, SumGradients{}, parts, step.meaning, role);
     }
 
@@ -170,15 +176,16 @@ private:
 
     void belong_to(const Step& step) {
         plan_.begin_stack(step.stack);
-        plan_.begin_block(step.block.empty() ? "" : "grad." + step.block, step.layer);
+        plan_.begin_block(step.block.empty() ? "" : gradient_name(step.block), step.layer);
         plan_.begin_part(step.part, step.meaning, step.title);
     }
 
     // On demand where the tensor itself is.
     void zero(const Step& step) {
         belong_to(step);
-        plan_.step("grad." + step.name, NoGradient{step.axes}, {}, step.meaning,
-                   step.role == Role::on_demand ? Role::on_demand : Role::recorded);
+        const Ref gradient = plan_.step(gradient_name(step.name), NoGradient{step.axes}, {}, step.meaning,
+                                        step.role == Role::on_demand ? Role::on_demand : Role::recorded);
+        plan_.name_gradient(gradient->id, step.id, true);
     }
 
     Plan& plan_;
@@ -210,36 +217,13 @@ void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, 
     plan.end_block();
 }
 
-namespace {
+std::string gradient_name(std::string_view tensor) { return "grad." + std::string(tensor); }
 
-constexpr std::string_view kGradient = "grad.", kThrough = ".through.", kBeforeEdits = ".before_edits";
-
-bool begins_way_back(const Step& step) { return step.name.starts_with(kGradient); }
-
-}  // namespace
-
-std::optional<StepId> way_back_begins(const Plan& plan) {
+std::optional<StepId> backward_begins(const Plan& plan) {
     // Steps are in the order of computation: the gradients, if any, are the last ones.
     const auto& steps = plan.steps();
-    if (steps.empty() || !begins_way_back(steps.back())) return std::nullopt;
-    const auto first = std::ranges::find_if(steps, begins_way_back);
-    return first->id;
+    if (steps.empty() || !steps.back().backward) return std::nullopt;
+    return std::ranges::find_if(steps, &Step::backward)->id;
 }
-
-bool is_on_way_back(const Plan& plan, const Step& step) {
-    const std::optional<StepId> first = way_back_begins(plan);
-    return first && step.id >= *first;
-}
-
-Ref differentiated(const Plan& plan, const Step& gradient) {
-    if (!begins_way_back(gradient)) return nullptr;
-    std::string_view name = std::string_view(gradient.name).substr(kGradient.size());
-    if (const Ref whole = plan.find(name)) return whole;
-    if (const std::size_t at = name.find(kThrough); at != std::string_view::npos) name = name.substr(0, at);
-    if (name.ends_with(kBeforeEdits)) name.remove_suffix(kBeforeEdits.size());
-    return plan.find(name);
-}
-
-Ref gradient_by(const Plan& plan, const Step& step) { return plan.find(std::string(kGradient) + step.name); }
 
 }  // namespace decoderscope

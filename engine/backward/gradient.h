@@ -32,18 +32,11 @@ void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, 
 // Throws Error if there is neither, or if all are left out.
 [[nodiscard]] Tensor targets_of(const Inputs& inputs);
 
-// Which steps of a plan are the way back: the gradients of its target (engine/backward/gradient.h).
+// The name of the gradient by a tensor: "grad." and its name.
+[[nodiscard]] std::string gradient_name(std::string_view tensor);
 
-// The first step of the way back; nothing in a plan without gradients. All steps from there on belong to it.
-[[nodiscard]] std::optional<StepId> way_back_begins(const Plan& plan);
-
-// Whether a step is on the way back.
-[[nodiscard]] bool is_on_way_back(const Plan& plan, const Step& step);
-
-// The step whose gradient this is; for a part of one (".through."), too. nullptr for steps on the way there.
-[[nodiscard]] Ref differentiated(const Plan& plan, const Step& gradient);
-
-// The gradient of the target by a step; nullptr if the plan has none.
-[[nodiscard]] Ref gradient_by(const Plan& plan, const Step& step);
+// The first step of the backward pass; nothing in a plan without gradients. All steps from there on belong to it
+// (Step::backward, Step::gradient_of, Plan::gradient_by).
+[[nodiscard]] std::optional<StepId> backward_begins(const Plan& plan);
 
 }  // namespace decoderscope

@@ -125,15 +125,15 @@ Ref attention(Builder& b, const Attention& a) {
     Ref scores = plan.step(a.at + (biased ? ".attn_scores_unbiased" : ".attn_scores"), product, {q, k}, std::nullopt,
                            biased ? Role::internal : Role::recorded);
     if (biased) scores = biased_by_distance(b, a, scores);
+    const Ref raw_scores = scores;
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", SoftCap{cap}, {scores});
     const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});
-    Ref masked = plan.step(a.at + ".masked_scores", FillMasked{b.config.mask_value}, {scores, mask});
-    masked = dropout(b, DropoutSite::attention_scores, masked);
-    Ref pattern = plan.step(a.at + ".pattern", Softmax{}, {masked});
-    pattern = dropout(b, DropoutSite::attention_weights, pattern);
+    const Ref masked = plan.step(a.at + ".masked_scores", FillMasked{b.config.mask_value}, {scores, mask});
+    const Ref pattern = plan.step(a.at + ".pattern", Softmax{}, {dropout(b, DropoutSite::attention_scores, masked)});
+    const Ref kept_weights = dropout(b, DropoutSite::attention_weights, pattern);
 
-    const Ref z = plan.step(a.at + ".z", WeightedSum{}, {pattern, v});  // [batch, head, query, d_head]
+    const Ref z = plan.step(a.at + ".z", WeightedSum{}, {kept_weights, v});  // [batch, head, query, d_head]
     const LinearParameters o_proj =
         linear_parameters(b, a.parameters + ".o_proj", d_model, b.config.nhead * b.config.d_head());
     // An edited result must affect the output, not only be shown.
@@ -142,6 +142,16 @@ Ref attention(Builder& b, const Attention& a) {
                                  by_results ? Role::recorded : Role::on_demand);
     const Ref out = by_results ? plan.step(a.at + "_out", SumHeads{}, {result, o_proj.bias})
                                : plan.step(a.at + "_out", ProjectOutput{}, {z, o_proj.weight, o_proj.bias});
+    plan.name_steps({{AttentionStep::query, q},
+                     {AttentionStep::key, k},
+                     {AttentionStep::value, v},
+                     {AttentionStep::scores, raw_scores},
+                     {AttentionStep::mask, mask},
+                     {AttentionStep::masked_scores, masked},
+                     {AttentionStep::pattern, pattern},
+                     {AttentionStep::z, z},
+                     {AttentionStep::result, result},
+                     {AttentionStep::out, out}});
     return dropout(b, DropoutSite::attention_out, out);
 }
 

@@ -43,6 +43,10 @@ struct PassRequest {
 // parameter, the input or the edit that doesn't fit.
 [[nodiscard]] std::shared_ptr<const Plan> plan_decoder(const PassRequest& request);
 
+// The tensor that a step of dropout acts on: "blocks.0.mlp_out" for its ".dropout_mask" and its ".dropped"; the name as
+// it is for other steps.
+[[nodiscard]] std::string without_dropout(std::string_view step);
+
 // The parameters of this configuration, with their shapes, in the order in which the forward pass uses them.
 [[nodiscard]] std::vector<Declared> declared_parameters(const Config& config);
 

@@ -8,11 +8,6 @@ namespace {
 
 const KeptRows kNothing;
 
-// The attention whose k this step is, in the decoder only; else empty.
-std::string decoder_attention(const Step& step) {
-    return !step.in_encoder() && step.name == step.attention + ".k" ? step.attention : std::string();
-}
-
 void check_rows(const std::string& name, const Tensor& rows, const Axes& expected) {
     if (rows.empty() || shape_text(rows.axes()) != shape_text(expected))
         throw Error("{name}: shape {shape} was kept, expected {expected}",
@@ -34,12 +29,12 @@ Index Past::numbers() const {
 
 Past past_of(const Run& run) {
     Past past;
-    for (const Step& step : run.plan().steps()) {
-        const std::string attention = decoder_attention(step);
-        if (attention.empty()) continue;
-        const Tensor& k = run.value(step.id);
-        past.attentions[attention] = {k, run.value(attention + ".v")};
-        if (step.part == Part::self_attention) past.positions = k.dim(2);
+    for (const std::string& attention : run.plan().attentions()) {
+        const Ref key = run.plan().step_of(attention, AttentionStep::key);
+        if (key == nullptr || key->in_encoder()) continue;
+        const Tensor& k = run.value(key->id);
+        past.attentions[attention] = {k, run.value(attention, AttentionStep::value)};
+        if (key->part == Part::self_attention) past.positions = k.dim(2);
     }
     return past;
 }

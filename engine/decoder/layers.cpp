@@ -71,12 +71,14 @@ Init gain_init(const Config& config) {
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
-    b.plan.begin_part(Part::norm, Meaning::norm, is_centred(kind) ? message("LayerNorm") : message("RMSNorm"));
+    b.plan.begin_norm(at, is_centred(kind) ? message("LayerNorm") : message("RMSNorm"));
     const Ref gain = b.plan.parameter(parameters + ".weight", width, gain_init(b.config));
     const bool shifted = b.config.bias && is_centred(kind);
     const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;
     const Ref scale = b.plan.step(at + ".scale", NormScale{kind, b.config.layer_norm_eps}, {x});
-    return b.plan.step(at + ".normalized", Normalize{kind}, {x, scale, gain, shift});
+    const Ref normalized = b.plan.step(at + ".normalized", Normalize{kind}, {x, scale, gain, shift});
+    b.plan.name_steps({{NormStep::scale, scale}, {NormStep::normalized, normalized}});
+    return normalized;
 }
 
 Ref feed_forward(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
@@ -99,14 +101,24 @@ Ref feed_forward(Builder& b, const std::string& at, const std::string& parameter
     return dropout(b, DropoutSite::mlp_out, out);
 }
 
+namespace {
+constexpr std::string_view kDropoutMask = ".dropout_mask", kDropped = ".dropped";
+}
+
 Ref dropout(Builder& b, DropoutSite site, Ref x) {
     const auto& sites = b.config.dropout_sites;
     if (!b.dropout_seed || b.config.dropout == 0.0 || std::find(sites.begin(), sites.end(), site) == sites.end())
         return x;
-    const std::string mask_name = x->name + ".dropout_mask";
+    const std::string mask_name = x->name + std::string(kDropoutMask);
     const Ref mask =
         b.plan.step(mask_name, DropoutMask{x->axes, b.config.dropout, *b.dropout_seed, mask_name}, {}, x->meaning);
-    return b.plan.step(x->name + ".dropped", Drop{}, {x, mask}, x->meaning);
+    return b.plan.step(x->name + std::string(kDropped), Drop{}, {x, mask}, x->meaning);
+}
+
+std::string without_dropout(std::string_view step) {
+    for (const std::string_view ending : {kDropoutMask, kDropped})
+        if (step.ends_with(ending)) step.remove_suffix(ending.size());
+    return std::string(step);
 }
 
 }  // namespace decoderscope

@@ -17,9 +17,8 @@ using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys
 
 // ---- into the plan
 
-// A tensor of an attention, from "blocks.0.attn" and ".mask".
-const Step& step_of(const Plan& plan, const std::string& attention, const char* tensor) {
-    const Ref step = plan.find(attention + tensor);
+const Step& step_of(const Plan& plan, const std::string& attention, AttentionStep which) {
+    const Ref step = plan.step_of(attention, which);
     if (step == nullptr)
         throw Error("{attention}: this model has no such attention, expected one such as blocks.0.attn",
                     {{"attention", attention}});
@@ -46,13 +45,13 @@ struct Applier {
     Plan& plan;
 
     void operator()(const MaskEdit& edit) const {
-        const Step& mask = step_of(plan, edit.attention, ".mask");
+        const Step& mask = step_of(plan, edit.attention, AttentionStep::mask);
         patch_step(plan, mask,
                    {Patch::Kind::set, {edit.batch, edit.head, edit.query, edit.key}, edit.keep ? 1.0F : 0.0F});
     }
 
     void operator()(const ScaleHead& edit) const {
-        const Step& z = step_of(plan, edit.attention, ".z");
+        const Step& z = step_of(plan, edit.attention, AttentionStep::z);
         patch_step(plan, z,
                    {Patch::Kind::multiply, {std::nullopt, edit.head, std::nullopt, std::nullopt}, edit.factor});
     }

@@ -105,8 +105,11 @@ Ref Plan::add(Step step) {
     step.layer = here_.layer;
     step.part = here_.part;
     step.title = here_.title;
+    step.norm = here_.norm;
     step.lens = here_.lens;
+    step.backward = here_.backward;
     if (step.role != Role::parameter) step.attention = here_.attention;
+    step.is_pattern = makes_pattern(step.operation, step.part);
     if (!by_name_.emplace(step.name, step.id).second) throw std::logic_error("two steps are named " + step.name);
     steps_.push_back(std::move(step));
     return &steps_.back();
@@ -188,6 +191,12 @@ void Plan::replace(StepId id, Operation operation, std::vector<StepId> operands)
         throw std::logic_error(step.name + " would change its shape");
     step.operation = std::move(operation);
     step.operands = std::move(operands);
+    step.is_pattern = makes_pattern(step.operation, step.part);
+}
+
+bool Plan::makes_pattern(const Operation& operation, Part part) {
+    return (part == Part::self_attention || part == Part::cross_attention) &&
+           operation.traits().values == Values::weights;
 }
 
 // Records where masks act: from the step that fills one in, back to the scores it reads and forward to what is computed
@@ -203,7 +212,7 @@ void Plan::follow_scores(Step& step) {
         for (const StepId operand : step.operands)
             if (!step.masked_by && is_over_keys(steps_[operand].axes)) step.masked_by = steps_[operand].masked_by;
     }
-    if (traits.values == Values::weights)
+    if (makes_pattern(step.operation, here_.part))
         for (const StepId operand : step.operands) mark_scores_before(operand, std::nullopt);
 }
 
@@ -228,12 +237,75 @@ void Plan::begin_part(Part part, Meaning meaning, std::optional<Phrase> title) {
     here_.part = part;
     here_.title = title.value_or(title_of(part));
     here_.attention.clear();
+    here_.norm.clear();
     meaning_ = meaning;
 }
 
 void Plan::begin_attention(std::string name, Part part) {
     begin_part(part, Meaning::attention);
     here_.attention = std::move(name);
+}
+
+void Plan::begin_norm(std::string name, std::optional<Phrase> title) {
+    begin_part(Part::norm, Meaning::norm, std::move(title));
+    here_.norm = std::move(name);
+}
+
+void Plan::name_steps(std::initializer_list<std::pair<AttentionStep, Ref>> steps) {
+    for (const auto& [which, step] : steps) by_attention_[here_.attention][static_cast<std::size_t>(which)] = step;
+}
+
+void Plan::name_steps(std::initializer_list<std::pair<NormStep, Ref>> steps) {
+    for (const auto& [which, step] : steps) by_norm_[here_.norm][static_cast<std::size_t>(which)] = step;
+}
+
+void Plan::name_gradient(StepId gradient, StepId of, bool whole) {
+    steps_[gradient].gradient_of = of;
+    if (whole) gradients_[of] = gradient;
+}
+
+Ref Plan::step_of(std::string_view attention, AttentionStep which) const {
+    const auto found = by_attention_.find(attention);
+    return found == by_attention_.end() ? nullptr : found->second[static_cast<std::size_t>(which)];
+}
+
+Ref Plan::step_of(std::string_view norm, NormStep which) const {
+    const auto found = by_norm_.find(norm);
+    return found == by_norm_.end() ? nullptr : found->second[static_cast<std::size_t>(which)];
+}
+
+Ref Plan::gradient_by(const Step& step) const {
+    const auto found = gradients_.find(step.id);
+    return found == gradients_.end() ? nullptr : &steps_[found->second];
+}
+
+Ref Plan::twin_in(const Step& step, Index layer) const {
+    if (step.is_source() || step.block.empty() || layer < 0) return nullptr;
+    const std::string stack = step.block.substr(0, step.block.rfind('.') + 1);  // "encoder.blocks."
+    return find(stack + std::to_string(layer) + step.name.substr(step.block.size()));
+}
+
+std::vector<std::string> Plan::attentions() const {
+    std::vector<std::string> found;
+    for (const Step& step : steps_)
+        if (!step.attention.empty() && std::ranges::find(found, step.attention) == found.end())
+            found.push_back(step.attention);
+    return found;
+}
+
+std::vector<std::string> Plan::blocks(StackKind stack) const {
+    std::vector<std::string> found;
+    for (const Step& step : steps_)
+        if (step.stack == stack && !step.backward && !step.block.empty() &&
+            (found.empty() || found.back() != step.block) && std::ranges::find(found, step.block) == found.end())
+            found.push_back(step.block);
+    return found;
+}
+
+std::string Plan::attention_in(std::string_view block) const {
+    const auto found =
+        std::ranges::find_if(steps_, [&](const Step& step) { return step.block == block && !step.attention.empty(); });
+    return block.empty() || found == steps_.end() ? std::string() : found->attention;
 }
 
 Ref Plan::find(std::string_view name) const {
@@ -284,25 +356,6 @@ NeededSteps needed_steps(const Plan& plan, const std::function<bool(const Step&)
     std::ranges::reverse(steps.order);
     std::ranges::reverse(steps.freed_after);
     return steps;
-}
-
-std::vector<Tensor> computed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted) {
-    const NeededSteps needed = needed_steps(plan, wanted);
-    std::vector<Tensor> values(plan.steps().size());
-    for (std::size_t i = 0; i < needed.order.size(); ++i) {
-        const Step& step = plan[needed.order[i]];
-        Tensor& value = values[step.id];
-        if (step.is_source()) {
-            value = step.source;
-        } else {
-            Operands operands;
-            for (const StepId operand : step.operands) operands.add(values[operand]);
-            value = step.operation.compute(operands, step.axes);
-        }
-        for (const Patch& patch : step.patches) patch.apply(value);
-        for (const StepId freed : needed.freed_after[i]) values[freed] = Tensor();
-    }
-    return values;
 }
 
 }  // namespace decoderscope

@@ -3,6 +3,7 @@
 #include "engine/base/message.h"
 #include "engine/graph/operation.h"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <initializer_list>
@@ -45,6 +46,23 @@ enum class Part {
 // Whether the decoder's or the encoder's blocks compute a step.
 enum class StackKind { decoder, encoder };
 
+// The steps that every attention has, however its architecture makes and names them (Plan::step_of).
+enum class AttentionStep {
+    query,
+    key,
+    value,   // as they are used: normalised, rotated, after the rows that were kept
+    scores,  // before a cap and the mask
+    mask,
+    masked_scores,
+    pattern,  // as the softmax makes it, before dropout
+    z,        // what each head gathers
+    result,   // what each head adds to the stream
+    out,      // their sum, with the bias
+};
+
+// The two steps of a norm.
+enum class NormStep { scale, normalized };
+
 // Why a step exists.
 enum class Role {
     recorded,   // a tensor of the trace, under a name of the contract
@@ -80,13 +98,19 @@ struct Step {
     std::string block;  // "blocks.0", "encoder.blocks.1"; empty outside the blocks
     Index layer = -1;   // the block's number in its stack; -1 outside the blocks
     Part part = Part::input;
-    Phrase title = Phrase("");  // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
-    std::string attention;      // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
-    std::string lens;           // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
+    Phrase title = Phrase("");          // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
+    std::string attention;              // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
+    std::string norm;                   // "blocks.0.ln1": the norm that it is a step of; else empty
+    std::string lens;                   // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
+    bool backward = false;              // on the backward pass
+    std::optional<StepId> gradient_of;  // the step that this is the gradient by, or a part of it
     // For steps over [query, key], derived by the plan:
     std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
     std::optional<StepId> mask_to_come;  // the mask that a later step will fill in
     bool is_scores = false;              // a softmax over key is still to come
+    // Derived, too: whether it holds an attention's weights as they are made, before dropout. Its rows need not sum
+    // to 1.
+    bool is_pattern = false;
     std::vector<Patch> patches;
     Tensor source;  // a parameter's or an input's values
 
@@ -151,8 +175,17 @@ public:
     void end_block() { begin_block({}, -1); }
     void begin_part(Part part, Meaning meaning, std::optional<Phrase> title = std::nullopt);
     void begin_attention(std::string name, Part part);
+    void begin_norm(std::string name, std::optional<Phrase> title = std::nullopt);
     void begin_reading(std::string of) { here_.lens = std::move(of); }
     void end_reading() { here_.lens.clear(); }
+
+    // Says which steps of the attention or the norm that began last are which; nullptr for one that it doesn't have.
+    void name_steps(std::initializer_list<std::pair<AttentionStep, Ref>> steps);
+    void name_steps(std::initializer_list<std::pair<NormStep, Ref>> steps);
+    // The following steps are the backward pass.
+    void begin_backward() { here_.backward = true; }
+    // Says that a step is the gradient by another, or, if not `whole`, a part of that.
+    void name_gradient(StepId gradient, StepId of, bool whole);
 
     // Makes a step compute something else, of the same shape, from steps before it: how a mutation changes the plan.
     void replace(StepId id, Operation operation, std::vector<StepId> operands);
@@ -167,6 +200,18 @@ public:
     [[nodiscard]] Ref main_operand(const Step& step) const { return at(step.main_operand()); }
     // The step of that name; nullptr if none.
     [[nodiscard]] Ref find(std::string_view name) const;
+    // A step of an attention ("blocks.0.attn") or of a norm ("blocks.0.ln1"); nullptr if there is none.
+    [[nodiscard]] Ref step_of(std::string_view attention, AttentionStep which) const;
+    [[nodiscard]] Ref step_of(std::string_view norm, NormStep which) const;
+    // The gradient by a step; nullptr if the plan has none.
+    [[nodiscard]] Ref gradient_by(const Step& step) const;
+    // The same step in another block of its stack; nullptr if there is none.
+    [[nodiscard]] Ref twin_in(const Step& step, Index layer) const;
+    // The attentions, and the blocks of a stack, by name, in the order of computation.
+    [[nodiscard]] std::vector<std::string> attentions() const;
+    [[nodiscard]] std::vector<std::string> blocks(StackKind stack) const;
+    // The first attention of a block, which is its self-attention; empty if it has none.
+    [[nodiscard]] std::string attention_in(std::string_view block) const;
     [[nodiscard]] const std::vector<Declared>& declared() const { return declared_; }
 
 private:
@@ -177,17 +222,23 @@ private:
         Index layer = -1;
         Part part = Part::input;
         Phrase title = Phrase("");
-        std::string attention, lens;
+        std::string attention, norm, lens;
+        bool backward = false;
     };
+    static constexpr std::size_t kAttentionSteps = static_cast<std::size_t>(AttentionStep::out) + 1;
 
     [[nodiscard]] Ref at(std::optional<StepId> id) const { return id ? &steps_[*id] : nullptr; }
     Ref add(Step step);
+    [[nodiscard]] static bool makes_pattern(const Operation& operation, Part part);
     void follow_scores(Step& step);
     void mark_scores_before(StepId id, std::optional<StepId> mask);
 
     const Weights* weights_;
     std::deque<Step> steps_;  // a deque, so that a Ref stays valid while the plan grows
     std::unordered_map<std::string, StepId> by_name_;
+    std::map<std::string, std::array<Ref, kAttentionSteps>, std::less<>> by_attention_;  // nullptr: it has no such step
+    std::map<std::string, std::array<Ref, 2>, std::less<>> by_norm_;
+    std::unordered_map<StepId, StepId> gradients_;  // by the step that they are the gradient by
     std::vector<Declared> declared_;
     Belonging here_;
     Meaning meaning_ = Meaning::residual;
@@ -215,8 +266,5 @@ struct NeededSteps {
     std::vector<std::vector<StepId>> freed_after;  // beside `order`: what no later step reads
 };
 [[nodiscard]] NeededSteps needed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted);
-
-// The values of the wanted steps alone, by step; all other tensors are empty. Nothing else is computed.
-[[nodiscard]] std::vector<Tensor> computed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted);
 
 }  // namespace decoderscope

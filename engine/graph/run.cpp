@@ -37,6 +37,11 @@ const Tensor& Run::value(std::string_view name) const {
     return step == nullptr ? kNone : value(step->id);
 }
 
+const Tensor& Run::value(std::string_view attention, AttentionStep which) const {
+    const Ref step = plan_->step_of(attention, which);
+    return step == nullptr ? kNone : value(step->id);
+}
+
 Operands Run::operands_of(StepId id) const {
     Operands operands;
     for (const StepId operand : (*plan_)[id].operands) operands.add(value(operand));
@@ -175,7 +180,7 @@ struct Executor {
     std::vector<std::size_t> readers;  // of each step, still to be computed; used if not all tensors are kept
 
     [[nodiscard]] bool asked_for(const Step& step) const {
-        if (step.role != Role::on_demand) return true;
+        if (step.role != Role::on_demand || options.needed != nullptr) return true;
         const auto& asked = options.asked;
         return std::any_of(asked.begin(), asked.end(),
                            [&](const std::string& name) { return name == "*" || name == step.name; });
@@ -187,10 +192,14 @@ struct Executor {
                before.source.shares_values_with(now.source);
     }
 
+    [[nodiscard]] Tensor source_of(const Step& step) const {
+        return options.source ? options.source(step).with_axes(step.axes) : step.source;
+    }
+
     [[nodiscard]] Tensor compute(const Step& step) const {
         try {
             Tensor tensor =
-                step.is_source() ? step.source : step.operation.compute(run->operands_of(step.id), step.axes);
+                step.is_source() ? source_of(step) : step.operation.compute(run->operands_of(step.id), step.axes);
             for (const Patch& patch : step.patches) patch.apply(tensor);
             return tensor;
         } catch (const Error& error) {
@@ -259,7 +268,8 @@ struct Executor {
     void visit_source(const Step& step) {
         const Ref before = options.previous != nullptr ? options.previous->plan().find(step.name) : nullptr;
         const bool same = before != nullptr && is_same_source(*before, step);
-        if (!step.patches.empty()) run->values_[step.id] = same ? options.previous->value(before->id) : compute(step);
+        if (!step.patches.empty() || options.source)
+            run->values_[step.id] = same ? options.previous->value(before->id) : compute(step);
         if (same)
             changed[step.id] = kUnchanged;
         else if (before != nullptr && before->axes == step.axes && row_axis(step.axes))
@@ -293,11 +303,12 @@ struct Executor {
         release(step.id);
     }
 
-    // Visits a step and counts it; false if stopped.
-    bool advance(StepId id) {
+    // Visits a step and counts it; false if stopped. `dropped` are the steps that nothing reads any more.
+    bool advance(StepId id, std::span<const StepId> dropped) {
         if (options.stop.stop_requested()) return false;
         visit(run->plan()[id]);
         if (options.kept) let_go(run->plan()[id]);
+        for (const StepId unread : dropped) run->values_[unread] = Tensor();
         if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
         return true;
     }
@@ -324,6 +335,10 @@ Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& opt
     executor_->options = options;
     executor_->changed.resize(steps);
     if (options.kept) executor_->readers = readers_of(executor_->run->plan());
+    if (options.needed != nullptr) {
+        order_ = options.needed->order;
+        return;
+    }
     const std::vector<bool> first =
         options.early ? needed_for(executor_->run->plan(), options.looked_at) : std::vector<bool>(steps);
     for (const bool now : {true, false})
@@ -336,7 +351,9 @@ Execution::~Execution() = default;
 
 bool Execution::advance() {
     if (next_ == order_.size()) return true;
-    stopped_ = !executor_->advance(order_[next_]);
+    const NeededSteps* needed = executor_->options.needed;
+    stopped_ = !executor_->advance(
+        order_[next_], needed == nullptr ? std::span<const StepId>() : std::span(needed->freed_after[next_]));
     if (stopped_) return true;
     ++next_;
     if (next_ == early_ && executor_->options.early)

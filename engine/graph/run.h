@@ -30,6 +30,8 @@ public:
     }
     // The same by name; an empty tensor if there is no such step.
     [[nodiscard]] const Tensor& value(std::string_view name) const;
+    // The same by its place in an attention: "blocks.0.attn", its pattern.
+    [[nodiscard]] const Tensor& value(std::string_view attention, AttentionStep which) const;
     [[nodiscard]] Operands operands_of(StepId id) const;
     // The values of a step's operand of that role; empty if it has none.
     [[nodiscard]] const Tensor& operand(const Step& step, OperandRole as) const;
@@ -63,14 +65,19 @@ struct ExecuteOptions {
     // Which steps' tensors are kept; all if it is empty. Others are freed after the last step that reads them, and
     // recomputed on demand from what is kept.
     std::function<bool(const Step&)> kept;
+    // Computes only what these steps need, and keeps nothing but them: other tensors are dropped after the last step
+    // that reads them. All steps if it is nullptr.
+    const NeededSteps* needed = nullptr;
+    // The values of parameters and inputs, in place of those in the plan; for needed steps alone.
+    std::function<Tensor(const Step&)> source;
     // Steps of which only the last row is computed now, the others on demand.
     std::span<const std::string> last_row_first;
 };
 
 struct Executor;
 
-// A plan being computed step by step, so that the caller can pause between any two. The previous run and the data
-// behind the options' spans must outlive it.
+// A plan being computed step by step, so that the caller can pause between any two: the one loop that runs plans. The
+// previous run and the data behind the options' spans and pointers must outlive it.
 class Execution {
 public:
     explicit Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& options = {});

@@ -60,7 +60,7 @@ enum class Values {
     as_first,      // the same kind as the main operand (Step::main_operand)
     non_negative,  // 0 and more
     mask,          // 1 = kept, 0 = hidden
-    weights,       // 0 and more, summing to 1 along the last axis
+    weights,       // from 0 to 1: how much of each; whether a row sums to 1 is another fact (Traits::sums_to_one)
 };
 
 // Replaces the cells that a mask hides by a value. Operands: scores, mask.
@@ -103,6 +103,7 @@ struct NormFacts {
 // All of these. The defaults declare nothing.
 struct Traits {
     Values values = Values::any;
+    bool sums_to_one = false;         // along the last axis; not where part of it is given to what has no cell
     bool deferred = false;            // computed when its values are first read
     bool recorded_elsewhere = false;  // another program computed it: its numbers lie in a file, and nothing makes them
     bool goes_on = false;             // the output continues the stream: unchanged, or with the updates added to it

@@ -165,8 +165,15 @@ void split(Plan& plan, WrongHeads::Kind kind) {
 
 void join(Plan& plan, const Config& config) {
     if (config.nhead == 1) return;
-    for (const std::string& attention : sites::attentions(plan))
-        if (const Ref out = plan.find(attention + "_out")) plan.replace(out->id, JoinByView{}, out->operands);
+    for (const std::string& attention : plan.attentions())
+        if (const Ref out = plan.step_of(attention, AttentionStep::out)) {
+            // Where an edit of the heads' results makes it their sum, it is joined from what they are made of.
+            const Ref results = plan.operand(*out, OperandRole::results);
+            const Step& joined = results == nullptr ? *out : *results;
+            std::vector<StepId> read = {*joined.operand(OperandRole::input), *joined.operand(OperandRole::weight)};
+            if (const std::optional<StepId> bias = out->operand(OperandRole::bias)) read.push_back(*bias);
+            plan.replace(out->id, JoinByView{}, read);
+        }
 }
 
 // The steps that read a step as their second operand, with more heads than it has.
@@ -181,9 +188,9 @@ std::vector<StepId> readers_of(const Plan& plan, StepId few) {
 // What reads the keys and values of fewer heads reads them in turn.
 void tile(Plan& plan, const Config& config) {
     if (config.num_key_value_heads == config.nhead) return;
-    for (const std::string& attention : sites::attentions(plan))
-        for (const char* name : {".k", ".v"})
-            if (const Ref few = plan.find(attention + name))
+    for (const std::string& attention : plan.attentions())
+        for (const AttentionStep which : {AttentionStep::key, AttentionStep::value})
+            if (const Ref few = plan.step_of(attention, which))
                 for (const StepId reader : readers_of(plan, few->id))
                     plan.replace(reader, TiledHeads{plan[reader].operation}, plan[reader].operands);
 }

@@ -69,8 +69,8 @@ bool concerns(const Step& mask, WrongMask::Kind kind) {
 // A change of the masks of the attentions of a part, or of all.
 std::function<void(Plan&, const Config&)> wrong(WrongMask::Kind kind, Index shift = 0) {
     return [kind, shift](Plan& plan, const Config&) {
-        for (const std::string& attention : sites::attentions(plan)) {
-            const Ref mask = plan.find(attention + ".mask");
+        for (const std::string& attention : plan.attentions()) {
+            const Ref mask = plan.step_of(attention, AttentionStep::mask);
             if (mask == nullptr || !concerns(*mask, kind)) continue;
             plan.replace(mask->id, WrongMask{mask->operation, kind, shift}, mask->operands);
         }
@@ -88,7 +88,7 @@ void target_padding_for_source(Plan& plan, const Config&) {
     const Ref target = plan.find("attention_mask"), source = plan.find("encoder_attention_mask");
     if (target == nullptr || source == nullptr || shape_text(target->axes) != shape_text(source->axes)) return;
     for (const std::string& attention : sites::attentions(plan, Part::cross_attention)) {
-        const Ref mask = plan.find(attention + ".mask");
+        const Ref mask = plan.step_of(attention, AttentionStep::mask);
         if (mask == nullptr) continue;
         std::vector<StepId> read = mask->operands;
         std::ranges::replace(read, source->id, target->id);
@@ -154,14 +154,14 @@ void masks(std::vector<Mutation>& list) {
                     .cause = message("Cross-attention has no padding mask, though the encoder has one."),
                     .change = [](Plan& plan, const Config&) {
                         for (const std::string& attention : sites::attentions(plan, Part::cross_attention))
-                            if (const Ref mask = plan.find(attention + ".mask"))
+                            if (const Ref mask = plan.step_of(attention, AttentionStep::mask))
                                 plan.replace(mask->id, WrongMask{mask->operation, Kind::nothing}, mask->operands);
                     }});
     list.push_back({.name = "causal-cross-attention",
                     .cause = message("Cross-attention has a causal mask; it should see the whole source."),
                     .change = [](Plan& plan, const Config&) {
                         for (const std::string& attention : sites::attentions(plan, Part::cross_attention))
-                            if (const Ref mask = plan.find(attention + ".mask"))
+                            if (const Ref mask = plan.step_of(attention, AttentionStep::mask))
                                 plan.replace(mask->id, WrongMask{mask->operation, Kind::shifted, 0}, mask->operands);
                     }});
     list.push_back({.name = "window-one-longer",

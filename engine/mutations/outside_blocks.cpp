@@ -48,9 +48,9 @@ void encoder(std::vector<Mutation>& list) {
                     .cause = message("Cross-attention takes keys and values from the target instead of the memory."),
                     .change = [](Plan& plan, const Config&) {
                         for (const std::string& attention : sites::attentions(plan, Part::cross_attention)) {
-                            const Ref q = plan.find(attention + ".q");
-                            for (const char* name : {".k", ".v"}) {
-                                const Ref step = plan.find(attention + name);
+                            const Ref q = plan.step_of(attention, AttentionStep::query);
+                            for (const AttentionStep which : {AttentionStep::key, AttentionStep::value}) {
+                                const Ref step = plan.step_of(attention, which);
                                 if (q == nullptr || step == nullptr || q->axes[2].size != step->axes[2].size) continue;
                                 std::vector<StepId> read = step->operands;
                                 if (!read.empty()) read[0] = q->operands[0];
@@ -62,8 +62,8 @@ void encoder(std::vector<Mutation>& list) {
         {.name = "causal-encoder",
          .cause = message("The encoder has a causal mask; it should see the whole source."),
          .change = [](Plan& plan, const Config&) {
-             for (const std::string& attention : sites::attentions(plan)) {
-                 const Ref mask = plan.find(attention + ".mask");
+             for (const std::string& attention : plan.attentions()) {
+                 const Ref mask = plan.step_of(attention, AttentionStep::mask);
                  if (mask != nullptr && mask->in_encoder())
                      plan.replace(mask->id, WrongMask{mask->operation, WrongMask::Kind::shifted, 0}, mask->operands);
              }

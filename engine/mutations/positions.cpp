@@ -197,7 +197,7 @@ void rope(std::vector<Mutation>& list) {
              if (!rotates(config)) return;
              const Operation turn = Rope{config.rope_theta, config.rotary_columns(), config.rope_interleaved};
              for (const std::string& attention : sites::attentions(plan, Part::self_attention))
-                 if (const Ref v = plan.find(attention + ".v"))
+                 if (const Ref v = plan.step_of(attention, AttentionStep::value))
                      plan.replace(v->id, Then{v->operation, turn, v->operands.size()}, v->operands);
          }});
     list.push_back({.name = "rope-one-late",
@@ -208,12 +208,11 @@ void rope(std::vector<Mutation>& list) {
                             if (!rotates(config)) return;
                             const Operation turn = Rope{config.rope_theta, config.rotary_columns(),
                                                         config.rope_interleaved, RopeScaling{}, 1};
-                            for (const std::string& attention : sites::attentions(plan))
-                                for (const char* name : {".q", ".k"})
-                                    if (plan.find(attention + name + "_unrotated") != nullptr) {
-                                        const Ref rotated = plan.find(attention + name);
+                            for (const std::string& attention : plan.attentions())
+                                for (const AttentionStep which : {AttentionStep::query, AttentionStep::key})
+                                    if (const Ref rotated = plan.step_of(attention, which);
+                                        rotated != nullptr && plan.find(rotated->name + "_unrotated") != nullptr)
                                         plan.replace(rotated->id, turn, rotated->operands);
-                                    }
                         },
                     .harmless = true});
     list.push_back({.name = "no-rope-scaling",

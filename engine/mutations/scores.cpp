@@ -152,8 +152,8 @@ Mutation added(std::string_view name, Phrase cause, float kept, float hidden) {
             .cause = cause,
             .change =
                 [kept, hidden](Plan& plan, const Config&) {
-                    for (const std::string& attention : sites::attentions(plan))
-                        if (const Ref masked = plan.find(attention + ".masked_scores");
+                    for (const std::string& attention : plan.attentions())
+                        if (const Ref masked = plan.step_of(attention, AttentionStep::masked_scores);
                             masked != nullptr && masked->operands.size() == 2)
                             plan.replace(masked->id, AddMask{kept, hidden}, masked->operands);
                 },
@@ -168,9 +168,9 @@ void fills(std::vector<Mutation>& list) {
                     .cause = message("The mask is applied after the softmax: the weights of what is left no longer sum "
                                      "to 1."),
                     .change = [](Plan& plan, const Config&) {
-                        for (const std::string& attention : sites::attentions(plan)) {
-                            const Ref masked = plan.find(attention + ".masked_scores");
-                            const Ref pattern = plan.find(attention + ".pattern");
+                        for (const std::string& attention : plan.attentions()) {
+                            const Ref masked = plan.step_of(attention, AttentionStep::masked_scores);
+                            const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
                             if (masked == nullptr || pattern == nullptr || masked->operands.size() != 2) continue;
                             const std::vector<StepId> read = {masked->operands[0], masked->operands[1]};
                             plan.replace(masked->id, Carry{}, {read[0]});
@@ -217,8 +217,8 @@ namespace {
 
 std::function<void(Plan&, const Config&)> pattern_by(const Operation& operation) {
     return [operation](Plan& plan, const Config&) {
-        for (const std::string& attention : sites::attentions(plan))
-            if (const Ref pattern = plan.find(attention + ".pattern"))
+        for (const std::string& attention : plan.attentions())
+            if (const Ref pattern = plan.step_of(attention, AttentionStep::pattern))
                 plan.replace(pattern->id, operation, pattern->operands);
     };
 }

@@ -7,14 +7,6 @@
 
 namespace decoderscope::sites {
 
-std::vector<std::string> attentions(const Plan& plan) {
-    std::vector<std::string> found;
-    for (const Step& step : plan.steps())
-        if (!step.attention.empty() && std::ranges::find(found, step.attention) == found.end())
-            found.push_back(step.attention);
-    return found;
-}
-
 std::vector<std::string> attentions(const Plan& plan, Part part) {
     std::vector<std::string> found;
     for (const Step& step : plan.steps())

@@ -10,8 +10,7 @@
 // The places of a plan that mutations change.
 namespace decoderscope::sites {
 
-// The names of the plan's attentions; of the decoder's self-attentions or cross-attentions alone, if asked.
-[[nodiscard]] std::vector<std::string> attentions(const Plan& plan);
+// The names of the decoder's self-attentions or cross-attentions.
 [[nodiscard]] std::vector<std::string> attentions(const Plan& plan, Part part);
 
 // The steps of one attention that read a parameter whose name ends like this: ".q_proj.weight".

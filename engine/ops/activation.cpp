@@ -1,11 +1,15 @@
 #include "engine/ops/activation.h"
 
+#include "engine/ops/cellwise.h"
+
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
 
 #include <cmath>
 #include <numbers>
+#include <span>
+#include <string>
 
 namespace decoderscope {
 
@@ -103,6 +107,96 @@ Explanation Activate::explain(const Operands& in, const Tensor&, const Cell& cel
     return {{line("post", {term({activated(kind, in[0], 0, cell)})})}};
 }
 
+namespace {
+
+// The gradient where pre is positive, else 0, whatever the gradient is.
+void relu_back(row::In pre, row::In grad, row::Out to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : grad[i];
+}
+
+using ActivationBack = void (*)(row::In, row::In, row::Out);
+
+ActivationBack back_through(ActivationKind kind) {
+    switch (kind) {
+        case ActivationKind::relu:
+            return relu_back;
+        case ActivationKind::gelu:
+            return row::gelu_back;
+        case ActivationKind::gelu_tanh:
+            return row::gelu_tanh_back;
+        case ActivationKind::silu:
+            return row::silu_back;
+    }
+    return nullptr;
+}
+
+std::string slope_name(ActivationKind kind) {
+    switch (kind) {
+        case ActivationKind::relu:
+            return "relu′";
+        case ActivationKind::gelu:
+            return "gelu′";
+        case ActivationKind::gelu_tanh:
+            return "gelu_tanh′";
+        case ActivationKind::silu:
+            return "silu′";
+    }
+    return "";
+}
+
+}  // namespace
+
+double slope_of(ActivationKind kind, double x) {
+    switch (kind) {
+        case ActivationKind::relu:
+            return x > 0.0 ? 1.0 : 0.0;
+        case ActivationKind::gelu: {
+            const double density = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+            return 0.5 * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0)) + x * density;
+        }
+        case ActivationKind::gelu_tanh: {
+            const double slope = std::sqrt(2.0 * std::numbers::inv_pi);
+            const double t = std::tanh(slope * (x + 0.044715 * x * x * x));
+            return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * slope * (1.0 + 3.0 * 0.044715 * x * x);
+        }
+        case ActivationKind::silu: {
+            const double s = 1.0 / (1.0 + std::exp(-x));
+            return s * (1.0 + x * (1.0 - s));
+        }
+    }
+    return 1.0;
+}
+
+namespace {
+
+Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const Cell& cell) {
+    const auto value = static_cast<double>(x.at(cell));
+    return derived_factor(slope_of(kind, value), slope_name(kind) + "(" + short_number(value) + ")", operand, cell);
+}
+
+}  // namespace
+
+About Activate::about_pull_back(std::size_t) const {
+    return {tr("gradient before the activation"), "∂/∂pre = g · act′(pre)",
+            tr("A detector that is silent passes nothing back (relu) or nearly nothing: it can't learn from this "
+               "position.")};
+}
+
+Tensor Activate::pull_back(std::size_t, const Backward& b) const {
+    Tensor out(b.grad.axes());
+    const std::span<float> to = out.writable();
+    const row::In pre = b.in[0].values(), grad = b.grad.values();
+    in_parallel(out.size(), kStraightCost, [&, back = back_through(kind)](Index begin, Index end) {
+        const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
+        back(pre.subspan(first, count), grad.subspan(first, count), to.subspan(first, count));
+    });
+    return out;
+}
+
+Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    return {{line("g", {term({b.grad_at(cell), slope_at(kind, b.in[0], 0, cell)})})}};
+}
+
 About ActivateGated::about() const {
     return {
         tr("gate"), "post = act(gate) · pre",
@@ -123,6 +217,32 @@ Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {
 
 Explanation ActivateGated::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     return {{line("post", {term({activated(kind, in[1], 1, cell), cell_factor(in[0], 0, cell)})})}};
+}
+
+About ActivateGated::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient by what is gated"), "∂/∂pre = g · act(gate)",
+                tr("What the gate lets through, it lets back.")};
+    return {tr("gradient by the gate"), "∂/∂gate = g · pre · act′(gate)",
+            tr("Opening the gate a little lets a little more of the other projection through.")};
+}
+
+Tensor ActivateGated::pull_back(std::size_t operand, const Backward& b) const {
+    const float* pre = b.in[0].data();
+    const float* gate = b.in[1].data();
+    const auto slope = [&](std::size_t i) {
+        const auto at = static_cast<double>(gate[i]);
+        return operand == 0 ? activate(kind, at) : static_cast<double>(pre[i]) * slope_of(kind, at);
+    };
+    return scaled(b.grad, slope, kCurvedCost);
+}
+
+Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    if (operand == 1)
+        return {{line("g", {term({b.grad_at(cell), b.in_at(0, cell), slope_at(kind, b.in[1], 1, cell)})})}};
+    const auto gate = static_cast<double>(b.in[1].at(cell));
+    return {{line("g", {term({b.grad_at(cell),
+                              derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
 }
 
 }  // namespace decoderscope

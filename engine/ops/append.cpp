@@ -42,4 +42,25 @@ Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell)
     return {{line(kept ? tr("kept") : tr("new"), {term({cell_factor(in[operand], operand, from)})})}};
 }
 
+About Append::about_pull_back(std::size_t) const {
+    return {tr("gradient by a part"), "∂/∂part[b, h, p, d] = g[b, h, first + p, d]",
+            tr("Each row hands back what arrived at its place.")};
+}
+
+Tensor Append::pull_back(std::size_t operand, const Backward& b) const {
+    const Index past = b.in[0].dim(2) * b.in[0].dim(3), size = b.in[operand].dim(2) * b.in[operand].dim(3);
+    const Index plane = b.grad.dim(2) * b.grad.dim(3), first = operand == 0 ? 0 : past;
+    Tensor out(b.in[operand].axes());
+    float* to = out.writable().data();
+    for (Index head = 0; head < b.grad.dim(0) * b.grad.dim(1); ++head)
+        to = std::copy_n(b.grad.data() + head * plane + first, size, to);
+    return out;
+}
+
+Explanation Append::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    Cell at = cell;
+    if (operand == 1) at[2] += b.in[0].dim(2);
+    return {{line("g", {term({b.grad_at(at)})})}};
+}
+
 }  // namespace decoderscope

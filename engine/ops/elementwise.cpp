@@ -1,5 +1,7 @@
 #include "engine/ops/elementwise.h"
 
+#include "engine/ops/cellwise.h"
+
 #include "engine/base/parallel.h"
 #include "engine/base/random.h"
 #include "engine/base/translate.h"
@@ -65,6 +67,42 @@ Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) co
     return {{line(tr("sum"), std::move(terms))}};
 }
 
+About Add::about_pull_back(std::size_t operand) const {
+    if (operand == 0 && residual_scale != 1.0)
+        return {tr("gradient by the stream"), "∂/∂x = residual_scale · g",
+                tr("The stream hands its gradient on, times the weight that it has in the sum.")};
+    return {tr("gradient through the sum"), "∂/∂x = g",
+            tr("A sum hands its gradient to every summand as it is. This is the residual stream's gift to training: on "
+               "the way back nothing has to pass through a sublayer to reach the first block.")};
+}
+
+Tensor Add::pull_back(std::size_t operand, const Backward& b) const {
+    if (operand == 0 && residual_scale != 1.0) return scaled(b.grad, [&](std::size_t) { return residual_scale; });
+    const Tensor& x = b.in[operand];
+    if (x.size() == b.grad.size()) return b.grad.with_axes(x.axes());
+    // Broadcast along leading axes: what it did in each of them adds up.
+    Tensor out(x.axes());
+    const std::span<float> to = out.writable();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        double sum = 0.0;
+        for (std::size_t at = i; at < static_cast<std::size_t>(b.grad.size()); at += to.size())
+            sum += static_cast<double>(b.grad.data()[at]);
+        to[i] = static_cast<float>(sum);
+    }
+    return out;
+}
+
+Explanation Add::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    std::vector<Term> terms;
+    const Index period = b.in[operand].size();
+    for (Index at = b.in[operand].offset(cell); at < b.grad.size(); at += period) {
+        std::vector<Factor> factors = {b.grad_at(b.grad.cell(at))};
+        if (operand == 0 && residual_scale != 1.0) factors.push_back(constant_factor(residual_scale, "residual_scale"));
+        terms.push_back(term(std::move(factors)));
+    }
+    return {{line("g", std::move(terms))}};
+}
+
 About Carry::about() const {
     return {tr("carry"), "y = x",
             tr("Nothing is computed: the residual stream goes on under its next name. What leaves one block is what "
@@ -75,6 +113,16 @@ Tensor Carry::compute(const Operands& in, const Axes& axes) const { return in[0]
 
 Explanation Carry::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     return {{line(tr("carried"), {term({cell_factor(in[0], 0, cell)})})}};
+}
+
+About Carry::about_pull_back(std::size_t) const {
+    return {tr("carry"), "∂/∂x = g", tr("Nothing is computed: the gradient is passed on under the next name.")};
+}
+
+Tensor Carry::pull_back(std::size_t, const Backward& b) const { return b.grad; }
+
+Explanation Carry::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    return {{line("g", {term({b.grad_at(cell)})})}};
 }
 
 About Rescale::about() const {
@@ -96,6 +144,19 @@ Tensor Rescale::compute(const Operands& in, const Axes& axes) const {
 
 Explanation Rescale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     return {{line(tr("scaled"), {term({constant_factor(factor, std::string(key)), cell_factor(in[0], 0, cell)})})}};
+}
+
+About Rescale::about_pull_back(std::size_t) const {
+    return {tr("gradient before the factor"), "∂/∂x = factor · g",
+            tr("What is multiplied on the way there is multiplied on the way back.")};
+}
+
+Tensor Rescale::pull_back(std::size_t, const Backward& b) const {
+    return scaled(b.grad, [&](std::size_t) { return factor; });
+}
+
+Explanation Rescale::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    return {{line("g", {term({b.grad_at(cell), constant_factor(factor, std::string(key))})})}};
 }
 
 namespace {
@@ -126,6 +187,28 @@ Explanation SoftCap::explain(const Operands& in, const Tensor&, const Cell& cell
     const auto x = static_cast<double>(in[0].at(cell));
     const std::string text = "tanh(" + short_number(x) + " / " + short_number(cap) + ")";
     return {{line("capped", {term({constant_factor(cap, "cap"), derived_factor(std::tanh(x / cap), text, 0, cell)})})}};
+}
+
+About SoftCap::about_pull_back(std::size_t) const {
+    return {tr("gradient before the cap"), "∂/∂x = g · (1 − (y / cap)²)",
+            tr("Near the cap the curve is flat, so little comes through; small numbers pass theirs on nearly whole.")};
+}
+
+Tensor SoftCap::pull_back(std::size_t, const Backward& b) const {
+    Tensor out(b.grad.axes());
+    const float* y = b.out.data();
+    const float* grad = b.grad.data();
+    for (float& to : out.writable()) {
+        const double part = static_cast<double>(*y++) / cap;
+        to = static_cast<float>(static_cast<double>(*grad++) * (1.0 - part * part));
+    }
+    return out;
+}
+
+Explanation SoftCap::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    const double y = static_cast<double>(b.out.at(cell)), part = y / cap;
+    const std::string text = "(1 − (" + short_number(y) + " / " + short_number(cap) + ")²)";
+    return {{line("g", {term({b.grad_at(cell), derived_factor(1.0 - part * part, text, b.in.size(), cell)})})}};
 }
 
 About DropoutMask::about() const {
@@ -168,6 +251,19 @@ Tensor Drop::compute(const Operands& in, const Axes& axes) const {
 
 Explanation Drop::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     return {{line(tr("dropped"), {term({cell_factor(in[0], 0, cell), cell_factor(in[1], 1, cell)})})}};
+}
+
+About Drop::about_pull_back(std::size_t) const {
+    return {tr("gradient before dropout"), "∂/∂x = g · mask",
+            tr("What was dropped learns nothing in this pass; what stayed gets its gradient scaled up, as it was.")};
+}
+
+Tensor Drop::pull_back(std::size_t, const Backward& b) const {
+    return scaled(b.grad, [mask = b.in[1].data()](std::size_t i) { return static_cast<double>(mask[i]); });
+}
+
+Explanation Drop::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    return {{line("g", {term({b.grad_at(cell), b.in_at(1, cell)})})}};
 }
 
 }  // namespace decoderscope

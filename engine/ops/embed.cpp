@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace decoderscope {
@@ -52,6 +53,37 @@ Explanation Embed::explain(const Operands& in, const Tensor&, const Cell& cell) 
     Line looked_up = line("embed", {term(std::move(factors))});
     looked_up.given.push_back(derived_factor(static_cast<double>(row), "token", 0, token_cell));
     return {{looked_up}};
+}
+
+About Embed::about_pull_back(std::size_t) const {
+    return {tr("gradient by the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} g[b, p, d]",
+            tr("A token's row gathers what comes back from every place where the token stands; the other rows of the "
+               "table learn nothing from this text.")};
+}
+
+Tensor Embed::pull_back(std::size_t, const Backward& b) const {
+    const Index width = b.in[1].dim(1);
+    Tensor out(b.in[1].axes());
+    const std::span<float> to = out.writable();
+    std::ranges::fill(to, 0.0F);
+    const float* grad = b.grad.data();
+    for (const float token : b.in[0].values())
+        for (Index d = 0; d < width; ++d)
+            to[static_cast<std::size_t>(static_cast<Index>(token) * width + d)] += scale * *grad++;
+    return out;
+}
+
+Explanation Embed::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    std::vector<Term> terms;
+    for (Index batch = 0; batch < b.in[0].dim(0); ++batch) {
+        for (Index pos = 0; pos < b.in[0].dim(1); ++pos) {
+            if (static_cast<Index>(b.in[0].at(Cell{batch, pos})) != cell[0]) continue;
+            std::vector<Factor> factors = {b.grad_at({batch, pos, cell[1]})};
+            if (scale != 1.0F) factors.push_back(constant_factor(static_cast<double>(scale), "√d_model"));
+            terms.push_back(term(std::move(factors)));
+        }
+    }
+    return {{line("Σ g", std::move(terms))}};
 }
 
 }  // namespace decoderscope

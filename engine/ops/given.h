@@ -31,7 +31,9 @@ struct Recorded {
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands&, const Axes& axes) const { return values.with_axes(axes); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
-    [[nodiscard]] Traits traits() const { return {.values = kind, .recorded_elsewhere = true}; }
+    [[nodiscard]] Traits traits() const {
+        return {.values = kind, .sums_to_one = kind == Values::weights, .recorded_elsewhere = true};
+    }
     bool operator==(const Recorded& other) const {
         return kind == other.kind && what == other.what && values.shares_values_with(other.values);
     }

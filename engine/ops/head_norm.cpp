@@ -88,4 +88,93 @@ Explanation HeadNorm::explain(const Operands& in, const Tensor&, const Cell& cel
     return explanation;
 }
 
+About HeadNorm::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient through the norm"),
+                "∂/∂x[d] = (g · gain)[d] / s − x[d] · Σ_j (g · gain · x)[j] / (n · s³)",
+                tr("Only the part of the gradient across the vector comes through: its length is normalised away.")};
+    return {tr("gradient by the gain"), "∂/∂gain[d] = Σ g[b, h, p, d] · x[b, h, p, d] / s[b, h, p]",
+            tr("A gain counts in every row: what it is multiplied by there, times what its output is worth.")};
+}
+
+Tensor HeadNorm::pull_back(std::size_t operand, const Backward& b) const {
+    const Tensor& x = b.in[0];
+    const Index heads = x.dim(1), positions = x.dim(2), d_head = x.dim(3);
+    Tensor out(b.in[operand].axes());
+    const std::span<float> to = out.writable();
+    std::vector<double> sums(operand == 1 ? to.size() : 0);
+    for (Index batch = 0; batch < x.dim(0); ++batch) {
+        for (Index head = 0; head < heads; ++head) {
+            for (Index pos = 0; pos < positions; ++pos) {
+                const double scale = scale_of(x, batch, head, pos), along = along_the_row(b, batch, head, pos);
+                const auto [first, last] = heads_with(head, heads);
+                const double n = static_cast<double>((last - first) * d_head);
+                for (Index d = 0; d < d_head; ++d) {
+                    const auto i = static_cast<std::size_t>(((batch * heads + head) * positions + pos) * d_head + d);
+                    const double grad = static_cast<double>(b.grad.data()[i]), value = static_cast<double>(x.data()[i]);
+                    if (operand == 1)
+                        sums[static_cast<std::size_t>(gain_index(head, d, d_head))] += grad * value / scale;
+                    else
+                        to[i] = static_cast<float>(grad * gain_of(b.in[1], head, d, d_head) / scale -
+                                                   value * along / (n * scale * scale * scale));
+                }
+            }
+        }
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) to[i] = static_cast<float>(sums[i]);
+    return out;
+}
+
+// Σ grad · gain · x over what is normalised together.
+double HeadNorm::along_the_row(const Backward& b, Index batch, Index head, Index pos) const {
+    const auto [first, last] = heads_with(head, b.in[0].dim(1));
+    const Index d_head = b.in[0].dim(3);
+    double sum = 0.0;
+    for (Index h = first; h < last; ++h)
+        for (Index d = 0; d < d_head; ++d) {
+            const Cell at = {batch, h, pos, d};
+            sum += static_cast<double>(b.grad.at(at)) * gain_of(b.in[1], h, d, d_head) *
+                   static_cast<double>(b.in[0].at(at));
+        }
+    return sum;
+}
+
+Explanation HeadNorm::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Tensor& x = b.in[0];
+    const Index d_head = x.dim(3);
+    const auto over_scale = [&](Index batch, Index head, Index pos) {
+        const double scale = scale_of(x, batch, head, pos);
+        return constant_factor(1.0 / scale, "1/" + short_number(scale));
+    };
+    std::vector<Term> terms;
+    if (operand == 1) {
+        const Index d = cell[0] % d_head;
+        for (Index batch = 0; batch < x.dim(0); ++batch)
+            for (Index head = 0; head < x.dim(1); ++head)
+                for (Index pos = 0; pos < x.dim(2); ++pos)
+                    if (gain_index(head, d, d_head) == cell[0])
+                        terms.push_back(term({b.grad_at({batch, head, pos, d}), b.in_at(0, {batch, head, pos, d}),
+                                              over_scale(batch, head, pos)}));
+        return {{line("Σ g · x / scale", std::move(terms))}};
+    }
+    const auto [first, last] = heads_with(cell[1], x.dim(1));
+    const auto gain_at = [&](Index head, Index d) {
+        const double gain = gain_of(b.in[1], head, d, d_head);
+        return derived_factor(gain, short_number(gain), 1, {gain_index(head, d, d_head)});
+    };
+    for (Index head = first; head < last; ++head)
+        for (Index d = 0; d < d_head; ++d) {
+            const Cell at = {cell[0], head, cell[2], d};
+            terms.push_back(term({b.grad_at(at), gain_at(head, d), b.in_at(0, at)}));
+        }
+    Explanation explanation = {{line("Σ g · gain · x", std::move(terms))}};
+    const double along = explanation.lines.back().value, scale = scale_of(x, cell[0], cell[1], cell[2]);
+    const double n = static_cast<double>((last - first) * d_head);
+    explanation.lines.push_back(
+        line("g", {term({b.grad_at(cell), gain_at(cell[1], cell[3]), over_scale(cell[0], cell[1], cell[2])}),
+                   term({b.in_at(0, cell), constant_factor(-along, "−(" + short_number(along) + ")"),
+                         constant_factor(1.0 / (n * scale * scale * scale), "1/(n · scale³)")})}));
+    return explanation;
+}
+
 }  // namespace decoderscope

@@ -1,5 +1,7 @@
 #include "engine/ops/head_outputs.h"
 
+#include "engine/ops/linear.h"
+
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/products/heads.h"
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace decoderscope {
 
@@ -76,6 +79,50 @@ Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& 
     return {{line("pattern · v", std::move(terms))}};
 }
 
+About WeightedSum::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {
+            tr("gradient by the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d g[b, h, q, d] · v[b, h, k, d]",
+            tr("What more weight on this key would do: how well its value points along the gradient. It is as large "
+               "for masked cells as for others, as no mask has been passed yet; the gradient by the scores is 0 "
+               "there.")};
+    return {tr("gradient by the value"), "∂/∂v[b, h, k, d] = Σ_q pattern[b, h, q, k] · g[b, h, q, d]",
+            tr("A value counts for the queries that attend to it, in proportion to their weights.")};
+}
+
+Tensor WeightedSum::pull_back(std::size_t operand, const Backward& b) const {
+    const Tensor &pattern = b.in[0], &v = b.in[1];
+    if (operand == 1) return gathered_by_key(pattern, b.grad, v.axes(), 1.0F);
+    const Index heads = pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3), d_head = v.dim(3);
+    const Index value_heads = v.dim(1), group = heads / value_heads;
+    Tensor out(pattern.axes());
+    float* to = out.writable().data();
+    each_in_parallel(pattern.dim(0) * heads, queries * keys * d_head, [&](Index plane) {
+        const Index value_plane = plane / heads * value_heads + plane % heads / group;
+        multiply_transposed({b.grad.data() + plane * queries * d_head, queries, d_head, d_head},
+                            {v.data() + value_plane * keys * d_head, keys, d_head, d_head},
+                            {to + plane * queries * keys, queries, keys, keys});
+    });
+    return out;
+}
+
+Explanation WeightedSum::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Tensor &pattern = b.in[0], &v = b.in[1];
+    const Index group = pattern.dim(1) / v.dim(1);
+    std::vector<Term> terms;
+    if (operand == 0) {
+        for (Index d = 0; d < v.dim(3); ++d)
+            terms.push_back(
+                term({b.grad_at({cell[0], cell[1], cell[2], d}), b.in_at(1, {cell[0], cell[1] / group, cell[3], d})}));
+        return {{line("g · v", std::move(terms))}};
+    }
+    for (Index head = cell[1] * group; head < (cell[1] + 1) * group; ++head)
+        for (Index query = 0; query < pattern.dim(2); ++query)
+            terms.push_back(
+                term({b.in_at(0, {cell[0], head, query, cell[2]}), b.grad_at({cell[0], head, query, cell[3]})}));
+    return {{line("pattern · g", std::move(terms))}};
+}
+
 About ProjectOutput::about() const {
     return {tr("merge heads"), "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
             tr("The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over "
@@ -106,6 +153,55 @@ Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell
                 {cell_factor(in[0], 0, {cell[0], h, cell[1], d}), cell_factor(in[1], 1, {cell[2], h * d_head + d})}));
     if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
     return {{line("z · w", std::move(terms))}};
+}
+
+About ProjectOutput::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, p, d] = Σ_o g[b, p, o] · W[o, h·d_head + d]",
+                tr("Every head is told, in its own columns, in which direction its output should move.")};
+    if (operand == 1)
+        return {
+            tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bp g[b, p, o] · z[b, h, p, d]",
+            tr("A weight counts at every position where it is used: what it was multiplied by there, times what its "
+               "output is worth, summed over all positions of all rows.")};
+    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
+            tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.")};
+}
+
+Tensor ProjectOutput::pull_back(std::size_t operand, const Backward& b) const {
+    const Tensor& z = b.in[0];
+    const Heads cut = {z.dim(0), z.dim(1), z.dim(2), z.dim(3)};
+    const Index rows = cut.batch * cut.positions;
+    std::vector<float> beside(static_cast<std::size_t>(z.size()));  // [batch, pos, head·d_head]
+    if (operand == 2) return gradient_by_bias(b.grad.data(), rows, b.in[2].axes());
+    if (operand == 1) {
+        join_heads(cut, z.data(), beside.data());
+        return gradient_by_weight(b.grad.data(), beside.data(), rows, b.in[1].axes());
+    }
+    const Tensor joined =
+        gradient_by_rows(b.grad.data(), rows, b.in[1], {z.axes()[0], z.axes()[2], {axis::in, cut.heads * cut.d_head}});
+    Tensor out(z.axes());
+    part_heads(cut, joined.data(), out.writable().data());
+    return out;
+}
+
+Explanation ProjectOutput::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Tensor& z = b.in[0];
+    const Index d_head = z.dim(3);
+    std::vector<Term> terms;
+    if (operand == 0) {
+        for (Index o = 0; o < b.in[1].dim(0); ++o)
+            terms.push_back(term({b.grad_at({cell[0], cell[2], o}), b.in_at(1, {o, cell[1] * d_head + cell[3]})}));
+        return {{line("g · w", std::move(terms))}};
+    }
+    for (Index batch = 0; batch < z.dim(0); ++batch) {
+        for (Index pos = 0; pos < z.dim(2); ++pos) {
+            std::vector<Factor> factors = {b.grad_at({batch, pos, cell[0]})};
+            if (operand == 1) factors.push_back(b.in_at(0, {batch, cell[1] / d_head, pos, cell[1] % d_head}));
+            terms.push_back(term(std::move(factors)));
+        }
+    }
+    return {{line(operand == 1 ? "g · z" : "Σ g", std::move(terms))}};
 }
 
 About HeadResults::about() const {
@@ -143,6 +239,58 @@ Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& 
     return {{line("z · w", std::move(terms))}};
 }
 
+About HeadResults::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, q, d] = Σ_o g[b, h, q, o] · W[o, h·d_head + d]",
+                tr("Every head is told, in its own columns, in which direction its output should move.")};
+    return {tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bq g[b, h, q, o] · z[b, h, q, d]",
+            tr("A weight counts at every position where it is used: what it was multiplied by there, times what its "
+               "output is worth, summed over all positions of all rows.")};
+}
+
+Tensor HeadResults::pull_back(std::size_t operand, const Backward& b) const {
+    const Tensor &z = b.in[0], &weight = b.in[1];
+    const Index heads = z.dim(1), queries = z.dim(2), d_head = z.dim(3), outputs = weight.dim(0);
+    if (operand == 0) {
+        Tensor out(z.axes());
+        float* to = out.writable().data();
+        each_in_parallel(z.dim(0) * heads, queries * outputs * d_head, [&](Index plane) {
+            multiply({b.grad.data() + plane * queries * outputs, queries, outputs, outputs},
+                     {weight.data() + plane % heads * d_head, outputs, d_head, heads * d_head},
+                     {to + plane * queries * d_head, queries, d_head, d_head});
+        });
+        return out;
+    }
+    Tensor out(weight.axes());
+    const std::span<float> to = out.writable();
+    std::ranges::fill(to, 0.0F);
+    for (Index plane = 0; plane < z.dim(0) * heads; ++plane)
+        for (Index q = 0; q < queries; ++q)
+            for (Index o = 0; o < outputs; ++o)
+                for (Index d = 0; d < d_head; ++d)
+                    to[static_cast<std::size_t>((o * heads + plane % heads) * d_head + d)] +=
+                        b.grad.data()[(plane * queries + q) * outputs + o] *
+                        z.data()[(plane * queries + q) * d_head + d];
+    return out;
+}
+
+Explanation HeadResults::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Tensor& z = b.in[0];
+    const Index d_head = z.dim(3);
+    std::vector<Term> terms;
+    if (operand == 0) {
+        for (Index o = 0; o < b.in[1].dim(0); ++o)
+            terms.push_back(
+                term({b.grad_at({cell[0], cell[1], cell[2], o}), b.in_at(1, {o, cell[1] * d_head + cell[3]})}));
+        return {{line("g · w", std::move(terms))}};
+    }
+    const Index head = cell[1] / d_head, d = cell[1] % d_head;
+    for (Index batch = 0; batch < z.dim(0); ++batch)
+        for (Index q = 0; q < z.dim(2); ++q)
+            terms.push_back(term({b.grad_at({batch, head, q, cell[0]}), b.in_at(0, {batch, head, q, d})}));
+    return {{line("g · z", std::move(terms))}};
+}
+
 About SumHeads::about() const {
     return {tr("sum over heads"), "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
             tr("What attention adds to the stream is nothing but the sum of what its heads add. Computed this way "
@@ -172,6 +320,32 @@ Explanation SumHeads::explain(const Operands& in, const Tensor&, const Cell& cel
         terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], cell[2]})}));
     if (in.size() > 1) terms.push_back(term({cell_factor(in[1], 1, {cell[2]})}));
     return {{line("Σ heads", std::move(terms))}};
+}
+
+About SumHeads::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient by the heads' shares"), "∂/∂result[b, h, q, o] = g[b, q, o]",
+                tr("A sum hands its gradient to every summand as it is: all heads get the same.")};
+    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
+            tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.")};
+}
+
+Tensor SumHeads::pull_back(std::size_t operand, const Backward& b) const {
+    if (operand == 1) return gradient_by_bias(b.grad.data(), b.grad.dim(0) * b.grad.dim(1), b.in[1].axes());
+    const Index heads = b.in[0].dim(1), plane = b.in[0].dim(2) * b.in[0].dim(3);
+    Tensor out(b.in[0].axes());
+    float* to = out.writable().data();
+    for (Index head = 0; head < b.in[0].dim(0) * heads; ++head)
+        to = std::copy_n(b.grad.data() + head / heads * plane, plane, to);
+    return out;
+}
+
+Explanation SumHeads::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    if (operand == 0) return {{line("g", {term({b.grad_at({cell[0], cell[2], cell[3]})})})}};
+    std::vector<Term> terms;
+    for (Index batch = 0; batch < b.grad.dim(0); ++batch)
+        for (Index pos = 0; pos < b.grad.dim(1); ++pos) terms.push_back(term({b.grad_at({batch, pos, cell[0]})}));
+    return {{line("Σ g", std::move(terms))}};
 }
 
 }  // namespace decoderscope

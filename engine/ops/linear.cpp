@@ -1,9 +1,14 @@
 #include "engine/ops/linear.h"
 
+#include "engine/base/parallel.h"
+
 #include "engine/base/translate.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
 #include "engine/tensor/memory.h"
+
+#include <algorithm>
+#include <vector>
 
 namespace decoderscope {
 
@@ -42,6 +47,106 @@ Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell)
     return explain_row(in, cell[0], cell[1], cell[2]);
 }
 
+namespace {
+
+// {columns, rows} of a matrix with that many rows and columns; a square at a time, so that both sides stay in the
+// cache.
+Floats turned(const float* matrix, Index rows, Index columns) {
+    constexpr Index kSquare = 32;
+    Floats out = floats(rows * columns);
+    float* to = out.get();
+    const Index strips = (columns + kSquare - 1) / kSquare;
+    each_in_parallel(strips, rows * kSquare * kCopyCost, [&](Index strip) {
+        const Index first = strip * kSquare, last = std::min(columns, first + kSquare);
+        for (Index r0 = 0; r0 < rows; r0 += kSquare)
+            for (Index c = first; c < last; ++c)
+                for (Index r = r0; r < std::min(rows, r0 + kSquare); ++r) to[c * rows + r] = matrix[r * columns + c];
+    });
+    return out;
+}
+
+const char* teaches_linear(std::size_t operand) {
+    if (operand == 0)
+        return tr(
+            "An input counts through every output that reads it, each in proportion to its weight: the same "
+            "matrix, used the other way round.");
+    if (operand == 1)
+        return tr(
+            "A weight counts at every position where it is used: what it was multiplied by there, times what its "
+            "output is worth, summed over all positions of all rows.");
+    return tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.");
+}
+
+// One of the three gradients of a Linear that reads rows x [batch, pos, in]; `grad_cell` says where the gradient by an
+// output of a row is.
+template <class GradCell>
+Explanation explain_linear(std::size_t operand, const Backward& b, const Cell& cell, const GradCell& grad_cell) {
+    std::vector<Term> terms;
+    if (operand == 0) {
+        for (Index o = 0; o < b.in[1].dim(0); ++o)
+            terms.push_back(term({b.grad_at(grad_cell(cell[0], cell[1], o)), b.in_at(1, {o, cell[2]})}));
+        return {{line("g · w", std::move(terms))}};
+    }
+    for (Index batch = 0; batch < b.in[0].dim(0); ++batch) {
+        for (Index pos = 0; pos < b.in[0].dim(1); ++pos) {
+            std::vector<Factor> factors = {b.grad_at(grad_cell(batch, pos, cell[0]))};
+            if (operand == 1) factors.push_back(b.in_at(0, {batch, pos, cell[1]}));
+            terms.push_back(term(std::move(factors)));
+        }
+    }
+    return {{line(operand == 1 ? "g · x" : "Σ g", std::move(terms))}};
+}
+
+}  // namespace
+
+Tensor gradient_by_rows(const float* grad, Index rows, const Tensor& weight, Axes axes) {
+    const Index outputs = weight.dim(0), inputs = weight.dim(1);
+    Tensor out(std::move(axes));
+    multiply_in_parallel({grad, rows, outputs, outputs}, {weight.data(), outputs, inputs, inputs},
+                         {out.writable().data(), rows, inputs, inputs});
+    return out;
+}
+
+Tensor gradient_by_weight(const float* grad, const float* x, Index rows, Axes axes) {
+    const Index outputs = axes[0].size, inputs = axes[1].size;
+    const Floats by_output = turned(grad, rows, outputs);  // [out, rows]
+    Tensor out(std::move(axes));
+    multiply_in_parallel({by_output.get(), outputs, rows, rows}, {x, rows, inputs, inputs},
+                         {out.writable().data(), outputs, inputs, inputs});
+    return out;
+}
+
+Tensor gradient_by_bias(const float* grad, Index rows, Axes axes) {
+    const Index outputs = axes[0].size;
+    std::vector<double> sums(static_cast<std::size_t>(outputs));
+    for (Index r = 0; r < rows; ++r)
+        for (Index o = 0; o < outputs; ++o)
+            sums[static_cast<std::size_t>(o)] += static_cast<double>(grad[r * outputs + o]);
+    Tensor out(std::move(axes));
+    for (std::size_t o = 0; o < sums.size(); ++o) out.writable()[o] = static_cast<float>(sums[o]);
+    return out;
+}
+
+About Linear::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_o g[b, p, o] · W[o, i]", teaches_linear(0)};
+    if (operand == 1)
+        return {tr("gradient by the weight"), "∂/∂W[o, i] = Σ_bp g[b, p, o] · x[b, p, i]", teaches_linear(1)};
+    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]", teaches_linear(2)};
+}
+
+Tensor Linear::pull_back(std::size_t operand, const Backward& b) const {
+    const Index rows = b.in[0].dim(0) * b.in[0].dim(1);
+    if (operand == 0) return gradient_by_rows(b.grad.data(), rows, b.in[1], b.in[0].axes());
+    if (operand == 1) return gradient_by_weight(b.grad.data(), b.in[0].data(), rows, b.in[1].axes());
+    return gradient_by_bias(b.grad.data(), rows, b.in[2].axes());
+}
+
+Explanation Linear::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const auto grad_cell = [](Index batch, Index pos, Index output) { return Cell{batch, pos, output}; };
+    return explain_linear(operand, b, cell, grad_cell);
+}
+
 bool Linear::rows_stand_alone(const Operands& in) const { return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0)); }
 
 About ProjectHeads::about() const {
@@ -69,6 +174,34 @@ bool ProjectHeads::rows_stand_alone(const Operands& in) const {
 
 Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
     return explain_row(in, cell[0], cell[2], cell[1] * out.dim(3) + cell[3]);
+}
+
+About ProjectHeads::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_hd g[b, h, p, d] · W[h·d_head + d, i]",
+                teaches_linear(0)};
+    if (operand == 1)
+        return {tr("gradient by the weight"), "∂/∂W[h·d_head + d, i] = Σ_bp g[b, h, p, d] · x[b, p, i]",
+                teaches_linear(1)};
+    return {tr("gradient by the bias"), "∂/∂bias[h·d_head + d] = Σ_bp g[b, h, p, d]", teaches_linear(2)};
+}
+
+Tensor ProjectHeads::pull_back(std::size_t operand, const Backward& b) const {
+    const Heads cut = {b.grad.dim(0), b.grad.dim(1), b.grad.dim(2), b.grad.dim(3)};
+    const Floats beside = floats(b.grad.size());  // [batch, pos, head·d_head]
+    join_heads(cut, b.grad.data(), beside.get());
+    const Index rows = cut.batch * cut.positions;
+    if (operand == 0) return gradient_by_rows(beside.get(), rows, b.in[1], b.in[0].axes());
+    if (operand == 1) return gradient_by_weight(beside.get(), b.in[0].data(), rows, b.in[1].axes());
+    return gradient_by_bias(beside.get(), rows, b.in[2].axes());
+}
+
+Explanation ProjectHeads::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Index d_head = b.grad.dim(3);
+    const auto grad_cell = [&](Index batch, Index pos, Index output) {
+        return Cell{batch, output / d_head, pos, output % d_head};
+    };
+    return explain_linear(operand, b, cell, grad_cell);
 }
 
 }  // namespace decoderscope

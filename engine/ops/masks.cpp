@@ -1,5 +1,7 @@
 #include "engine/ops/masks.h"
 
+#include "engine/base/parallel.h"
+
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -233,6 +235,36 @@ Explanation FillMasked::explain(const Operands& in, const Tensor&, const Cell& c
         {term({hidden ? constant_factor(static_cast<double>(value), "mask_value") : cell_factor(in[0], 0, cell)})});
     chosen.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
     return {{chosen}};
+}
+
+namespace {
+
+constexpr Index kFillGradientCost = 8;  // of one number, in multiply-adds
+
+}  // namespace
+
+About FillMasked::about_pull_back(std::size_t) const {
+    return {
+        tr("gradient by the scores before the mask"), "∂/∂scores = mask ? g : 0",
+        tr("A masked score was thrown away and replaced by a constant: whatever it is, the target doesn't notice.")};
+}
+
+Tensor FillMasked::pull_back(std::size_t, const Backward& b) const {
+    Tensor out(b.grad.axes());
+    const float* grad = b.grad.data();
+    const float* kept = b.in[1].data();
+    float* to = out.writable().data();
+    in_parallel(out.size(), kFillGradientCost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) to[i] = kept[i] != 0.0F ? grad[i] : 0.0F;
+    });
+    return out;
+}
+
+Explanation FillMasked::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    const bool kept = b.in[1].at(cell) != 0.0F;
+    Line passed = line("g", {kept ? term({b.grad_at(cell)}) : term({constant_factor(0.0, tr("masked"))})});
+    passed.given.push_back(derived_factor(kept ? 1.0 : 0.0, "mask", 1, cell));  // not a message: a tensor's name
+    return {{passed}};
 }
 
 }  // namespace decoderscope

@@ -82,6 +82,63 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
     return explanation;
 }
 
+namespace {
+
+constexpr Index kNormGradientCost = 16;  // of one number, in multiply-adds
+
+// The cells of one column in all rows.
+template <class Make>
+std::vector<Term> down_the_rows(const Tensor& x, Index column, const Make& make) {
+    std::vector<Term> terms;
+    for (Index batch = 0; batch < x.dim(0); ++batch)
+        for (Index pos = 0; pos < x.dim(1); ++pos) terms.push_back(make(Cell{batch, pos, column}));
+    return terms;
+}
+
+}  // namespace
+
+About NormScale::about_pull_back(std::size_t) const {
+    return {tr("gradient through the scale"), "∂/∂x[b, p, d] = g[b, p] · (x[b, p, d] − mean) / (n · scale)",
+            tr("Moving a number away from the mean makes the whole row's scale larger, and so everything that is "
+               "divided by it smaller.")};
+}
+
+// ∂scale/∂x of a row is (x − centre) times this.
+double NormScale::slope_of_row(double scale, double n) const {
+    return facts().eps_outside ? 1.0 / ((n - (facts().unbiased ? 1.0 : 0.0)) * (scale - eps)) : 1.0 / (n * scale);
+}
+
+Tensor NormScale::pull_back(std::size_t, const Backward& b) const {
+    Tensor out(b.in[0].axes());
+    const Index n = out.axes().back().size;
+    float* to = out.writable().data();
+    in_parallel(b.out.size(), n * kNormGradientCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const row::In x = row_of(b.in[0], r);
+            const double centre = centre_of(x, is_centred(kind));
+            const double slope = static_cast<double>(b.grad.data()[r]) *
+                                 slope_of_row(static_cast<double>(b.out.data()[r]), static_cast<double>(n));
+            for (Index d = 0; d < n; ++d)
+                to[r * n + d] =
+                    static_cast<float>((static_cast<double>(x[static_cast<std::size_t>(d)]) - centre) * slope);
+        }
+    });
+    return out;
+}
+
+Explanation NormScale::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    const Cell row_cell = {cell[0], cell[1], 0};
+    const row::In x = row_of(b.in[0], cell);
+    const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.out.at(row_cell));
+    const auto value = static_cast<double>(b.in[0].at(cell)), n = static_cast<double>(x.size());
+    return {{line(
+        "g · (x − mean) / (n · scale)",
+        {term(
+            {b.grad_at(row_cell),
+             derived_factor(value - centre, "(" + short_number(value) + " − " + short_number(centre) + ")", 0, cell),
+             derived_factor(slope_of_row(scale, n), short_number(slope_of_row(scale, n)), b.in.size(), row_cell)})})}};
+}
+
 About Normalize::about() const {
     if (kind == NormKind::rmsnorm_plus_one)
         return {tr("RMSNorm, gain 1 + weight"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · (1 + weight[d])",
@@ -135,6 +192,141 @@ Explanation Normalize::explain(const Operands& in, const Tensor&, const Cell& ce
                                     : cell_factor(in[2], 2, {cell[2]})})};
     if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {cell[2]})}));
     explanation.lines.push_back(line("normalized", std::move(terms)));
+    return explanation;
+}
+
+About Normalize::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient through the norm"),
+                is_centred(kind) ? "∂/∂x[b, p, d] = (g · gain / scale)[d] − mean_d(g · gain / scale)"
+                                 : "∂/∂x[b, p, d] = g[b, p, d] · gain[d] / scale[b, p]",
+                tr("The gradient is divided by the row's scale: the longer the row, the less a change of it counts. "
+                   "In Post-Norm the stream itself passes through here in every block; in Pre-Norm it passes by.")};
+    if (operand == 1)
+        return {tr("gradient by the scale"),
+                "∂/∂scale[b, p] = −Σ_d g[b, p, d] · gain[d] · (x[b, p, d] − mean) / scale²",
+                tr("A larger scale makes the whole row smaller.")};
+    if (operand == 2)
+        return {tr("gradient by the gain"), "∂/∂gain[d] = Σ_bp g[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
+                tr("A gain counts in every row: what it is multiplied by there, times what its output is worth.")};
+    return {tr("gradient by the shift"), "∂/∂shift[d] = Σ_bp g[b, p, d]",
+            tr("A shift is added in every row, so its gradient is the sum over all of them.")};
+}
+
+// ∂/∂x, without the way through the scale.
+Tensor Normalize::by_rows(const Backward& b) const {
+    const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
+    const float* gains = b.in[2].data();
+    Tensor out(b.in[0].axes());
+    float* to = out.writable().data();
+    in_parallel(rows, n * kNormGradientCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const float* grad = b.grad.data() + r * n;
+            const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
+            const auto weighted = [&](Index d) {
+                return static_cast<double>(grad[d]) *
+                       (static_cast<double>(gains[d]) + static_cast<double>(gain_offset()));
+            };
+            double mean = 0.0;
+            if (is_centred(kind)) {
+                for (Index d = 0; d < n; ++d) mean += weighted(d);
+                mean /= static_cast<double>(n);
+            }
+            for (Index d = 0; d < n; ++d) to[r * n + d] = static_cast<float>((weighted(d) - mean) * over_scale);
+        }
+    });
+    return out;
+}
+
+Tensor Normalize::by_scale(const Backward& b) const {
+    const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
+    const float* gains = b.in[2].data();
+    Tensor out(b.in[1].axes());
+    float* to = out.writable().data();
+    in_parallel(rows, n * kNormGradientCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const row::In x = row_of(b.in[0], r);
+            const float* grad = b.grad.data() + r * n;
+            const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.in[1].data()[r]);
+            double sum = 0.0;
+            for (Index d = 0; d < n; ++d)
+                sum -= static_cast<double>(grad[d]) *
+                       (static_cast<double>(gains[d]) + static_cast<double>(gain_offset())) *
+                       (static_cast<double>(x[static_cast<std::size_t>(d)]) - centre);
+            to[r] = static_cast<float>(sum / (scale * scale));
+        }
+    });
+    return out;
+}
+
+// By the gain or the shift: sums over all rows.
+Tensor Normalize::by_parameter(bool gain, const Backward& b) const {
+    const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
+    std::vector<double> sums(static_cast<std::size_t>(n));
+    for (Index r = 0; r < rows; ++r) {
+        const row::In x = row_of(b.in[0], r), grad = row_of(b.grad, r);
+        const double centre = gain ? centre_of(x, is_centred(kind)) : 0.0;
+        const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
+        for (std::size_t d = 0; d < sums.size(); ++d)
+            sums[d] += static_cast<double>(grad[d]) * (gain ? (static_cast<double>(x[d]) - centre) * over_scale : 1.0);
+    }
+    Tensor out(b.in[gain ? 2 : 3].axes());
+    for (std::size_t d = 0; d < sums.size(); ++d) out.writable()[d] = static_cast<float>(sums[d]);
+    return out;
+}
+
+Tensor Normalize::pull_back(std::size_t operand, const Backward& b) const {
+    if (operand == 0) return by_rows(b);
+    if (operand == 1) return by_scale(b);
+    return by_parameter(operand == 2, b);
+}
+
+Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Index n = b.in[0].dim(2);
+    const auto scale_of = [&](const Cell& at) { return static_cast<double>(b.in[1].at(Cell{at[0], at[1], 0})); };
+    const auto centred = [&](const Cell& at) {
+        const double centre = centre_of(row_of(b.in[0], at), is_centred(kind));
+        const auto x = static_cast<double>(b.in[0].at(at));
+        return derived_factor(x - centre, "(" + short_number(x) + " − " + short_number(centre) + ")", 0, at);
+    };
+    const auto gain_at = [&](Index d) {
+        const double gain = static_cast<double>(b.in[2].at(Cell{d})) + static_cast<double>(gain_offset());
+        return derived_factor(gain, short_number(gain), 2, {d});
+    };
+    const auto over_scale = [&](const Cell& at, double power) {
+        const double scale = scale_of(at);
+        return derived_factor(1.0 / std::pow(scale, power), "1/" + short_number(scale) + (power == 2.0 ? "²" : ""), 1,
+                              {at[0], at[1], 0});
+    };
+    if (operand >= 2) {
+        std::vector<Term> terms = down_the_rows(b.grad, cell[0], [&](const Cell& at) {
+            if (operand == 3) return term({b.grad_at(at)});
+            return term({b.grad_at(at), centred(at), over_scale(at, 1.0)});
+        });
+        return {{line("Σ g", std::move(terms))}};
+    }
+    if (operand == 1) {
+        std::vector<Term> terms;
+        for (Index d = 0; d < n; ++d) {
+            const Cell at = {cell[0], cell[1], d};
+            terms.push_back(
+                term({constant_factor(-1.0, "−1"), b.grad_at(at), gain_at(d), centred(at), over_scale(at, 2.0)}));
+        }
+        return {{line("−Σ g · gain · (x − mean) / scale²", std::move(terms))}};
+    }
+    Explanation explanation;
+    std::vector<Term> direct = {term({b.grad_at(cell), gain_at(cell[2]), over_scale(cell, 1.0)})};
+    if (is_centred(kind)) {
+        std::vector<Term> all;
+        for (Index d = 0; d < n; ++d) {
+            const Cell at = {cell[0], cell[1], d};
+            all.push_back(term({b.grad_at(at), gain_at(d), over_scale(at, 1.0),
+                                constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
+        }
+        explanation.lines.push_back(line(tr("mean"), std::move(all)));
+        direct.push_back(term({constant_factor(-explanation.lines.back().value, tr("−mean"))}));
+    }
+    explanation.lines.push_back(line("g", std::move(direct)));
     return explanation;
 }
 

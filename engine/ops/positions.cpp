@@ -78,6 +78,29 @@ Explanation LearnedPositions::explain(const Operands& in, const Tensor&, const C
     return {{line("pos_embed", {scaled_term(cell_factor(in[0], 0, {first + cell[0], cell[1]}), scale)})}};
 }
 
+About LearnedPositions::about_pull_back(std::size_t) const {
+    return {tr("gradient by the table of positions"), "∂/∂P[p, d] = scale · g[p, d]",
+            tr("Each position's row gets what comes back from it; rows beyond this text get nothing.")};
+}
+
+Tensor LearnedPositions::pull_back(std::size_t, const Backward& b) const {
+    Tensor out(b.in[0].axes());
+    const std::span<float> to = out.writable();
+    std::ranges::fill(to, 0.0F);
+    const auto at = static_cast<std::size_t>(first * b.in[0].dim(1));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(b.grad.size()); ++i)
+        to[at + i] = static_cast<float>(scale * static_cast<double>(b.grad.data()[i]));
+    return out;
+}
+
+Explanation LearnedPositions::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    const Index row = cell[0] - first;
+    if (row < 0 || row >= b.grad.dim(0)) return {{line("g", {term({constant_factor(0.0, tr("not read"))})})}};
+    std::vector<Factor> factors = {b.grad_at({row, cell[1]})};
+    if (scale != 1.0) factors.push_back(constant_factor(scale, "position_scale"));
+    return {{line("g", {term(std::move(factors))})}};
+}
+
 float RopeScaling::scaled(float frequency) const {
     if (kind == RopeScalingKind::none) return frequency;
     const float slow = frequency / static_cast<float>(factor);
@@ -142,6 +165,44 @@ Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) c
                                  term({cell_factor(in[0], 0, partner),
                                        constant_factor(column == x ? -std::sin(angle) : std::sin(angle),
                                                        (column == x ? "−sin" : "sin") + phi)})})}};
+}
+
+About Rope::about_pull_back(std::size_t) const {
+    return {tr("gradient before the rotation"), "∂/∂x = R(−φ) · g",
+            tr("What was turned on the way there is turned back by the same angle.")};
+}
+
+Tensor Rope::pull_back(std::size_t, const Backward& b) const {
+    const Index positions = b.grad.dim(2), d_head = b.grad.dim(3);
+    Tensor out(b.grad.axes());
+    const float* from = b.grad.data();
+    float* to = out.writable().data();
+    for (Index row = 0; row < b.grad.size() / d_head; ++row, from += d_head, to += d_head) {
+        for (Index pair = 0; pair < columns / 2; ++pair) {
+            const auto [x, y] = columns_of(pair);
+            const float angle = angle_of(first + row % positions, pair);
+            const float cosine = std::cos(angle), sine = std::sin(angle);
+            to[x] = from[x] * cosine + from[y] * sine;
+            to[y] = from[y] * cosine - from[x] * sine;
+        }
+        std::copy(from + columns, from + d_head, to + columns);
+    }
+    return out;
+}
+
+Explanation Rope::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    const Index column = cell[3];
+    if (column >= columns) return {{line(tr("not turned"), {term({b.grad_at(cell)})})}};
+    const Index pair = interleaved ? column / 2 : column % (columns / 2);
+    const auto [x, y] = columns_of(pair);
+    const auto angle = static_cast<double>(angle_of(first + cell[2], pair));
+    const std::string phi = "(" + short_number(angle) + ")";
+    Cell partner = cell;
+    partner[3] = column == x ? y : x;
+    const double sine = column == x ? std::sin(angle) : -std::sin(angle);
+    return {{line(tr("turned back"),
+                  {term({b.grad_at(cell), constant_factor(std::cos(angle), "cos" + phi)}),
+                   term({b.grad_at(partner), constant_factor(sine, (column == x ? "sin" : "−sin") + phi)})})}};
 }
 
 // In float32, as transformers' T5Attention._relative_position_bucket computes it.

@@ -1,9 +1,12 @@
 #include "engine/ops/scaled_dot_product.h"
 
+#include "engine/products/heads.h"
+
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/products/linalg.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -100,6 +103,51 @@ Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const C
                           constant_factor(static_cast<double>(query - key),
                                           "(" + std::to_string(query) + " − " + std::to_string(key) + ")")}));
     return {{line("q · k · scale − slope · (query − key)", std::move(terms))}};
+}
+
+About ScaledDotProduct::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient by the query"), "∂/∂q[b, h, q, d] = Σ_k g[b, h, q, k] · k[b, h, k, d] · scale",
+                tr("A query moves its whole row of scores. It is pulled towards the keys whose scores should grow, and "
+                   "away from those whose scores should shrink.")};
+    return {tr("gradient by the key"), "∂/∂k[b, h, k, d] = Σ_q g[b, h, q, k] · q[b, h, q, d] · scale",
+            tr("A key moves its whole column of scores: every query that may see it has its say.")};
+}
+
+Tensor ScaledDotProduct::pull_back(std::size_t operand, const Backward& b) const {
+    const Tensor &q = b.in[0], &k = b.in[1];
+    const Index heads = q.dim(1), queries = q.dim(2), d_head = q.dim(3), key_heads = k.dim(1), keys = k.dim(2);
+    const Index group = heads / key_heads;
+    const auto factor = static_cast<float>(scale_for(d_head));
+    if (operand == 1) return gathered_by_key(b.grad, q, k.axes(), factor);
+    Tensor out(q.axes());
+    float* to = out.writable().data();
+    each_in_parallel(q.dim(0) * heads, queries * keys * d_head, [&](Index plane) {
+        const Index key_plane = plane / heads * key_heads + plane % heads / group;
+        float* rows = to + plane * queries * d_head;
+        multiply({b.grad.data() + plane * queries * keys, queries, keys, keys},
+                 {k.data() + key_plane * keys * d_head, keys, d_head, d_head}, {rows, queries, d_head, d_head});
+        std::for_each(rows, rows + queries * d_head, [&](float& value) { value *= factor; });
+    });
+    return out;
+}
+
+Explanation ScaledDotProduct::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Tensor &q = b.in[0], &k = b.in[1];
+    const Index group = q.dim(1) / k.dim(1), d = cell[3];
+    const Factor factor = constant_factor(scale_for(q.dim(3)), tr(message_c("factor", "scale")));
+    std::vector<Term> terms;
+    if (operand == 0) {
+        for (Index key = 0; key < k.dim(2); ++key)
+            terms.push_back(term(
+                {b.grad_at({cell[0], cell[1], cell[2], key}), b.in_at(1, {cell[0], cell[1] / group, key, d}), factor}));
+        return {{line("g · k · scale", std::move(terms))}};
+    }
+    for (Index head = cell[1] * group; head < (cell[1] + 1) * group; ++head)
+        for (Index query = 0; query < q.dim(2); ++query)
+            terms.push_back(
+                term({b.grad_at({cell[0], head, query, cell[2]}), b.in_at(0, {cell[0], head, query, d}), factor}));
+    return {{line("g · q · scale", std::move(terms))}};
 }
 
 }  // namespace decoderscope

@@ -112,4 +112,52 @@ Explanation Softmax::explain(const Operands& in, const Tensor&, const Cell& cell
     return explanation;
 }
 
+namespace {
+
+constexpr Index kSoftmaxGradientCost = 8;  // of one number, in multiply-adds
+
+}  // namespace
+
+About Softmax::about_pull_back(std::size_t) const {
+    return {tr("gradient by the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
+            tr("Weights sum to 1, so one grows only at the others' cost: what counts is how much better a key is than "
+               "the row's average. Each row of this gradient sums to 0, and where the weight is 0 (behind a mask, or "
+               "lost in a one-hot row) nothing comes through at all.")};
+}
+
+Tensor Softmax::pull_back(std::size_t, const Backward& b) const {
+    const Index n = b.out.axes().back().size;
+    Tensor out(b.out.axes());
+    float* to = out.writable().data();
+    const float* y = b.out.data();
+    const float* grad = b.grad.data();
+    in_parallel(out.size() / n, n * kSoftmaxGradientCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            double average = 0.0;
+            for (Index k = r * n; k < (r + 1) * n; ++k)
+                average += static_cast<double>(grad[k]) * static_cast<double>(y[k]);
+            for (Index k = r * n; k < (r + 1) * n; ++k)
+                to[k] = static_cast<float>(static_cast<double>(y[k]) * (static_cast<double>(grad[k]) - average));
+        }
+    });
+    return out;
+}
+
+Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    std::vector<Term> terms;
+    for (Index k = 0; k < b.out.axes().back().size; ++k) {
+        Cell at = cell;
+        at.back() = k;
+        terms.push_back(term({b.grad_at(at), b.out_at(at)}));
+    }
+    Explanation explanation = {{line(tr("average"), std::move(terms))}};
+    const double average = explanation.lines.back().value, grad = static_cast<double>(b.grad.at(cell));
+    explanation.lines.push_back(
+        line("y · (g − average)",
+             {term({b.out_at(cell),
+                    derived_factor(grad - average, "(" + short_number(grad) + " − " + short_number(average) + ")",
+                                   b.in.size() + 1, cell)})}));
+    return explanation;
+}
+
 }  // namespace decoderscope

@@ -15,7 +15,9 @@ struct Softmax {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Traits traits() const { return {.values = Values::weights, .deferred = when_read}; }
+    [[nodiscard]] Traits traits() const {
+        return {.values = Values::weights, .sums_to_one = true, .deferred = when_read};
+    }
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;

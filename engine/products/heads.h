@@ -23,4 +23,9 @@ void project_to_heads(const float* x, const Tensor& weight, const float* bias, c
 //     apart [batch, head, pos, d_head] -> out [batch, pos, out]  weight [out, head·d_head], bias or nullptr
 void project_from_heads(const Heads& heads, const float* apart, const Tensor& weight, const float* bias, float* out);
 
+// What comes back to keys or values from the queries that weigh them; the query heads that share a key head add up.
+// out [batch, kv_head, key, d_head] = scale · Σ_heads of the group  weightsᵀ · rows
+// weights [batch, head, query, key], rows [batch, head, query, d_head]
+[[nodiscard]] Tensor gathered_by_key(const Tensor& weights, const Tensor& rows, const Axes& axes, float scale);
+
 }  // namespace decoderscope

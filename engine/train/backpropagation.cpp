@@ -11,14 +11,13 @@ struct BackwardPlan {
     std::vector<Axes> shape;  // of the inputs
     std::shared_ptr<const Plan> plan;
     NeededSteps steps;
-    std::vector<const std::string*> gradient_by;  // beside the steps: the parameter of a gradient; else nullptr
+    std::vector<std::pair<std::string, StepId>> gradients;  // by the parameter's name
     StepId loss = 0;
 };
 
 namespace {
 
 constexpr std::size_t kKnownPlans = 16;
-constexpr std::string_view kGradient = "grad.";
 
 struct NamedInput {
     std::string_view name;
@@ -42,9 +41,8 @@ std::vector<Axes> shape_of(const Inputs& batch) {
 
 // The parameter that a step is the gradient by; nullptr if it is none.
 Ref parameter_of(const Plan& plan, const Step& step) {
-    if (!step.name.starts_with(kGradient)) return nullptr;
-    const Ref by = plan.find(std::string_view(step.name).substr(kGradient.size()));
-    return by != nullptr && by->role == Role::parameter ? by : nullptr;
+    const Ref by = step.gradient_of ? &plan[*step.gradient_of] : nullptr;
+    return by != nullptr && by->role == Role::parameter && plan.gradient_by(*by) == &step ? by : nullptr;
 }
 
 bool is_wanted(const Plan& plan, const Step& step) {
@@ -70,33 +68,29 @@ std::shared_ptr<const BackwardPlan> plan_backward(const Config& config, const We
     const Plan& plan = *backward.plan;
     backward.loss = plan.find("loss")->id;
     backward.steps = needed_steps(plan, [&](const Step& step) { return is_wanted(plan, step); });
-    for (const StepId id : backward.steps.order) {
-        const Ref parameter = parameter_of(plan, plan[id]);
-        backward.gradient_by.push_back(parameter != nullptr ? &parameter->name : nullptr);
-    }
+    for (const StepId id : backward.steps.order)
+        if (const Ref parameter = parameter_of(plan, plan[id])) backward.gradients.emplace_back(parameter->name, id);
     return std::make_shared<const BackwardPlan>(std::move(backward));
 }
 
 }  // namespace
 
-BackwardRun::BackwardRun(std::shared_ptr<const BackwardPlan> plan, const Weights& weights, Inputs batch)
-    : plan_(std::move(plan)), weights_(&weights), batch_(std::move(batch)), values_(plan_->plan->steps().size()) {}
+BackwardRun::BackwardRun(std::shared_ptr<const BackwardPlan> plan, const Weights& weights, const Inputs& batch)
+    : plan_(std::move(plan)) {
+    ExecuteOptions options;
+    options.needed = &plan_->steps;
+    options.source = [&weights, batch](const Step& step) { return source_of(step, weights, batch); };
+    execution_ = std::make_unique<Execution>(plan_->plan, options);
+}
 
-bool BackwardRun::advance() {
-    const Plan& plan = *plan_->plan;
-    const Step& step = plan[plan_->steps.order[next_]];
-    Tensor& value = values_[step.id];
-    if (step.is_source()) {
-        value = source_of(step, *weights_, batch_).with_axes(step.axes);
-    } else {
-        Operands operands;
-        for (const StepId operand : step.operands) operands.add(values_[operand]);
-        value = step.operation.compute(operands, step.axes);
-    }
-    if (step.id == plan_->loss) result_.loss = static_cast<double>(value.data()[0]);
-    if (const std::string* parameter = plan_->gradient_by[next_]) result_.gradients.emplace(*parameter, value);
-    for (const StepId freed : plan_->steps.freed_after[next_]) values_[freed] = Tensor();
-    return ++next_ == plan_->steps.order.size();
+bool BackwardRun::advance() { return execution_->advance(); }
+
+LossAndGradients BackwardRun::result() const {
+    const std::shared_ptr<const Run> run = execution_->run();
+    LossAndGradients made;
+    made.loss = static_cast<double>(run->value(plan_->loss).data()[0]);
+    for (const auto& [parameter, gradient] : plan_->gradients) made.gradients.emplace(parameter, run->value(gradient));
+    return made;
 }
 
 std::shared_ptr<const BackwardPlan> Backpropagation::known_plan(const Weights& weights, const Inputs& batch) {
@@ -118,7 +112,7 @@ BackwardRun Backpropagation::begin(const Weights& weights, const Inputs& batch,
     // A dropout's masks are part of its plan, so that is another one each time.
     const bool drops = dropout_seed && config_.dropout > 0.0;
     auto plan = drops ? plan_backward(config_, weights, complete, dropout_seed) : known_plan(weights, complete);
-    return {std::move(plan), weights, std::move(complete)};
+    return {std::move(plan), weights, complete};
 }
 
 LossAndGradients Backpropagation::operator()(const Weights& weights, const Inputs& batch,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/decoder/decoder.h"
+#include "engine/graph/run.h"
 #include "engine/train/optimiser.h"
 
 #include <cstdint>
@@ -24,18 +25,14 @@ public:
     // Computes the next step. Returns whether it was the last one. Throws Error as execute() does.
     bool advance();
     // After the last step, once.
-    [[nodiscard]] LossAndGradients result() { return std::move(result_); }
+    [[nodiscard]] LossAndGradients result() const;
 
 private:
     friend class Backpropagation;
-    BackwardRun(std::shared_ptr<const BackwardPlan> plan, const Weights& weights, Inputs batch);
+    BackwardRun(std::shared_ptr<const BackwardPlan> plan, const Weights& weights, const Inputs& batch);
 
     std::shared_ptr<const BackwardPlan> plan_;
-    const Weights* weights_;
-    Inputs batch_;
-    std::vector<Tensor> values_;  // by step; empty where not computed yet or no longer needed
-    std::size_t next_ = 0;
-    LossAndGradients result_;
+    std::unique_ptr<Execution> execution_;
 };
 
 // The loss of a batch and its gradients by the parameters, and nothing else: the steps that neither needs are left out,

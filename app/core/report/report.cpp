@@ -106,25 +106,20 @@ const char* kind_text(AttentionKind kind) {
     return "";
 }
 
-bool has_values(const ShownRun& shown, const std::string& name) {
-    const Ref step = shown.run->plan().find(name);
-    return step != nullptr && !shown.run->value(step->id).empty();
-}
-
 void attention_sections(Page& page, const ReportOf& report) {
     const Plan& plan = report.shown.run->plan();
     for (const AttentionKind kind : kAttentionKinds) {
         const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
-        if (attentions.empty() || !has_values(report.shown, attentions.front() + ".pattern")) continue;
+        if (attentions.empty() || report.shown.run->value(attentions.front(), AttentionStep::pattern).empty()) continue;
         page.section(kind_text(kind));
         page.paragraph(tr_n("How much each query (row) attends to each key (column): {count} layer, batch row {row}.",
                             "How much each query (row) attends to each key (column): {count} layers, batch row {row}.",
                             attentions.size(), {{"row", report.place.batch}}));
         for (const std::string& attention : attentions) {
-            if (!has_values(report.shown, attention + ".pattern")) continue;
+            if (report.shown.run->value(attention, AttentionStep::pattern).empty()) continue;
             page.subsection(attention);
-            page.figure(
-                gathered_exhibit(report.shown, *plan.find(attention + ".pattern"), report.place, {.all_heads = true}));
+            page.figure(gathered_exhibit(report.shown, *plan.step_of(attention, AttentionStep::pattern), report.place,
+                                         {.all_heads = true}));
         }
     }
 }
@@ -140,7 +135,7 @@ void masks_section(Page& page, const ReportOf& report) {
         if (attentions.empty()) continue;
         const bool here = std::find(attentions.begin(), attentions.end(), own) != attentions.end();
         const std::string& attention = here ? own : attentions.front();
-        if (!has_values(report.shown, attention + ".mask")) continue;
+        if (report.shown.run->value(attention, AttentionStep::mask).empty()) continue;
         page.subsection(attention);
         Exhibit masks = masks_exhibit(report.shown, attention, report.place);
         masks.columns = 2;  // as many as can be read on a page
@@ -149,7 +144,7 @@ void masks_section(Page& page, const ReportOf& report) {
 }
 
 DepthCurves curves_with(const Scenario& scenario, const char* norm_first) {
-    return depth_curves(*execute(plan_of(with_override(scenario, "norm_first", norm_first)), {}), "");
+    return depth_curves(*execute(plan_of(with_override(scenario, "norm_first", norm_first)), {}), StackKind::decoder);
 }
 
 void norms_section(Page& page, const ReportOf& report) {

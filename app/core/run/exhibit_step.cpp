@@ -33,7 +33,7 @@ std::vector<Ref> gathered_steps(const Run& run, const Step& step, bool all_layer
                     {{"name", step.name}});
     std::vector<Ref> steps;
     for (Index block = 0;; ++block) {
-        const Ref twin = run.plan().find(name_in_block(step, block));
+        const Ref twin = run.plan().twin_in(step, block);
         if (twin == nullptr) return steps;
         if (run.value(twin->id).empty())
             throw Error("{name}: was not computed, expected a tensor that is recorded in every block",
@@ -143,8 +143,9 @@ Exhibit head_exhibit(const ShownRun& shown, const std::string& attention, Place 
     Exhibit exhibit{.title = attention};
     exhibit.subtitle = "batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head);
     exhibit.caption = caption_of(shown.scenario, attention, exhibit.subtitle);
-    for (const char* name : {".pattern", ".q", ".k", ".v"}) {
-        const Ref step = held->run->plan().find(attention + name);
+    for (const AttentionStep which :
+         {AttentionStep::pattern, AttentionStep::query, AttentionStep::key, AttentionStep::value}) {
+        const Ref step = held->run->plan().step_of(attention, which);
         if (step != nullptr && !held->run->value(step->id).empty())
             exhibit.panels.push_back(lazy_panel(held, *step, place));
     }

@@ -35,7 +35,7 @@ PictureSize picture_size(const Step& pattern, PictureSize most) {
 Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch) {
     Range range = {0.0F, 0.0F};
     for (const std::string& attention : attentions) {
-        const Tensor& pattern = run.value(attention + ".pattern");
+        const Tensor& pattern = run.value(attention, AttentionStep::pattern);
         const auto size = static_cast<std::size_t>(pattern.size() / pattern.dim(0));
         for (const float weight : pattern.values().subspan(static_cast<std::size_t>(batch) * size, size))
             if (weight > range.high && std::isfinite(weight)) range.high = weight;

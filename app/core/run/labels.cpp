@@ -10,17 +10,11 @@
 
 namespace decoderscope {
 
-std::string attention_beside(const Step& step) {
-    return step.attention.empty() && !step.block.empty() ? step.block + ".attn" : step.attention;
+std::string attention_beside(const Plan& plan, const Step& step) {
+    return step.attention.empty() ? plan.attention_in(step.block) : step.attention;
 }
 
 Index block_number(const Step& step) { return step.is_source() ? -1 : step.layer; }
-
-std::string name_in_block(const Step& step, Index block) {
-    if (block_number(step) < 0) return {};
-    return step.block.substr(0, step.block.rfind('.') + 1) + std::to_string(block) +
-           step.name.substr(step.block.size());
-}
 
 TokenSequence sequence_along(const Step& step, std::size_t axis) {
     const std::string_view name = step.axes[axis].name;

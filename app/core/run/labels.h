@@ -10,11 +10,8 @@
 namespace decoderscope {
 
 // The attention whose heads a step refers to: its own, else the self-attention of its block; empty outside the blocks.
-[[nodiscard]] std::string attention_beside(const Step& step);
+[[nodiscard]] std::string attention_beside(const Plan& plan, const Step& step);
 
-// The name of the same step in another block of its stack, by the block's number: "blocks.1.attn.z" for
-// "blocks.0.attn.z" and 1. Empty for steps outside the blocks.
-[[nodiscard]] std::string name_in_block(const Step& step, Index block);
 // The number of the block that a step belongs to; -1 outside the blocks.
 [[nodiscard]] Index block_number(const Step& step);
 

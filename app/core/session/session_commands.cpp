@@ -42,7 +42,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const c
         const auto* mask = std::get_if<MaskEdit>(&other);
         return mask != nullptr && mask->attention == c.attention;
     });
-    const Tensor& before = shown.unedited->value(c.attention + ".mask");
+    const Tensor& before = shown.unedited->value(c.attention, AttentionStep::mask);
     const Cell cell = {c.batch, c.head.value_or(0), c.query, c.key};
     const bool as_before = c.head && !before.empty() && before.contains(cell) && (before.at(cell) != 0.0F) == c.keep;
     if (!plain || !as_before) scenario.edits.push_back(edit);
@@ -51,7 +51,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const c
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::PaintMasks& c) {
     if (c.stroke.cells.empty()) return std::nullopt;
-    const Tensor& unedited = shown.unedited->value(c.stroke.attention + ".mask");
+    const Tensor& unedited = shown.unedited->value(c.stroke.attention, AttentionStep::mask);
     if (c.instead)
         scenario.edits = reset_masks(scenario.edits, c.stroke.attention, c.stroke.batch, c.stroke.head, unedited);
     scenario.edits = paint_masks(std::move(scenario.edits), c.stroke, unedited);
@@ -59,8 +59,8 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const c
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::ResetMask& c) {
-    std::vector<Edit> edits =
-        reset_masks(scenario.edits, c.attention, c.batch, c.head, shown.unedited->value(c.attention + ".mask"));
+    std::vector<Edit> edits = reset_masks(scenario.edits, c.attention, c.batch, c.head,
+                                          shown.unedited->value(c.attention, AttentionStep::mask));
     if (edits == scenario.edits) return std::nullopt;
     scenario.edits = std::move(edits);
     return scenario;
@@ -202,9 +202,8 @@ struct Session::Apply {
 
     void operator()(const command::MoveLayer& c) const {
         const Step& here = s.step();
-        const Index block = block_number(here) + c.by;
-        const std::string name = block >= 0 ? name_in_block(here, block) : std::string();
-        if (s.computed_.plan().find(name) != nullptr) leave_trail_for({name, s.cursor().place, {}});
+        const Ref twin = s.computed_.plan().twin_in(here, block_number(here) + c.by);
+        if (twin != nullptr) leave_trail_for({twin->name, s.cursor().place, {}});
     }
 
     void operator()(const command::GoFirst&) const { go_to_position(0); }

@@ -84,8 +84,7 @@ void Work::keep_cursor_in(const Run& run) {
     if (cursor_.step.empty()) return;
     const Plan& plan = run.plan();
     const Config& config = now_.scenario.config();
-    const std::size_t behind = cursor_.step.rfind(".drop");
-    if (plan.find(cursor_.step) == nullptr && behind != std::string::npos) cursor_.step.resize(behind);
+    if (plan.find(cursor_.step) == nullptr) cursor_.step = without_dropout(cursor_.step);
     if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*now_.scenario.model(), plan);
     cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, now_.scenario.inputs.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);

@@ -25,7 +25,7 @@ void paint(const Session& session, ViewState& state, const Step& step, const Sli
     };
     const Spot now = *gesture.painted;
     if (gesture.paint_begins) {
-        const Tensor& mask = session.shown().run->value(attention + ".mask");
+        const Tensor& mask = session.shown().run->value(attention, AttentionStep::mask);
         state.paint_keeps =
             mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is toggled; the others follow it
         ask(now, false);
@@ -67,7 +67,7 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
 
 bool shows_mask(const Session& session, const Step& step) {
     return step.axes.size() == 4 && step.axes[3].name == axis::key &&
-           session.shown().run->plan().find(step.attention + ".mask") != nullptr;
+           session.shown().run->plan().step_of(step.attention, AttentionStep::mask) != nullptr;
 }
 
 void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,

@@ -53,7 +53,7 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
 
 Index blocks_in_stack(const Session& session, const Step& step) {
     Index count = 0;
-    while (session.shown().run->plan().find(name_in_block(step, count)) != nullptr) ++count;
+    while (session.shown().run->plan().twin_in(step, count) != nullptr) ++count;
     return count;
 }
 
@@ -82,7 +82,7 @@ Index chips_in(const Scene& s, Index heads, float room) {
 }
 
 void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
-    const std::string attention = attention_beside(s.session.step());
+    const std::string attention = attention_beside(s.session.shown().run->plan(), s.session.step());
     if (attention.empty()) return;
     const Ui& ui = s.ui;
     const Index heads = s.session.shown().scenario.config().nhead;

@@ -34,7 +34,7 @@ bool has_heads(const Step& step) {
 }
 
 bool has_twins(const Run& run, const Step& step) {
-    return block_number(step) >= 0 && run.plan().find(name_in_block(step, block_number(step) == 0 ? 1 : 0)) != nullptr;
+    return block_number(step) >= 0 && run.plan().twin_in(step, block_number(step) == 0 ? 1 : 0) != nullptr;
 }
 
 std::string in_all_layers(const Step& step) {

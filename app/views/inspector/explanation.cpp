@@ -201,14 +201,14 @@ void choose_target(const Ui& ui, const Session& session, const Cell& cell, Comma
 // On the way back: what the numbers say, and the way to what they are the gradient by.
 void say_gradient(const Ui& ui, const Session& session, const std::optional<Cell>& cell, Commands& commands) {
     const Plan& plan = session.shown().run->plan();
-    const Ref by = differentiated(plan, session.step());
+    const Ref by = session.step().gradient_of ? &plan[*session.step().gradient_of] : nullptr;
     if (by == nullptr) return;
     for (const Sentence& words : words_on_gradient(plan, session.step(), session.shown().scenario.gradients_of))
         paragraph(ui.fonts.caption, ui.theme.text, tr(words));
     if (!cell) return;
     follow_link(ui, tr("by {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
     const Ref scores = scores_of_pattern(plan, *by);
-    const Ref by_scores = scores == nullptr ? nullptr : gradient_by(plan, *scores);
+    const Ref by_scores = scores == nullptr ? nullptr : plan.gradient_by(*scores);
     if (by_scores != nullptr)
         follow_link(ui, tr("by the score: {name}", {{"name", by_scores->name}}), by_scores->name, *cell, 8103,
                     commands);
@@ -223,7 +223,7 @@ void inspect_gradient(const Ui& ui, const Session& session, ViewState&, Commands
     std::optional<Cell> cell = session.cursor().cell;
     if (cell && (values.empty() || !values.contains(*cell))) cell.reset();
     if (step.operation.traits().recorded_elsewhere) return;  // nothing leads back from it
-    if (is_on_way_back(plan, step)) return say_gradient(ui, session, cell, commands);
+    if (step.backward) return say_gradient(ui, session, cell, commands);
     if (!cell) return;
     choose_target(ui, session, *cell, commands);
     say_slope(ui, session, *cell, commands);

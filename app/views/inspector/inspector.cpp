@@ -92,7 +92,7 @@ void describe_cell(const Ui& ui, const Session& session, ViewState& state, Comma
     const Value<ShownPlace> place = shown_place(session.derived(), session.shown(), step, *cell);
     if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
     text_line(ui.fonts.heading, ui.theme.text, exact_number(value));
-    if (!is_on_way_back(session.shown().run->plan(), step)) type_over(ui, session, state, commands);
+    if (!step.backward) type_over(ui, session, state, commands);
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
 }

@@ -50,12 +50,15 @@ Effect opens(const Lab& lab) {
     return changes([id = lab.id](ViewState& state) { state.tab = id; });
 }
 
-// Goes to a step of the cursor's block; of the first block if it is in none.
-Effect goes_in_block(std::string step) {
-    return [step = std::move(step)](const Session& session, ViewState& state, Commands& commands) {
+// Goes to a step of the attention beside the cursor; of the decoder's first one if there is none.
+Effect goes_to(AttentionStep which) {
+    return [which](const Session& session, ViewState& state, Commands& commands) {
         state.tab = kStepLab;
-        const std::string& block = session.step().block;
-        commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
+        const Plan& plan = session.shown().run->plan();
+        const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+        const std::string& own = session.step().block;
+        const std::string attention = plan.attention_in(own.empty() && !blocks.empty() ? blocks.front() : own);
+        if (const Ref step = plan.step_of(attention, which)) commands.push_back(command::GoTo{step->name});
     };
 }
 
@@ -80,7 +83,7 @@ void flip_recording(const Session& session, ViewState&, Commands& commands) {
 }
 
 void switch_head(const Session& session, Index head, Commands& commands) {
-    const std::string attention = attention_beside(session.step());
+    const std::string attention = attention_beside(session.shown().run->plan(), session.step());
     if (attention.empty() || head >= session.shown().scenario.config().nhead) return;
     const bool off = head_factor(session.scenario().edits, attention, head) == 0.0F;
     commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
@@ -175,8 +178,8 @@ void flip_gradients_of_loss(const Session& session, ViewState&, Commands& comman
 // The step at the other end: its gradient, or what this is the gradient by. The cell stays selected.
 Ref other_way(const Session& session) {
     const Plan& plan = session.shown().run->plan();
-    const Ref by = differentiated(plan, session.step());
-    return by != nullptr ? by : gradient_by(plan, session.step());
+    const Step& step = session.step();
+    return step.gradient_of ? &plan[*step.gradient_of] : plan.gradient_by(step);
 }
 
 bool has_other_way(const Session& session) { return other_way(session) != nullptr; }
@@ -287,8 +290,8 @@ std::vector<Action> actions_of_run() {
         {.label = message("Go to the attention mask"),
          .key = Key::m,
          .mods = with_shift,
-         .run = goes_in_block(".attn.mask")},
-        {.label = message("Go to the attention pattern"), .key = Key::a, .run = goes_in_block(".attn.pattern")},
+         .run = goes_to(AttentionStep::mask)},
+        {.label = message("Go to the attention pattern"), .key = Key::a, .run = goes_to(AttentionStep::pattern)},
         {.label = message("Flip Pre-Norm / Post-Norm"), .key = Key::n, .mods = with_shift, .run = flip_norm},
         {.label = message("Record everything, or less to save memory"), .run = flip_recording},
         {.label = message("Dropout on or off"), .key = Key::d, .run = flip_dropout},

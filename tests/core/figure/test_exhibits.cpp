@@ -289,7 +289,8 @@ TEST_CASE("the norm curves are charts whose numbers are the lengths of the recor
         return execute(plan_of(with_override(scenario, "norm_first", norm_first)));
     };
     const auto pre = run("true"), post = run("false");
-    const Exhibit exhibit = depth_exhibit(scenario, depth_curves(*pre, ""), depth_curves(*post, ""));
+    const Exhibit exhibit =
+        depth_exhibit(scenario, depth_curves(*pre, StackKind::decoder), depth_curves(*post, StackKind::decoder));
     std::ostringstream json;
     write_json(json, exhibit);
     const auto parsed = nlohmann::json::parse(json.str());

@@ -75,9 +75,8 @@ void forgive(std::vector<TensorCheck>& checks, const Plan& plan) {
     std::map<std::string, bool> same_pattern;
     for (const TensorCheck& check : checks) {
         const Step& step = plan[check.match.step];
-        const bool weights = step.operation.traits().values == Values::weights && !step.attention.empty();
         const bool as_softmax = check.match.strictness == Strictness::as_softmax;
-        if (!check.is_computed || (!weights && !as_softmax)) continue;
+        if (!check.is_computed || (!step.is_pattern && !as_softmax)) continue;
         const auto known = same_pattern.find(step.attention);
         const bool before = known == same_pattern.end() || known->second;
         same_pattern[step.attention] = before && !check.differs;

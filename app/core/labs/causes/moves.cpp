@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <set>
 #include <span>
 
 namespace decoderscope {
@@ -19,7 +18,7 @@ namespace {
 
 // Empty if the run has none.
 Tensor gradient_of(const Run& run, const Step& step) {
-    const Ref gradient = run.plan().find("grad." + step.name);
+    const Ref gradient = run.plan().gradient_by(step);
     return gradient == nullptr ? Tensor() : run.value(gradient->id);
 }
 
@@ -89,7 +88,7 @@ struct HeadPlace {
 std::vector<HeadPlace> heads_of(const Plan& plan) {
     std::vector<HeadPlace> heads;
     for (const Step& step : plan.steps()) {
-        if (step.attention.empty() || step.name != step.attention + ".z") continue;
+        if (plan.step_of(step.attention, AttentionStep::z) != &step) continue;
         for (Index head = 0; head < step.axes[1].size; ++head)
             heads.push_back({step.attention, step.id, step.layer, head});
     }
@@ -105,20 +104,23 @@ Tensor without_head(Tensor z, Index batch, Index head) {
 // The gradient of a number by some steps of a scenario's run, by their names.
 std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber& number,
                                            const std::vector<std::string>& by) {
-    std::set<std::string> wanted;
-    for (const std::string& name : by) wanted.insert("grad." + name);
     std::map<std::string, Tensor> gradients;
     const auto add = [&](const Cell& cell, float factor) {
         scenario.gradients_of = cell_name(number.tensor, cell);
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
-        std::vector<Tensor> values =
-            computed_steps(*plan, [&](const Step& step) { return wanted.contains(step.name); });
-        for (const std::string& name : by) {
-            const Ref step = plan->find("grad." + name);
-            if (step == nullptr) continue;
-            auto [at, is_new] = gradients.try_emplace(name, values[step->id]);
+        std::map<std::string, StepId> wanted;
+        for (const std::string& name : by)
+            if (const Ref step = plan->find(name), gradient = step == nullptr ? nullptr : plan->gradient_by(*step);
+                gradient != nullptr)
+                wanted.emplace(name, gradient->id);
+        const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
+            return std::ranges::any_of(wanted, [&](const auto& one) { return one.second == step.id; });
+        });
+        const std::shared_ptr<const Run> run = execute(plan, {.needed = &needed});
+        for (const auto& [name, id] : wanted) {
+            auto [at, is_new] = gradients.try_emplace(name, run->value(id));
             if (is_new) continue;
-            const float* more = values[step->id].data();
+            const float* more = run->value(id).data();
             for (float& value : at->second.writable()) value += factor * *more++;
         }
     };

@@ -86,7 +86,7 @@ std::vector<PatternStep> patterns_of(const Run& run) {
     const Plan& plan = run.plan();
     std::vector<PatternStep> patterns;
     for (const Step& step : plan.steps()) {
-        if (step.operation.traits().values != Values::weights || run.value(step.id).empty()) continue;
+        if (!step.is_pattern || run.value(step.id).empty()) continue;
         const Ref filled = fill_before(plan, step);
         if (filled == nullptr) continue;
         patterns.push_back({step, run.value(step.id), run.value(*step.main_operand()), run.value(*step.masked_by),
@@ -176,8 +176,8 @@ std::string what_it_is(const Culprit& culprit) {
 
 // Why a softmax gives NaN, if the reason is known.
 Sentence reason_of(const Run& run, const Culprit& culprit, Reader& read) {
-    const bool of_weights = culprit.step->operation.traits().values == Values::weights;
-    if (!std::isnan(culprit.value) || !of_weights || !culprit.step->masked_by) return {};
+    const bool shares_all = culprit.step->is_pattern && culprit.step->operation.traits().sums_to_one;
+    if (!std::isnan(culprit.value) || !shares_all || !culprit.step->masked_by) return {};
     const auto mask = read(run.value(*culprit.step->masked_by));
     const auto width = static_cast<std::size_t>(culprit.step->axes.back().size);
     const auto row = static_cast<std::size_t>(run.value(culprit.step->id).offset(culprit.cell)) / width;

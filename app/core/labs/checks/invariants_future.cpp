@@ -101,7 +101,7 @@ public:
         fresh_.resize(readers_.size());
         fresh_[input] = std::move(changed);
         // What comes after flows back to what stands before it: the law is about the way there.
-        const StepId back = way_back_begins(run_.plan()).value_or(readers_.size());
+        const StepId back = backward_begins(run_.plan()).value_or(readers_.size());
         for (const Step& step : run_.plan().steps()) {
             if (step.id >= back) break;
             if (step.is_source()) continue;

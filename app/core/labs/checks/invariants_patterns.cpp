@@ -125,7 +125,14 @@ double point_at(const PatternRows& rows, Invariant& invariant) {
 
 Resumable<Invariant> measure_pattern_rows(const Run& run) {
     Invariant invariant{.law = Law::pattern_rows};
-    const std::vector<PatternStep> patterns = patterns_of(run);
+    // What an attention sink takes has no key: such rows are not meant to sum to 1.
+    std::vector<PatternStep> patterns;
+    for (const PatternStep& pattern : patterns_of(run))
+        if (pattern.step.operation.traits().sums_to_one) patterns.push_back(pattern);
+    if (patterns.empty()) {
+        invariant.finding = message("No pattern's rows are meant to sum to 1.");
+        co_return invariant;
+    }
     PatternRows rows;
     Reader read_weights, read_scores;
     for (const PatternStep& pattern : patterns) {

@@ -119,7 +119,7 @@ Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, 
 LeakTest::LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position)
     : run_(std::move(run)), changed_(std::move(changed)), batch_(batch) {
     leak_.changed = position;
-    way_back_ = way_back_begins(run_->plan()).value_or(run_->plan().steps().size());
+    way_back_ = backward_begins(run_->plan()).value_or(run_->plan().steps().size());
 }
 
 void LeakTest::compare(const Step& step) {

@@ -55,8 +55,8 @@ std::string transformer_lens_name(const Plan& plan, const Step& step) {
     // TransformerLens has no encoder–decoder.
     if (step.is_source() || step.in_encoder()) return {};
     // A cache of the backward pass has the names of the forward pass with this ending.
-    if (is_on_way_back(plan, step)) {
-        const Ref by = step.role == Role::recorded ? differentiated(plan, step) : nullptr;
+    if (step.backward) {
+        const Ref by = step.role == Role::recorded && step.gradient_of ? &plan[*step.gradient_of] : nullptr;
         const std::string hook = by == nullptr ? std::string() : transformer_lens_name(plan, *by);
         return hook.empty() ? hook : hook + "_grad";
     }

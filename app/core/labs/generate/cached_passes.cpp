@@ -47,14 +47,14 @@ struct Mover {
     }
 
     std::optional<Edit> operator()(MaskEdit edit) const {
-        const Ref mask = plan.find(edit.attention + ".mask");
+        const Ref mask = plan.step_of(edit.attention, AttentionStep::mask);
         const bool inside = mask != nullptr && move(*mask, 0, edit.batch) && move(*mask, 1, edit.head) &&
                             move(*mask, 2, edit.query) && move(*mask, 3, edit.key);
         return inside ? std::optional<Edit>(edit) : std::nullopt;
     }
 
     std::optional<Edit> operator()(const ScaleHead& edit) const {
-        return plan.find(edit.attention + ".z") != nullptr ? std::optional<Edit>(edit) : std::nullopt;
+        return plan.step_of(edit.attention, AttentionStep::z) != nullptr ? std::optional<Edit>(edit) : std::nullopt;
     }
 
     std::optional<Edit> operator()(SetCell edit) const {

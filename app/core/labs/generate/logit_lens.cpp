@@ -34,7 +34,7 @@ std::size_t settled_at(const LensTable& table, std::size_t position) {
 LensReading::LensReading(std::shared_ptr<const Run> run, Index row, Index length)
     : run_(std::move(run)), row_(row), length_(length) {
     for (const Step& step : run_->plan().steps()) {
-        if (step.lens.empty() || step.operation.traits().values != Values::weights) continue;
+        if (step.lens.empty() || !step.operation.traits().sums_to_one) continue;
         probabilities_.push_back(&step);
         table_.rows.push_back({step.lens, {}});
     }

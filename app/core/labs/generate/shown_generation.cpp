@@ -190,11 +190,17 @@ std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, cons
     return exhibit;
 }
 
+std::string cached_attention(const Plan& plan, Index layer) {
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return layer < static_cast<Index>(blocks.size()) ? plan.attention_in(blocks[static_cast<std::size_t>(layer)])
+                                                     : std::string();
+}
+
 Exhibit cache_exhibit(const ShownRun& shown, Index layer, Place place) {
-    const std::string attention = "blocks." + std::to_string(layer) + ".attn";
+    const std::string attention = cached_attention(shown.run->plan(), layer);
     Exhibit exhibit{.title = tr("{attention}: KV cache", {{"attention", attention}})};
-    for (const char* name : {".k", ".v"}) {
-        const Ref step = shown.run->plan().find(attention + name);
+    for (const AttentionStep which : {AttentionStep::key, AttentionStep::value}) {
+        const Ref step = shown.run->plan().step_of(attention, which);
         if (step == nullptr || shown.run->value(step->id).empty()) continue;
         Heatmap heatmap = heatmap_of(shown.scenario, *shown.run, *step, place);
         exhibit.subtitle = heatmap.subtitle;

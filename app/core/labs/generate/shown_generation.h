@@ -56,6 +56,8 @@ using PieceOf = std::function<std::string(Index token)>;
 
 // The most probable next tokens of a batch row with their probabilities before and after temperature and cuts.
 [[nodiscard]] std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, const Sampling& sampling);
+// The attention whose k and v the cache keeps of a layer: "blocks.0.attn"; empty if there is no such layer.
+[[nodiscard]] std::string cached_attention(const Plan& plan, Index layer);
 // One layer of the KV cache: k and v.
 [[nodiscard]] Exhibit cache_exhibit(const ShownRun& shown, Index layer, Place place);
 // What each layer would predict next, by position. `lens` is the run with the logit lens.

@@ -148,11 +148,6 @@ std::string_view measure_sentence(PatternMeasure measure) {
 
 namespace {
 
-// Whether a step holds the weights that a softmax gives to keys, before dropout.
-bool is_pattern(const Step& step) {
-    return !step.attention.empty() && step.masked_by && step.operation.traits().values == Values::weights;
-}
-
 // One head of a tensor [batch, head, query, key].
 std::span<const float> head_of(const Tensor& tensor, Index batch, Index head) {
     if (tensor.empty()) return {};
@@ -177,7 +172,8 @@ constexpr Index kCost = 20;  // of one weight, in multiply-adds
 std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind) {
     std::vector<std::string> names;
     for (const Step& step : plan.steps())
-        if (is_pattern(step) && kind_of_attention(step) == kind) names.push_back(step.attention);
+        if (step.is_pattern && step.masked_by && !step.attention.empty() && kind_of_attention(step) == kind)
+            names.push_back(step.attention);
     return names;
 }
 
@@ -187,7 +183,7 @@ AttentionKind kind_of_attention(const Step& step) {
 }
 
 AttentionKind kind_of_attention(const Plan& plan, const std::string& attention) {
-    const Ref pattern = plan.find(attention + ".pattern");
+    const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
     return pattern == nullptr ? AttentionKind::self : kind_of_attention(*pattern);
 }
 
@@ -209,20 +205,20 @@ std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, Attenti
 std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
                                    const Run& earlier, std::span<const HeadScore> known) {
     const std::vector<std::uint8_t> padding = padded_queries(inputs, kind, batch);
-    const auto shared = [&](const std::string& name) {
-        return run.value(name).shares_values_with(earlier.value(name));
+    const auto shared = [&](const auto&... which) {
+        return run.value(which...).shares_values_with(earlier.value(which...));
     };
     const bool same_padding = shared("attention_mask") && shared("encoder_attention_mask");
     std::vector<HeadScore> scores;
     for (const std::string& attention : attentions_of_kind(run.plan(), kind)) {
-        if (same_padding && shared(attention + ".pattern") && shared(attention + ".mask")) {
+        if (same_padding && shared(attention, AttentionStep::pattern) && shared(attention, AttentionStep::mask)) {
             std::copy_if(known.begin(), known.end(), std::back_inserter(scores),
                          [&](const HeadScore& score) { return score.attention == attention; });
             continue;
         }
-        const Tensor& pattern = run.value(attention + ".pattern");
-        const Tensor& mask = run.value(attention + ".mask");
-        const Index layer = run.plan().find(attention + ".pattern")->layer;
+        const Tensor& pattern = run.value(attention, AttentionStep::pattern);
+        const Tensor& mask = run.value(attention, AttentionStep::mask);
+        const Index layer = run.plan().step_of(attention, AttentionStep::pattern)->layer;
         const auto first = scores.size();
         scores.resize(first + static_cast<std::size_t>(pattern.dim(1)));
         each_in_parallel(pattern.dim(1), pattern.dim(2) * pattern.dim(3) * kCost, [&](Index head) {

@@ -20,7 +20,7 @@ constexpr Index kMeasuredAtOnce = 2'000'000;
 Index weights_of(const Run& run, AttentionKind kind) {
     Index weights = 0;
     for (const std::string& attention : attentions_of_kind(run.plan(), kind))
-        weights += run.value(attention + ".pattern").size();
+        weights += run.value(attention, AttentionStep::pattern).size();
     return weights;
 }
 
@@ -51,7 +51,7 @@ Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, 
 
 std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern) {
     const Tensor& weights = run.value(pattern.id);
-    const Tensor& mask = run.value(pattern.attention + ".mask");
+    const Tensor& mask = run.value(pattern.attention, AttentionStep::mask);
     return derived
         .get<LayerPictures>({weights.identity(), mask.identity()}, std::tie(pattern.id), [] { return LayerPictures{}; })
         .number();
@@ -118,9 +118,10 @@ std::vector<bool> labels_with_room(const std::vector<float>& at, const std::vect
 
 std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run& run, const std::string& attention,
                                                 Index batch) {
-    const std::string name = attention + ".pattern";
-    const Tensor& pattern = run.value(name);  // [batch, head, query, key]
-    const Tensor& mask = run.value(attention + ".mask");
+    const Ref step = run.plan().step_of(attention, AttentionStep::pattern);
+    if (step == nullptr) return std::nullopt;
+    const Tensor& pattern = run.value(step->id);  // [batch, head, query, key]
+    const Tensor& mask = run.value(attention, AttentionStep::mask);
     if (pattern.rank() != 4 || mask.rank() != 4 || batch >= pattern.dim(0)) return std::nullopt;
     const std::vector<std::uint8_t> padding =
         padded_queries(inputs, kind_of_attention(run.plan(), attention), batch);  // [query]
@@ -139,7 +140,7 @@ std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run&
             if (!has_choice || !is_number) continue;
             const auto largest = std::ranges::max_element(weights);
             if (best && *largest <= best->weight) continue;
-            best = {name, {batch, head, query, static_cast<Index>(largest - weights.begin())}, *largest};
+            best = {step->name, {batch, head, query, static_cast<Index>(largest - weights.begin())}, *largest};
         }
     }
     return best;

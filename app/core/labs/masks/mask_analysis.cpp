@@ -34,7 +34,7 @@ Heatmap all_kept(const Heatmap& like, std::string title) {
 }  // namespace
 
 MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string& attention, Place place) {
-    const Step& mask = *run.plan().find(attention + ".mask");
+    const Step& mask = *run.plan().step_of(attention, AttentionStep::mask);
     const MaskFacts masks = mask.operation.traits().masks.value_or(MaskFacts());
     const Operands operands = run.operands_of(mask.id);
     const Slice slice = slice_of(mask, place, scenario.config().nhead);
@@ -114,11 +114,11 @@ void measure_kept(FillConsequences& found, Index query, const Row& row) {
 }  // namespace
 
 FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
-    const Slice slice = slice_of(*run.plan().find(attention + ".mask"), place, nhead);
-    const Step& filled = *run.plan().find(attention + ".masked_scores");
+    const Slice slice = slice_of(*run.plan().step_of(attention, AttentionStep::mask), place, nhead);
+    const Step& filled = *run.plan().step_of(attention, AttentionStep::masked_scores);
     const Tensor& scores = run.operand(filled, OperandRole::scores);  // before the mask
-    const Tensor& pattern = run.value(attention + ".pattern");
-    MaskRows mask(run.value(attention + ".mask"));
+    const Tensor& pattern = run.value(attention, AttentionStep::pattern);
+    MaskRows mask(run.value(attention, AttentionStep::mask));
     FillConsequences found;
     found.fill = fill;
     found.cells = slice.rows() * slice.columns();

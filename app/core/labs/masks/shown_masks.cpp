@@ -18,9 +18,7 @@ constexpr std::size_t kSearchedAtOnce = 20'000'000;
 // How many numbers the leak test compares in a slice.
 constexpr std::size_t kSlice = 1'000'000;
 
-MaskPicture picture_of(Derived& derived, const Snapshot& shown, const std::string& name, const char* title,
-                       Place place) {
-    const Step& step = *shown.run->plan().find(name);
+MaskPicture picture_of(Derived& derived, const Snapshot& shown, const Step& step, const char* title, Place place) {
     const Value<ShownHeatmap> made = shown_heatmap(derived, shown, step, place);
     MaskPicture picture{&step, made->heatmap, made->changed, step.axes.back().name == axis::key};
     picture.heatmap.title = title;
@@ -47,13 +45,18 @@ Resumable<Leak> tested(std::shared_ptr<const Run> run, std::shared_ptr<const Run
 Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std::string& attention, Place place) {
     return derived.get<ShownMasks>({shown.run, shown.unedited, shown.early}, std::tie(attention, place), [&] {
         const Config& config = shown.scenario.config();
-        const Step& target = *shown.run->plan().find("blocks.0.attn.mask");
+        const Plan& plan = shown.run->plan();
+        const Step& target =
+            *plan.step_of(plan.attention_in(plan.blocks(StackKind::decoder).front()), AttentionStep::mask);
+        const auto picture = [&](AttentionStep which, const char* title) {
+            return picture_of(derived, shown, *plan.step_of(attention, which), title, place);
+        };
         ShownMasks made;
         made.parts = mask_parts(shown.scenario, *shown.run, attention, place);
-        made.raw = picture_of(derived, shown, attention + ".attn_scores", tr("raw scores"), place);
-        made.masked = picture_of(derived, shown, attention + ".masked_scores", tr("masked scores"), place);
-        made.pattern = picture_of(derived, shown, attention + ".pattern", tr("pattern"), place);
-        made.output = picture_of(derived, shown, attention + ".z", tr("output z"), place);
+        made.raw = picture(AttentionStep::scores, tr("raw scores"));
+        made.masked = picture(AttentionStep::masked_scores, tr("masked scores"));
+        made.pattern = picture(AttentionStep::pattern, tr("pattern"));
+        made.output = picture(AttentionStep::z, tr("output z"));
         made.tokens = axis_labels(shown.scenario, target, 2, place.batch);
         made.fill = fill_consequences(*shown.run, attention, place, config.nhead, config.mask_value);
         return made;
@@ -87,7 +90,9 @@ std::string place_text(Place place) {
 
 Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place) {
     const std::string where = place_text(place);
-    Exhibit exhibit{.title = attention + ".mask", .subtitle = where};
+    const Plan& plan = shown.run->plan();
+    const Step& combined = *plan.step_of(attention, AttentionStep::mask);
+    Exhibit exhibit{.title = combined.name, .subtitle = where};
     exhibit.caption = caption_of(shown.scenario, exhibit.title, where);
     const MaskParts parts = mask_parts(shown.scenario, *shown.run, attention, place);
     std::vector<std::pair<const char*, const Heatmap*>> masks = {
@@ -100,10 +105,11 @@ Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place
         heatmap.scale = Scale::sequential;
         heatmap.range = {0.0F, 1.0F};
         heatmap.subtitle = where;
-        exhibit.panels.push_back(panel_of(attention + ".mask." + name, std::move(heatmap)));
+        exhibit.panels.push_back(panel_of(combined.name + "." + name, std::move(heatmap)));
     }
-    for (const char* name : {".attn_scores", ".masked_scores", ".pattern", ".z"}) {
-        const Ref step = shown.run->plan().find(attention + name);
+    for (const AttentionStep which :
+         {AttentionStep::scores, AttentionStep::masked_scores, AttentionStep::pattern, AttentionStep::z}) {
+        const Ref step = plan.step_of(attention, which);
         if (step == nullptr || shown.run->value(step->id).empty()) continue;
         exhibit.panels.push_back(panel_of(step->name, heatmap_of(shown.scenario, *shown.run, *step, place)));
     }

@@ -30,8 +30,8 @@ double length(Row row) { return std::sqrt(dot(row, row)); }
 // Means over the rows of [batch, pos, n] that are not padding; over all rows if there is no mask.
 class Rows {
 public:
-    Rows(const Run& run, const std::string& prefix)
-        : mask_(run.value(prefix.empty() ? "attention_mask" : "encoder_attention_mask")) {}
+    Rows(const Run& run, StackKind stack)
+        : mask_(run.value(stack == StackKind::decoder ? "attention_mask" : "encoder_attention_mask")) {}
 
     // The mean of `measure`, which takes a row's number, over the rows of tensors with `count` rows.
     [[nodiscard]] double mean(Index count, const std::function<double(Index)>& measure) const {
@@ -203,14 +203,14 @@ std::span<const DepthMeasure> depth_measures() {
     return measures;
 }
 
-DepthCurves depth_curves(const Run& run, const std::string& prefix) {
-    const Rows rows(run, prefix);
+DepthCurves depth_curves(const Run& run, StackKind stack) {
+    const Rows rows(run, stack);
     DepthCurves curves;
     curves.stream.name = "resid";
     curves.cosines.name = "cosine";
     Ref entered = nullptr, left = nullptr;  // the stream before the block and after it
-    for (;; ++curves.blocks) {
-        const std::vector<Ref> steps = steps_of_block(run, prefix + "blocks." + std::to_string(curves.blocks));
+    for (const std::string& block : run.plan().blocks(stack)) {
+        const std::vector<Ref> steps = steps_of_block(run, block);
         if (steps.empty()) break;
         const auto depth = static_cast<double>(curves.blocks);
         measure_stream(run, rows, steps, depth, curves);
@@ -221,6 +221,7 @@ DepthCurves depth_curves(const Run& run, const std::string& prefix) {
             {depth + 0.5, mean_cosine(rows, run.value(entered->id), run.value(left->id)), entered->name});
         if (curves.blocks == 0) curves.entering = mean_length(rows, run.value(entered->id));
         curves.leaving = mean_length(rows, run.value(left->id));
+        ++curves.blocks;
     }
     // Post-Norm normalises the last sum before it leaves.
     if (left != nullptr && curves.stream.points.back().step != left->name)

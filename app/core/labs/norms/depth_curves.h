@@ -36,8 +36,8 @@ struct DepthMeasure {
 // All of them, in the order in which they are drawn.
 [[nodiscard]] std::span<const DepthMeasure> depth_measures();
 
-// Measures the stack whose blocks are called prefix + "blocks.0", …: prefix is "" or "encoder.".
-[[nodiscard]] DepthCurves depth_curves(const Run& run, const std::string& prefix);
+// Measures a stack.
+[[nodiscard]] DepthCurves depth_curves(const Run& run, StackKind stack);
 
 // What the curves of both show, in a sentence or two with the measured numbers.
 [[nodiscard]] std::string depth_sentence(const DepthCurves& left, const DepthCurves& right,

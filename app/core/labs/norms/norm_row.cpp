@@ -58,24 +58,19 @@ void measure(NormRow& row) {
 
 }  // namespace
 
-std::vector<std::string> norms_of_block(const Plan& plan, const std::string& block, const std::string& prefix) {
+std::vector<std::string> norms_of_block(const Plan& plan, const std::string& block, StackKind stack) {
     std::vector<std::string> norms;
     for (const Step& step : plan.steps()) {
         const bool in_block = !step.block.empty() && step.block == block;
-        const bool final_norm = step.block.empty() && step.lens.empty() && step.in_encoder() == !prefix.empty();
-        if (!step.operation.traits().norm || (!in_block && !final_norm)) continue;
-        norms.push_back(step.name.substr(0, step.name.rfind('.')));
+        const bool final_norm = step.block.empty() && step.lens.empty() && step.stack == stack;
+        if (step.operation.traits().norm && (in_block || final_norm)) norms.push_back(step.norm);
     }
     return norms;
 }
 
-bool is_of_norm(const Step& step, const std::string& norm) {
-    return step.name == norm + ".scale" || step.name == norm + ".normalized";
-}
-
 std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index batch, Index pos) {
     const Plan& plan = run.plan();
-    const Ref normalized = plan.find(norm + ".normalized"), scale = plan.find(norm + ".scale");
+    const Ref normalized = plan.step_of(norm, NormStep::normalized), scale = plan.step_of(norm, NormStep::scale);
     if (normalized == nullptr || scale == nullptr) return std::nullopt;
     const Tensor& after = run.value(normalized->id);
     if (after.empty() || !after.contains(Cell{batch, pos, 0})) return std::nullopt;
@@ -90,6 +85,7 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
     row.norm = norm;
     row.centred = facts->centred;
     row.before_step = before->name;
+    row.after_step = normalized->name;
     row.before = row_of(run.value(before->id), batch, pos);
     row.after = row_of(after, batch, pos);
     row.gain = all_of(run.value(gain->id));
@@ -124,10 +120,7 @@ namespace {
 InspectedNorm inspect(const Run& run, const Step& step, const Cell& cell) {
     const Traits traits = step.operation.traits();
     if (!traits.norm && !traits.scale) return {};
-    const std::string prefix = step.in_encoder() ? "encoder." : "";
-    for (const std::string& norm : norms_of_block(run.plan(), step.block, prefix))
-        if (is_of_norm(step, norm)) return {norm_row(run, norm, cell[0], cell[1])};
-    return {};
+    return step.lens.empty() ? InspectedNorm{norm_row(run, step.norm, cell[0], cell[1])} : InspectedNorm();
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct NormRow {
     std::string norm;                // "blocks.0.ln1"
     bool centred = true;             // LayerNorm subtracts the mean; RMSNorm doesn't
     std::string before_step;         // the tensor that it reads
+    std::string after_step;          // "blocks.0.ln1.normalized"
     std::vector<float> before;       // the row that it reads
     std::vector<float> unit;         // (before − mean) / scale
     std::vector<float> after;        // unit · gain + shift: what is recorded as `normalized`
@@ -35,11 +36,7 @@ struct NormRow {
 };
 
 // The norms of a block, then the one after its stack: "blocks.0.ln1", …, "ln_final". `block` is "" outside blocks.
-[[nodiscard]] std::vector<std::string> norms_of_block(const Plan& plan, const std::string& block,
-                                                      const std::string& prefix);
-
-// Whether a step is one of the two steps of the norm with this name.
-[[nodiscard]] bool is_of_norm(const Step& step, const std::string& norm);
+[[nodiscard]] std::vector<std::string> norms_of_block(const Plan& plan, const std::string& block, StackKind stack);
 
 // One row of a norm; nothing if the run has no such norm or no such row.
 [[nodiscard]] std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index batch, Index pos);

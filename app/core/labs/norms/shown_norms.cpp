@@ -128,11 +128,10 @@ double own_norm_eps(Derived& derived, const Scenario& scenario) {
         ->eps;
 }
 
-Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs,
-                                          const std::string& prefix) {
+Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs, StackKind stack) {
     using Curves = BothNorms<DepthCurves>;
-    return derived.get<Curves>({runs.left.run, runs.right.run}, std::tie(prefix), [&] {
-        return Curves{depth_curves(*runs.left.run, prefix), depth_curves(*runs.right.run, prefix)};
+    return derived.get<Curves>({runs.left.run, runs.right.run}, std::tie(stack), [&] {
+        return Curves{depth_curves(*runs.left.run, stack), depth_curves(*runs.right.run, stack)};
     });
 }
 
@@ -252,7 +251,7 @@ std::optional<Exhibit> norm_row_exhibit(const ShownRun& left, const ShownRun& ri
         exhibit.panels.push_back(named(norm + ".before", which, strip_of(row->before_step, row->before)));
         exhibit.panels.push_back(
             named(norm + ".unit", which, strip_of(row->centred ? "(x − mean) ÷ scale" : "x ÷ scale", row->unit)));
-        exhibit.panels.push_back(named(norm + ".normalized", which, strip_of(norm + ".normalized", row->after)));
+        exhibit.panels.push_back(named(row->after_step, which, strip_of(row->after_step, row->after)));
         exhibit.caption += " · " + which + ": " + norm_row_sentence(*row);
     }
     if (exhibit.panels.empty()) return std::nullopt;

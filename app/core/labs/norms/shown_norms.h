@@ -37,9 +37,9 @@ struct StepPair {
 // The model's own layer_norm_eps, without the scenario's overrides.
 [[nodiscard]] double own_norm_eps(Derived& derived, const Scenario& scenario);
 
-// The curves by depth of the stack called prefix + "blocks.0", ….
+// The curves by depth of a stack.
 [[nodiscard]] Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs,
-                                                        const std::string& prefix);
+                                                        StackKind stack);
 
 // The parts of a block's diagram; empty if a run has no such block.
 [[nodiscard]] Value<BothNorms<std::vector<OutlinePart>>> norm_diagrams(Derived& derived,
@@ -55,7 +55,7 @@ struct StepPair {
                                                                  const std::string& norm, Index batch, Index pos);
 
 // Of two places of the norms; `own` is the run that both are variations of.
-// The curves by depth of the stack whose blocks are called prefix + "blocks.0", ….
+// The curves by depth of a stack.
 [[nodiscard]] Exhibit depth_exhibit(const Scenario& own, const DepthCurves& left, const DepthCurves& right,
                                     const Places& places = kPreAndPost);
 // A step in both, and the difference. Nothing if it is not computed in both.

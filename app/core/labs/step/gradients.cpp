@@ -6,8 +6,6 @@ namespace decoderscope {
 
 namespace {
 
-bool is_pattern(const Step& step) { return step.operation.traits().values == Values::weights; }
-
 // The scores before a cap or a mask, from the step that they enter the softmax as.
 Ref raw_scores(const Plan& plan, Ref scores) {
     for (Ref before = scores; before != nullptr && before->is_scores; before = plan.main_operand(*before))
@@ -20,7 +18,7 @@ Sentence name_of(StackKind stack) { return stack == StackKind::encoder ? message
 }  // namespace
 
 std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> timeline, const std::string& target) {
-    const StepId back = way_back_begins(plan).value_or(plan.steps().size());
+    const StepId back = backward_begins(plan).value_or(plan.steps().size());
     std::vector<Stretch> stretches;
     for (std::size_t i = 0; i < timeline.size(); ++i) {
         const Step& step = plan[timeline[i]];
@@ -40,7 +38,7 @@ std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> time
 }
 
 std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell) {
-    const Ref gradient = gradient_by(run.plan(), step);
+    const Ref gradient = run.plan().gradient_by(step);
     if (gradient == nullptr) return std::nullopt;
     const Tensor& values = run.value(gradient->id);
     if (values.empty() || !values.contains(cell)) return std::nullopt;
@@ -48,18 +46,18 @@ std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& 
 }
 
 Ref scores_of_pattern(const Plan& plan, const Step& pattern) {
-    const Ref scores = is_pattern(pattern) ? plan.main_operand(pattern) : nullptr;
+    const Ref scores = pattern.is_pattern ? plan.main_operand(pattern) : nullptr;
     return scores != nullptr && scores->is_scores ? raw_scores(plan, scores) : nullptr;
 }
 
 std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target) {
-    const Ref by = differentiated(plan, step);
+    const Ref by = step.gradient_of ? &plan[*step.gradient_of] : nullptr;
     if (by == nullptr) return {};
     std::vector<Sentence> words = {
         message("If this cell of {step} grew a little, {target} would grow this many times as much. It is a slope at "
                 "this one point: switching something off is a long way, and often does something else.",
                 {{"step", by->name}, {"target", target}})};
-    if (is_pattern(*by))
+    if (by->is_pattern)
         words.push_back(
             message("By the pattern, masked cells have slopes like all others. They mean nothing, and are "
                     "hatched. The gradient by the scores says which weight should grow: there masked "
@@ -75,7 +73,7 @@ std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, cons
 }
 
 bool can_be_target(const Plan& plan, const Step& step) {
-    return step.role != Role::input && step.operation.traits().values != Values::mask && !is_on_way_back(plan, step);
+    return step.role != Role::input && step.operation.traits().values != Values::mask && !step.backward;
 }
 
 bool has_loss(const Run& run) { return !run.value("logits").empty() && !run.value("tokens").empty(); }

@@ -51,7 +51,7 @@ const char* stack_name(StackKind stack) { return stack == StackKind::encoder ? t
 
 std::vector<OutlineBlock> outline_of(const Plan& plan) {
     std::vector<OutlineBlock> outline;
-    const StepId back = way_back_begins(plan).value_or(plan.steps().size());
+    const StepId back = backward_begins(plan).value_or(plan.steps().size());
     Ref before = nullptr;
     for (const Step& step : plan.steps()) {
         if (step.is_source()) continue;

@@ -45,13 +45,10 @@ bool is_over_keys(const Step& step) {
     return step.axes.size() == 4 && step.axes[2].name == axis::query && step.axes[3].name == axis::key;
 }
 
-// The weights of an attention; nullptr if there is no such attention.
+// The pattern of an attention; nullptr if it has none.
 Ref pattern_of(const Plan& plan, const std::string& attention) {
-    if (attention.empty()) return nullptr;
-    for (const Step& step : plan.steps())
-        if (step.attention == attention && is_over_keys(step) && step.operation.traits().values == Values::weights)
-            return &step;
-    return nullptr;
+    const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
+    return pattern != nullptr && pattern->is_pattern ? pattern : nullptr;
 }
 
 // ---- what can be tried
@@ -260,7 +257,7 @@ WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run&
     const Whereabouts at = place_in(scenario, step, cell, place);
     WhatIfEffect effect;
     effect.cell = cell_effect(now, then, step, cell);
-    effect.row = row_effect(scenario, now, then, pattern_of(now.plan(), attention_beside(step)), at);
+    effect.row = row_effect(scenario, now, then, pattern_of(now.plan(), attention_beside(now.plan(), step)), at);
     const Ref output = output_step(now.plan());
     const Tensor* other = output == nullptr ? nullptr : twin(then, *output);
     if (other == nullptr || output->axes.back().name != axis::vocab || now.value(output->id).empty()) return effect;

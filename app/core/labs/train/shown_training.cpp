@@ -83,18 +83,14 @@ Value<TrainedModelRun> trained_model_run(Derived& derived, const std::shared_ptr
 std::vector<std::string> attentions_of(const Plan& plan) {
     std::vector<std::string> attentions;
     for (const Step& step : plan.steps())
-        if (!step.attention.empty() && step.operation.traits().values == Values::weights &&
+        if (!step.attention.empty() && step.is_pattern &&
             std::ranges::find(attentions, step.attention) == attentions.end())
             attentions.push_back(step.attention);
     return attentions;
 }
 
 Ref pattern_of(const Plan& plan, const std::string& attention) {
-    const auto& steps = plan.steps();
-    const auto pattern = std::ranges::find_if(steps, [&](const Step& step) {
-        return step.attention == attention && step.operation.traits().values == Values::weights;
-    });
-    return pattern == steps.end() ? nullptr : &*pattern;
+    return plan.step_of(attention, AttentionStep::pattern);
 }
 
 Value<TrainedPattern> trained_pattern(Derived& derived, const TrainedModelRun& of, const std::string& attention,

@@ -94,7 +94,8 @@ void list_heads(const Ui& ui, const Moves& moves, float width, Commands& command
                    {{"name", name}})
                     .c_str());
         if (clicked) {
-            commands.push_back(command::GoTo{move.attention + ".pattern"});
+            if (const Ref pattern = session.shown().run->plan().step_of(move.attention, AttentionStep::pattern))
+                commands.push_back(command::GoTo{pattern->name});
             commands.push_back(command::ChooseHead{move.head});
         }
     }

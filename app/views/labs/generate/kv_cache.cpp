@@ -28,25 +28,27 @@ struct CacheRows {
     Index memory = 0;              // rows that cross-attention keeps of the source; 0 without cross-attention
 };
 
-Index layers_of(const Run& run) {
-    Index layers = 0;
-    while (run.plan().find("blocks." + std::to_string(layers) + ".attn.k") != nullptr) ++layers;
-    return layers;
-}
+Index layers_of(const Run& run) { return static_cast<Index>(run.plan().blocks(StackKind::decoder).size()); }
+
+// The keys of the first layer.   -> [batch, kv_head, pos, d_head]
+const Tensor& first_keys(const Run& run) { return run.value(cached_attention(run.plan(), 0), AttentionStep::key); }
 
 // The first pass is over the whole given text; after that, each token takes one pass.
 CacheRows cache_rows(const GenerateScene& scene, Index layers) {
     CacheRows rows;
     rows.computed = generated_count(scene.scenario(), scene.row) == 0 ? scene.length : 1;
     rows.kept = scene.length - rows.computed;
-    const Tensor& k = scene.run().value("blocks.0.attn.k");  // [batch, kv_head, pos, d_head]
+    const Tensor& k = first_keys(scene.run());
     rows.numbers_a_row = 2 * k.dim(1) * k.dim(3) * layers;
-    if (const Tensor& cross = scene.run().value("blocks.0.cross_attn.k"); !cross.empty()) rows.memory = cross.dim(2);
+    for (const std::string& attention : scene.run().plan().attentions())
+        if (const Ref key = scene.run().plan().step_of(attention, AttentionStep::key);
+            key != nullptr && key->part == Part::cross_attention)
+            rows.memory = key->axes[2].size;
     return rows;
 }
 
 std::string summary_of(const GenerateScene& scene, const CacheRows& rows, Index layers) {
-    const Tensor& k = scene.run().value("blocks.0.attn.k");
+    const Tensor& k = first_keys(scene.run());
     const std::string kept =
         tr_n("Kept {count} row × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
              "Kept {count} rows × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
@@ -107,9 +109,9 @@ void draw_key(const Ui& ui, ImVec2 at) {
 }
 
 // k or v of the chosen layer; the row labels tell which rows are new.
-void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::string& name, std::uint64_t key,
-               Area area) {
-    const Ref step = scene.run().plan().find(name);
+void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep which, std::uint64_t key, Area area) {
+    const Plan& plan = scene.run().plan();
+    const Ref step = plan.step_of(cached_attention(plan, scene.tab().layer), which);
     if (step == nullptr || area.height() < scene.ui.px(60)) return;
     const Place place = {scene.row, scene.session.cursor().place.head};
     const Value<ShownHeatmap> shown = shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
@@ -127,14 +129,14 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::str
     const auto [row, column] = *gesture.hovered;
     const bool padding = row >= scene.length;
     area_tooltip(scene.ui, area,
-                 {cell_name(name, slice.cell(row, column)) + " = " +
+                 {cell_name(step->name, slice.cell(row, column)) + " = " +
                       short_number(static_cast<double>(shown->heatmap.at(row, column))),
                   padding           ? tr("padding")
                   : row < rows.kept ? tr("kept from an earlier pass")
                                     : tr("computed in this pass"),
                   tr("click to explain it")});
     if (gesture.clicked) {
-        scene.commands.push_back(command::Follow{name, slice.cell(row, column)});
+        scene.commands.push_back(command::Follow{step->name, slice.cell(row, column)});
         scene.state.tab = kStepLab;
     }
 }
@@ -160,9 +162,8 @@ void draw_cache(const GenerateScene& scene, Area area) {
     const float room = area.high.y - y - gap;
     const float proof = scene.tab().proving ? std::clamp(room * 0.42F, ui.px(96), ui.px(360)) : ui.px(32);
     const float middle = std::floor((area.low.x + area.high.x) * 0.5F), bottom = y + room - proof;
-    const std::string attention = "blocks." + std::to_string(scene.tab().layer) + ".attn";
-    draw_rows(scene, rows, attention + ".k", kFirstKey, {{area.low.x, y}, {middle - gap, bottom}});
-    draw_rows(scene, rows, attention + ".v", kFirstKey + 1, {{middle + gap, y}, {area.high.x, bottom}});
+    draw_rows(scene, rows, AttentionStep::key, kFirstKey, {{area.low.x, y}, {middle - gap, bottom}});
+    draw_rows(scene, rows, AttentionStep::value, kFirstKey + 1, {{middle + gap, y}, {area.high.x, bottom}});
     draw_cache_proof(scene, {{area.low.x, bottom + gap}, area.high});
 }
 

@@ -257,8 +257,8 @@ void say_lens(const GenerateScene& scene) {
 }
 
 void say_cache(const GenerateScene& scene) {
-    const std::string attention = "blocks." + std::to_string(scene.tab().layer) + ".attn";
-    const Tensor& k = scene.run().value(attention + ".k");  // [batch, kv_head, pos, d_head]
+    const std::string attention = cached_attention(scene.run().plan(), scene.tab().layer);
+    const Tensor& k = scene.run().value(attention, AttentionStep::key);  // [batch, kv_head, pos, d_head]
     if (k.rank() != 4) return;
     say(scene,
         {message("What is kept of layer {layer}: a key and a value of {width} numbers for each position and each "

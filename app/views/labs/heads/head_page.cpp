@@ -34,7 +34,7 @@ struct OpenHead {
 
 OpenHead open_head(const Session& session, const ViewState& state) {
     const std::string& attention = state.part<HeadsTabState>().attention;
-    const Step& pattern = *session.shown().run->plan().find(attention + ".pattern");
+    const Step& pattern = *session.shown().run->plan().step_of(attention, AttentionStep::pattern);
     const Index head = session.cursor().place.head;
     return {attention, pattern, head, pattern.axes[1].size, head_factor(session.scenario().edits, attention, head)};
 }
@@ -43,7 +43,7 @@ OpenHead open_head(const Session& session, const ViewState& state) {
 
 Index layers_of(const Session& session, const Step& pattern) {
     Index count = 0;
-    while (session.shown().run->plan().find(name_in_block(pattern, count)) != nullptr) ++count;
+    while (session.shown().run->plan().twin_in(pattern, count) != nullptr) ++count;
     return count;
 }
 
@@ -66,7 +66,8 @@ std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& s
             {counter_width(ui, tr("layer"), layer), gap,
              [&ui, &open, &session, &commands, layer] {
                  if (const int moved = counter(ui, tr("layer"), layer, layers_of(session, open.pattern)); moved != 0)
-                     commands.push_back(command::GoTo{name_in_block(open.pattern, layer + moved)});
+                     if (const Ref twin = session.shown().run->plan().twin_in(open.pattern, layer + moved))
+                         commands.push_back(command::GoTo{twin->name});
              }},
             {counter_width(ui, tr("batch"), batch), gap, [&ui, &session, &commands, batch] {
                  const Index rows = session.shown().scenario.inputs.batch();
@@ -181,11 +182,11 @@ void draw_operands(const Ui& ui, const Session& session, ViewState& state, const
     const float gap = ui.px(16), width = std::floor((area.width() - gap * 2) / 3);
     const auto at = pointed_at(state, open);
     float x = area.low.x;
-    for (const char* name : {".q", ".k", ".v"}) {
-        if (const Ref step = session.shown().run->plan().find(open.attention + name)) {
+    for (const AttentionStep which : {AttentionStep::query, AttentionStep::key, AttentionStep::value}) {
+        if (const Ref step = session.shown().run->plan().step_of(open.attention, which)) {
             std::optional<CellRect> lit;
             if (at)
-                lit = CellRect{name == std::string_view(".q") ? at->first : at->second, 0, 1, step->axes.back().size};
+                lit = CellRect{which == AttentionStep::query ? at->first : at->second, 0, 1, step->axes.back().size};
             const bool is_result = session.step().id == step->id;
             draw_card(ui, session, state, {*step, {{x, area.low.y}, {x + width, area.high.y}}, is_result}, lit, hovered,
                       commands);
@@ -218,7 +219,7 @@ PageHeights page_heights(const Ui& ui, const Session& session, const OpenHead& o
     const Axes& axes = open.pattern.axes;
     const float lines =
         ui.px(76) + ui.px(16) * static_cast<float>(std::min<Index>(kFew, std::max(axes[2].size, axes[3].size)));
-    const Ref query = session.shown().run->plan().find(open.attention + ".q");
+    const Ref query = session.shown().run->plan().step_of(open.attention, AttentionStep::query);
     const Want operands = query == nullptr ? Want{} : height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
     const float free = room.y - ui.px(12);
     if (stacked || pattern.good + operands.least > free)

@@ -27,7 +27,7 @@ void add_exports(ExportScene& scene) {
     scene.gathers_step = false;
     const std::vector<std::string> attentions = attentions_of_kind(plan, heads.kind);
     const Ref pattern =
-        plan.find((heads.opened || attentions.empty() ? heads.attention : attentions.front()) + ".pattern");
+        plan.step_of(heads.opened || attentions.empty() ? heads.attention : attentions.front(), AttentionStep::pattern);
     if (pattern == nullptr || scene.shown.run->value(pattern->id).empty()) return;
     if (heads.opened)
         scene.add(tr("This head: pattern, q, k and v"), pattern->name + ".head" + std::to_string(scene.place.head),
@@ -46,12 +46,13 @@ std::optional<Suggestion> suggest(const Session& session) {
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
     const Value<ShownStrongestWeight> strongest =
         shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
-    if (!strongest->found) return std::nullopt;
+    const Ref pattern = plan.step_of(opening->attention, AttentionStep::pattern);
+    if (!strongest->found || pattern == nullptr) return std::nullopt;
     const Index head = strongest->found->cell[1];
     const bool off = head_factor(shown.scenario.edits, opening->attention, head) == 0.0F;
     return Suggestion{.title = off ? tr("Switch head {head} on again", {{"head", head}})
                                    : tr("Switch off head {head}", {{"head", head}}),
-                      .commands = {command::GoTo{opening->attention + ".pattern"}, command::ChooseHead{head},
+                      .commands = {command::GoTo{pattern->name}, command::ChooseHead{head},
                                    command::ScaleHeadTo{opening->attention, head, off ? 1.0F : 0.0F}}};
 }
 
@@ -89,14 +90,17 @@ void follow_cursor(const Session& session, HeadsTabState& heads) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
     std::string attention = step.attention;
-    const Ref seen = plan.find(heads.attention + ".pattern");
+    const Ref seen = plan.step_of(heads.attention, AttentionStep::pattern);
     if (attention.empty() && !step.block.empty() && (seen == nullptr || seen->block != step.block))
-        attention = step.block + ".attn";
-    if (plan.find(attention + ".pattern") != nullptr && attention != heads.attention) {
+        attention = plan.attention_in(step.block);
+    if (plan.step_of(attention, AttentionStep::pattern) != nullptr && attention != heads.attention) {
         heads.attention = attention;
         heads.kind = kind_of_attention(plan, attention);
     }
-    if (plan.find(heads.attention + ".pattern") == nullptr) heads.attention = "blocks.0.attn";
+    if (plan.step_of(heads.attention, AttentionStep::pattern) == nullptr) {
+        const std::vector<std::string> first = attentions_of_kind(plan, AttentionKind::self);
+        if (!first.empty()) heads.attention = first.front();
+    }
     if (heads.opened) heads.kind = kind_of_attention(plan, heads.attention);
     if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
 }
@@ -111,7 +115,8 @@ void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area
     follow_cursor(session, heads);
     if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
         heads.opened = true;
-        commands.push_back(command::GoTo{heads.attention + ".pattern"});
+        if (const Ref pattern = session.shown().run->plan().step_of(heads.attention, AttentionStep::pattern))
+            commands.push_back(command::GoTo{pattern->name});
     }
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};

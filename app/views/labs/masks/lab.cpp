@@ -17,7 +17,7 @@ namespace {
 
 void add_exports(ExportScene& scene) {
     const std::string attention = shown_attention(scene.session);
-    if (scene.shown.run->plan().find(attention + ".mask") == nullptr) return;
+    if (scene.shown.run->plan().step_of(attention, AttentionStep::mask) == nullptr) return;
     scene.add(tr("Masks, scores, pattern and output"), attention + ".masks",
               [shown = scene.shown, attention, place = scene.place] { return masks_exhibit(shown, attention, place); });
 }
@@ -84,9 +84,10 @@ Value<Leak> leak_found(const Session& session, const ViewState& state) {
 std::string shown_attention(const Session& session) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
-    for (const std::string& name : {step.attention, step.block + ".attn"})
-        if (!name.empty() && plan.find(name + ".mask") != nullptr) return name;
-    return "blocks.0.attn";
+    for (const std::string& name : {step.attention, plan.attention_in(step.block)})
+        if (plan.step_of(name, AttentionStep::mask) != nullptr) return name;
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
 }
 
 namespace {

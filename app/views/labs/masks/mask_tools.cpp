@@ -21,7 +21,7 @@ namespace {
 std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind) {
     std::string found;
     for (const std::string& name : attentions_of_kind(plan, kind))
-        if (found.empty() || plan.find(name + ".mask")->layer <= block) found = name;
+        if (found.empty() || plan.step_of(name, AttentionStep::mask)->layer <= block) found = name;
     return found;
 }
 
@@ -40,7 +40,7 @@ void add_attentions(std::vector<FlowItem>& items, const MasksScene& scene) {
                message("This model has no encoder.")},
     };
     const Plan& plan = scene.run().plan();
-    const Index block = std::max<Index>(0, block_number(*plan.find(scene.attention + ".mask")));
+    const Index block = std::max<Index>(0, block_number(*plan.step_of(scene.attention, AttentionStep::mask)));
     for (const Choice& choice : choices) {
         const std::string name = attention_of_kind(plan, block, choice.kind);
         items.push_back({button_width(tr(choice.label)), scene.ui.px(2), [&scene, choice, name] {
@@ -51,8 +51,9 @@ void add_attentions(std::vector<FlowItem>& items, const MasksScene& scene) {
                                  toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
                                                chosen, tr(name.empty() ? choice.missing : choice.tip));
                              if (name.empty()) ImGui::PopStyleColor();
-                             if (clicked && !name.empty() && !chosen)
-                                 scene.commands.push_back(command::GoTo{name + ".pattern"});
+                             const Ref pattern = scene.run().plan().step_of(name, AttentionStep::pattern);
+                             if (clicked && pattern != nullptr && !chosen)
+                                 scene.commands.push_back(command::GoTo{pattern->name});
                          }});
     }
 }

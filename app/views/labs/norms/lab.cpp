@@ -25,25 +25,32 @@ void add_growth(ExportScene& scene, const NormsTabState& norms) {
                          [&] { return growth_exhibit(measured->schemes, norms.growth); });
 }
 
+// A step's block; the first of its stack for a step outside the blocks.
+std::string block_or_first(const Plan& plan, const Step& step) {
+    if (!step.block.empty()) return step.block;
+    const std::vector<std::string> blocks = plan.blocks(step.stack);
+    return blocks.empty() ? std::string() : blocks.front();
+}
+
 void add_exports(ExportScene& scene) {
     const NormsTabState& norms = scene.state.part<NormsTabState>();
     if (norms.view == NormsView::gradients) return add_growth(scene, norms);
     if (!norms.shown) return;
     const ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
                    right = {norms.shown->right.scenario, norms.shown->right.run};
-    const std::string prefix = scene.step.in_encoder() ? "encoder." : "";
-    scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, left, right, prefix] {
-        return depth_exhibit(own, depth_curves(*left.run, prefix), depth_curves(*right.run, prefix),
+    const StackKind stack = scene.step.stack;
+    scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, left, right, stack] {
+        return depth_exhibit(own, depth_curves(*left.run, stack), depth_curves(*right.run, stack),
                              {left.scenario.config().placement(), right.scenario.config().placement()});
     });
     if (!scene.step.is_source())
         scene.add_if_any(tr("The same step in both"), scene.step.name + ".norms",
                          [&] { return norms_step_exhibit(left, right, scene.step.name, scene.place); });
-    const std::string block = scene.step.block.empty() ? prefix + "blocks.0" : scene.step.block;
-    const std::vector<std::string> rows = norms_of_block(left.run->plan(), block, prefix);
+    const std::string block = block_or_first(left.run->plan(), scene.step);
+    const std::vector<std::string> rows = norms_of_block(left.run->plan(), block, stack);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
-        if (is_of_norm(scene.step, name)) norm = name;
+        if (name == scene.step.norm) norm = name;
     scene.add_if_any(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
                      [&] { return norm_row_exhibit(left, right, norm, scene.place.batch, norms.row); });
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
@@ -356,10 +363,9 @@ std::string waiting_text(const Session& session) {
 
 NormsScene norms_scene(const Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
-    const std::string prefix = here.in_encoder() ? "encoder." : "";
-    const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
+    const std::string block = block_or_first(session.shown().run->plan(), here);
     const bool still_there = norms.chosen && norms.chosen->at == here.name;
-    return {*norms.shown, here, prefix, block, still_there ? norms.chosen->norm : std::string()};
+    return {*norms.shown, here, here.stack, block, still_there ? norms.chosen->norm : std::string()};
 }
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {

@@ -60,7 +60,7 @@ inline constexpr const char* kRightRun = "norms.right";
 struct NormsScene {
     const BothNorms<Companion>& runs;
     const Step& here;    // the current computed step
-    std::string prefix;  // of its stack: "" or "encoder."
+    StackKind stack;     // its stack
     std::string block;   // its block, or the first of its stack
     std::string chosen;  // a norm that the window's own run may lack; empty: what the current step says
 

@@ -113,7 +113,7 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
     if (names.size() > 2) norms = tr("Norms");
     if (names.size() > 1) norms = tr("{norms} (paler)", {{"norms", norms}});
     legend.swatch(scale_color(0), norms);
-    const bool encoder = !scene.prefix.empty();
+    const bool encoder = scene.stack == StackKind::encoder;
     std::string note = encoder ? tr("From left to right: encoder blocks. Padding is left out.")
                                : tr("From left to right: decoder blocks. Padding is left out.");
     if (encoder && scene.runs.left.variation.layers)

@@ -38,7 +38,7 @@ const Step& outcome(const Diagram& d, const OutlinePart& part) {
 }
 
 bool is_explained(const Diagram& d, const OutlinePart& part) {
-    const Ref norm = d.explained.empty() ? nullptr : d.plan.find(d.explained + ".normalized");
+    const Ref norm = d.plan.step_of(d.explained, NormStep::normalized);
     return norm != nullptr && std::ranges::find(part.steps, norm->id) != part.steps.end();
 }
 

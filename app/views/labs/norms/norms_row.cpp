@@ -66,6 +66,14 @@ namespace {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
+// To a norm's output, in the run that has it.
+void go_to_norm(const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& norm,
+                Commands& commands) {
+    for (const Companion* run : {&scene.runs.left, &scene.runs.right})
+        if (const Ref step = run->run->plan().step_of(norm, NormStep::normalized))
+            return go_to_step(session, norms, scene, step->name, commands);
+}
+
 void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene,
                         const std::string& norm, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos({area.low.x, area.low.y - ui.px(4)});
@@ -74,7 +82,7 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     for (const std::string& name : norms_here(scene)) {
         if (toggle_button(ui, last_part(name).c_str(), name == norm,
                           tr("{tensor}\nClick to go there", {{"tensor", name}}).c_str()))
-            go_to_step(session, norms, scene, name + ".normalized", commands);
+            go_to_norm(session, norms, scene, name, commands);
         ImGui::SameLine(0, ui.px(2));
     }
     ImGui::SameLine(0, ui.px(10));
@@ -83,7 +91,7 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     if (const int moved = counter(ui, tr("batch"), batch, inputs.batch()); moved != 0)
         commands.push_back(command::ChooseBatch{batch + moved});
     ImGui::SameLine(0, ui.px(6));
-    const auto in = [&](const Companion& run) { return run.run->plan().find(norm + ".normalized"); };
+    const auto in = [&](const Companion& run) { return run.run->plan().step_of(norm, NormStep::normalized); };
     const Ref normalized = in(scene.runs.left) != nullptr ? in(scene.runs.left) : in(scene.runs.right);
     const Index rows = normalized == nullptr ? 0 : normalized->axes[1].size;
     norms.row += counter(ui, tr("row"), norms.row, rows);
@@ -108,7 +116,7 @@ void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
     number(static_cast<double>(row.gain[d]), tr("gain, {parameter}", {{"parameter", row.gain_parameter}}));
     if (!row.shift.empty())
         number(static_cast<double>(row.shift[d]), tr("shift, {parameter}", {{"parameter", row.shift_parameter}}));
-    number(static_cast<double>(row.after[d]), row.norm + ".normalized");
+    number(static_cast<double>(row.after[d]), row.after_step);
     ImGui::EndTooltip();
 }
 
@@ -261,7 +269,7 @@ void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabStat
         ImGui::PopID();
         if (column) column_tooltip(ui, row, *column);
         if (!clicked || !column) continue;
-        const std::string step = stage.meaning == Meaning::residual ? row.before_step : row.norm + ".normalized";
+        const std::string step = stage.meaning == Meaning::residual ? row.before_step : row.after_step;
         commands.push_back(command::Follow{step, {session.cursor().place.batch, norms.row, *column}});
     }
 }

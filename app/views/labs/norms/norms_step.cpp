@@ -17,7 +17,7 @@
 namespace decoderscope {
 
 Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene) {
-    return norm_curves(session.derived(), scene.runs, scene.prefix);
+    return norm_curves(session.derived(), scene.runs, scene.stack);
 }
 
 Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene) {
@@ -31,8 +31,8 @@ Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, cons
 }
 
 std::vector<std::string> norms_here(const NormsScene& scene) {
-    std::vector<std::string> norms = norms_of_block(scene.runs.left.run->plan(), scene.block, scene.prefix);
-    for (std::string& norm : norms_of_block(scene.runs.right.run->plan(), scene.block, scene.prefix))
+    std::vector<std::string> norms = norms_of_block(scene.runs.left.run->plan(), scene.block, scene.stack);
+    for (std::string& norm : norms_of_block(scene.runs.right.run->plan(), scene.block, scene.stack))
         if (std::ranges::find(norms, norm) == norms.end()) norms.push_back(std::move(norm));
     return norms;
 }
@@ -41,15 +41,15 @@ void go_to_step(const Session& session, NormsTabState& norms, const NormsScene& 
                 Commands& commands) {
     norms.chosen.reset();
     if (session.shown().run->plan().find(step) != nullptr) return commands.push_back(command::GoTo{step});
-    for (const std::string& norm : norms_here(scene))
-        if (step.starts_with(norm + ".")) norms.chosen = {norm, scene.here.name};
+    for (const BothNorms<Companion>& runs = scene.runs; const Companion* run : {&runs.left, &runs.right})
+        if (const Ref there = run->run->plan().find(step); there != nullptr && !there->norm.empty())
+            norms.chosen = {there->norm, scene.here.name};
 }
 
 std::string explained_norm(const NormsScene& scene) {
     const std::vector<std::string> norms = norms_here(scene);
     if (std::ranges::find(norms, scene.chosen) != norms.end()) return scene.chosen;
-    for (const std::string& norm : norms)
-        if (is_of_norm(scene.here, norm)) return norm;
+    if (std::ranges::find(norms, scene.here.norm) != norms.end()) return scene.here.norm;
     return norms.empty() ? std::string() : norms.front();
 }
 
@@ -130,8 +130,8 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
         ImGui::SameLine(0, ui.px(16));
     }
     if (const Index block = block_number(scene.here); block >= 0) {
-        const int moved =
-            counter(ui, tr("layer"), block, scene.prefix.empty() ? config.num_layers : config.encoder_layers);
+        const int moved = counter(ui, tr("layer"), block,
+                                  scene.stack == StackKind::decoder ? config.num_layers : config.encoder_layers);
         if (moved != 0) commands.push_back(command::MoveLayer{moved});
     }
     ImGui::EndGroup();

@@ -7,30 +7,28 @@
 #include "engine/load/bundled_models.h"
 #include "engine/mutations/mutations.h"
 #include "tests/catch.h"
+#include "tests/engine/dice.h"
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 using namespace decoderscope;
+using namespace decoderscope::testing;
 
 namespace {
 
-using Rng = std::mt19937;
-
-Index below(Rng& rng, Index count) { return std::uniform_int_distribution<Index>(0, count - 1)(rng); }
-float number(Rng& rng) { return std::uniform_real_distribution<float>(-2.0F, 2.0F)(rng); }
+float number(Dice& dice) { return dice.number(); }
 
 // A cell of any step: weights, masks, scores, patterns, each head's results, sums and norms of the stream, logits.
-Edit random_cell(Rng& rng, const Plan& plan) {
+Edit random_cell(Dice& dice, const Plan& plan) {
     for (;;) {
-        const Step& step = plan[static_cast<StepId>(below(rng, static_cast<Index>(plan.steps().size())))];
+        const Step& step = plan[static_cast<StepId>(dice.below(static_cast<Index>(plan.steps().size())))];
         const bool tokens = step.role == Role::input || step.axes.empty();
         if (tokens) continue;
         Cell cell;
-        for (std::size_t i = 0; i < step.axes.size(); ++i) cell.push_back(below(rng, step.axes[i].size));
+        for (std::size_t i = 0; i < step.axes.size(); ++i) cell.push_back(dice.below(step.axes[i].size));
         const bool mask = step.operation.traits().values == Values::mask;
-        return SetCell{step.name, cell, mask ? static_cast<float>(below(rng, 2)) : number(rng)};
+        return SetCell{step.name, cell, mask ? static_cast<float>(dice.below(2)) : number(dice)};
     }
 }
 
@@ -43,29 +41,28 @@ std::vector<std::string> attentions_in(const Plan& plan) {
 }
 
 // Each kind of edit that the contract has.
-Edit random_edit(Rng& rng, const Plan& plan) {
+Edit random_edit(Dice& dice, const Plan& plan) {
     const std::vector<std::string> attentions = attentions_in(plan);
     const std::string& attention =
-        attentions[static_cast<std::size_t>(below(rng, static_cast<Index>(attentions.size())))];
-    const Tensor none;
+        attentions[static_cast<std::size_t>(dice.below(static_cast<Index>(attentions.size())))];
     const Axes& axes = plan.find(attention + ".pattern")->axes;  // [batch, head, query, key]
-    switch (below(rng, 4)) {
+    switch (dice.below(4)) {
         case 0:
-            return ScaleHead{attention, below(rng, axes[1].size), number(rng)};
+            return ScaleHead{attention, dice.below(axes[1].size), number(dice)};
         case 1:
             return MaskEdit{attention,
-                            below(rng, axes[0].size),
+                            dice.below(axes[0].size),
                             std::nullopt,
-                            below(rng, axes[2].size),
-                            below(rng, axes[3].size),
-                            below(rng, 2) == 1};
+                            dice.below(axes[2].size),
+                            dice.below(axes[3].size),
+                            dice.below(2) == 1};
         default:
-            return random_cell(rng, plan);
+            return random_cell(dice, plan);
     }
 }
 
 // An edit of each step that the stream is written by or passes, in turn: where sums could be lost.
-std::vector<Edit> edits_of_the_stream(Rng& rng, const Plan& plan) {
+std::vector<Edit> edits_of_the_stream(Dice& dice, const Plan& plan) {
     std::vector<Edit> edits;
     for (const Step& step : plan.steps()) {
         const bool rows = !step.is_source() && !step.axes.empty() && step.axes.back().name == axis::d_model;
@@ -73,8 +70,8 @@ std::vector<Edit> edits_of_the_stream(Rng& rng, const Plan& plan) {
         if (!rows && !around) continue;
         if (step.is_source() && step.role != Role::parameter) continue;
         Cell cell;
-        for (std::size_t i = 0; i < step.axes.size(); ++i) cell.push_back(below(rng, step.axes[i].size));
-        edits.push_back(SetCell{step.name, cell, number(rng)});
+        for (std::size_t i = 0; i < step.axes.size(); ++i) cell.push_back(dice.below(step.axes[i].size));
+        edits.push_back(SetCell{step.name, cell, number(dice)});
     }
     return edits;
 }
@@ -86,13 +83,28 @@ struct Looked {
     std::string first;
 };
 
-void look(Looked& looked, Rng& rng, const Scenario& scenario, const std::string& what) {
+// How large the numbers are that a logit is the sum of: a float's error grows with these, not with the sum.
+double magnitude(const Run& run, const Cell& at) {
+    double sum = 0.0;
+    for (const Step& step : run.plan().steps()) {
+        if (!step.operation.traits().is_linear || step.part != Part::head) continue;
+        const Tensor& x = run.operand(step, OperandRole::input);        // [batch, pos, d_model]
+        const Tensor& weight = run.operand(step, OperandRole::weight);  // [vocab, d_model]
+        for (Index d = 0; d < weight.dim(1); ++d)
+            for (const Index token : {at[2], Index{0}})
+                sum += std::abs(static_cast<double>(x.at(Cell{at[0], at[1], d})) *
+                                static_cast<double>(weight.at(Cell{token, d})));
+    }
+    return sum;
+}
+
+void look(Looked& looked, Dice& dice, const Scenario& scenario, const std::string& what) {
     const std::shared_ptr<const Run> run = execute(plan_of(scenario));
     if (!attribution_obstacle(*run).empty()) return;
     const Tensor& logits = run->value("logits");  // [batch, pos, vocab]
     // The position whose row was edited, if one was, is as good as any other; the last one reads all the others.
-    std::vector<Cell> places = {{below(rng, logits.dim(0)), logits.dim(1) - 1, below(rng, logits.dim(2))},
-                                {below(rng, logits.dim(0)), below(rng, logits.dim(1)), below(rng, logits.dim(2))}};
+    std::vector<Cell> places = {{dice.below(logits.dim(0)), logits.dim(1) - 1, dice.below(logits.dim(2))},
+                                {dice.below(logits.dim(0)), dice.below(logits.dim(1)), dice.below(logits.dim(2))}};
     for (const Edit& edit : scenario.edits) {
         const auto* cell = std::get_if<SetCell>(&edit);
         const Ref step = cell == nullptr ? nullptr : run->plan().find(cell->tensor);
@@ -107,7 +119,7 @@ void look(Looked& looked, Rng& rng, const Scenario& scenario, const std::string&
         for (const std::optional<Index> minus : {std::optional<Index>(), std::optional<Index>(0)}) {
             const Attribution made = direct_attribution(*run, at[0], at[1], at[2], minus);
             if (!std::isfinite(made.logit)) continue;
-            double size = 1.0;
+            double size = 1.0 + magnitude(*run, at);
             for (const Contribution& term : made.terms) size += std::abs(term.logit);
             const double off = std::abs(made.sum - made.logit) / size;
             ++looked.sums;
@@ -119,6 +131,8 @@ void look(Looked& looked, Rng& rng, const Scenario& scenario, const std::string&
         }
     }
 }
+
+bool has_logits(const Scenario& scenario) { return plan_of(scenario)->find("logits") != nullptr; }
 
 std::string described(const std::vector<Edit>& edits) {
     std::string text;
@@ -156,7 +170,7 @@ TEST_CASE("the parts of a logit sum to it after random edits of every kind, on e
     std::size_t decoders = 0;
     for (const BundledModel& bundled : bundled_models()) {
         INFO(bundled.name);
-        Rng rng(7);
+        Dice dice(7);
         Looked looked;
         const Scenario plain = scenario_of(make_bundled_model(bundled.name));
         for (const Overrides& overrides : kOtherDecoders) {
@@ -171,22 +185,23 @@ TEST_CASE("the parts of a logit sum to it after random edits of every kind, on e
             ++decoders;
             const std::string which =
                 overrides.empty() ? "as it is" : overrides.begin()->first + " " + overrides.begin()->second;
-            look(looked, rng, scenario, which);
-            for (const Edit& edit : edits_of_the_stream(rng, *plan)) {
-                if (below(rng, 4) != 0 && !overrides.empty()) continue;
+            look(looked, dice, scenario, which);
+            for (const Edit& edit : edits_of_the_stream(dice, *plan)) {
+                if (dice.below(4) != 0 && !overrides.empty()) continue;
                 scenario.edits = {edit};
-                look(looked, rng, scenario, which + ", " + described(scenario.edits));
+                look(looked, dice, scenario, which + ", " + described(scenario.edits));
             }
-            for (int round = 0; round < 12; ++round) {
+            for (int round = 0; round < 8; ++round) {
                 scenario.edits.clear();
-                for (Index edits = 1 + below(rng, 4); edits > 0; --edits)
-                    scenario.edits.push_back(random_edit(rng, *plan));
+                for (Index edits = 1 + dice.below(4); edits > 0; --edits)
+                    scenario.edits.push_back(random_edit(dice, *plan));
                 scenario.dropout_seed = round % 4 == 3 ? std::optional<std::uint64_t>(round) : std::nullopt;
-                look(looked, rng, scenario, which + ", " + described(scenario.edits));
+                look(looked, dice, scenario, which + ", " + described(scenario.edits));
             }
         }
         INFO(looked.first);
         CHECK(looked.wrong == 0);
+        if (!has_logits(plain)) continue;
         CHECK(looked.furthest > 0.0);  // they are two ways of computing, not one
         CHECK(looked.sums > 500);
     }
@@ -196,27 +211,26 @@ TEST_CASE("the parts of a logit sum to it after random edits of every kind, on e
 TEST_CASE("the parts of a logit sum to it under every mistake of the gallery") {
     for (const BundledModel& bundled : bundled_models()) {
         INFO(bundled.name);
-        Rng rng(11);
+        Dice dice(11);
         Looked looked;
         const Scenario plain = scenario_of(make_bundled_model(bundled.name));
+        const std::shared_ptr<const Plan> plan = plan_of(plain);
         for (const Mutation& mutation : mutations()) {
+            INFO(mutation.name);
             Scenario scenario = plain;
             scenario.mutation = mutation.name;
-            std::shared_ptr<const Plan> plan;
-            try {
-                plan = plan_of(scenario);
-            } catch (const Error&) {
-                continue;  // it doesn't fit this model
-            }
             for (int round = 0; round < 3; ++round) {
                 scenario.edits.clear();
-                if (round > 0) scenario.edits.push_back(random_edit(rng, *plan));
-                look(looked, rng, scenario, std::string(mutation.name) + ", " + described(scenario.edits));
+                if (round > 0) scenario.edits.push_back(random_edit(dice, *plan));
+                try {
+                    look(looked, dice, scenario, std::string(mutation.name) + ", " + described(scenario.edits));
+                } catch (const Error&) {  // the mistake or the edit doesn't fit this model
+                }
             }
         }
         INFO(looked.first);
         CHECK(looked.wrong == 0);
-        CHECK(looked.sums > 200);
+        CHECK((looked.sums > 200 || !has_logits(plain)));
     }
 }
 

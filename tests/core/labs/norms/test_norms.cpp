@@ -57,7 +57,8 @@ TEST_CASE("the curves by depth are PyTorch's, also of blocks with fresh weights"
         const auto layers = expected["layers"].get<Index>();
         const std::string model = expected["model"];
         INFO(model << ", norm_first " << expected["norm_first"] << ", " << layers << " blocks");
-        const DepthCurves curves = depth_curves(*ran_with_norm_first(model, expected["norm_first"], layers).run, "");
+        const DepthCurves curves =
+            depth_curves(*ran_with_norm_first(model, expected["norm_first"], layers).run, StackKind::decoder);
         REQUIRE(curves.blocks == layers);
         CHECK(close(curves.leaving, expected["leaving"]));
         CHECK(close(curves.growth(),
@@ -78,7 +79,8 @@ TEST_CASE("the curves by depth are PyTorch's, also of blocks with fresh weights"
 
 TEST_CASE("a curve runs from left to right, and ends with what leaves the last block") {
     for (const bool norm_first : {true, false}) {
-        const DepthCurves curves = depth_curves(*ran_with_norm_first("post-ln-encdec", norm_first).run, "");
+        const DepthCurves curves =
+            depth_curves(*ran_with_norm_first("post-ln-encdec", norm_first).run, StackKind::decoder);
         const auto& points = curves.stream.points;
         for (std::size_t i = 1; i < points.size(); ++i) CHECK(points[i - 1].depth <= points[i].depth);
         CHECK(points.back().step == (norm_first ? "blocks.1.resid_post" : "blocks.1.ln3.normalized"));
@@ -90,7 +92,7 @@ TEST_CASE("a curve runs from left to right, and ends with what leaves the last b
 
 TEST_CASE("the encoder is a separate stack, with its own padding") {
     const Ran r = ran_with_norm_first("post-ln-encdec", false);
-    const DepthCurves curves = depth_curves(*r.run, "encoder.");
+    const DepthCurves curves = depth_curves(*r.run, StackKind::encoder);
     REQUIRE(curves.blocks == 2);
     CHECK(curves.updates.size() == 2);
     const Tensor& x = r.run->value("encoder.blocks.1.resid_pre");
@@ -112,8 +114,8 @@ TEST_CASE("with dropout it is the dropped update that counts, and no MLP means n
     Scenario scenario = scenario_of(make_bundled_model("post-ln-encdec"));
     scenario.dropout_seed = 3;
     const auto run = execute(plan_of(scenario));
-    CHECK(point_of(depth_curves(*run, "").updates, "blocks.0.attn_out.dropped") != nullptr);
-    CHECK(point_of(depth_curves(*run, "").updates, "blocks.0.attn_out") == nullptr);
+    CHECK(point_of(depth_curves(*run, StackKind::decoder).updates, "blocks.0.attn_out.dropped") != nullptr);
+    CHECK(point_of(depth_curves(*run, StackKind::decoder).updates, "blocks.0.attn_out") == nullptr);
 }
 
 TEST_CASE("the sentence says what was measured") {
@@ -203,11 +205,12 @@ TEST_CASE("a row's parts fit together: variance by the other formula, gain and s
 
 TEST_CASE("a block's norms are listed, and the one behind its stack") {
     const Ran r = ran_with_norm_first("post-ln-encdec", true);
-    CHECK(norms_of_block(r.run->plan(), "blocks.1", "") ==
+    CHECK(norms_of_block(r.run->plan(), "blocks.1", StackKind::decoder) ==
           std::vector<std::string>{"blocks.1.ln1", "blocks.1.ln2", "blocks.1.ln3", "ln_final"});
-    CHECK(norms_of_block(r.run->plan(), "encoder.blocks.0", "encoder.") ==
+    CHECK(norms_of_block(r.run->plan(), "encoder.blocks.0", StackKind::encoder) ==
           std::vector<std::string>{"encoder.blocks.0.ln1", "encoder.blocks.0.ln2", "encoder.ln_final"});
-    CHECK(norms_of_block(ran_with_norm_first("simple-decoder", true).run->plan(), "blocks.0", "").size() == 2);
+    CHECK(norms_of_block(ran_with_norm_first("simple-decoder", true).run->plan(), "blocks.0", StackKind::decoder)
+              .size() == 2);
     CHECK_FALSE(norm_row(*r.run, "blocks.9.ln1", 0, 0));
     CHECK_FALSE(norm_row(*r.run, "blocks.0.ln1", 0, 99));
 }

@@ -55,7 +55,7 @@ TEST_CASE("the curves of Peri-Norm and of reordered norms are PyTorch's; norms t
         const std::string model = expected["model"], placement = expected["norm_placement"];
         INFO(model << ", " << placement << ", " << layers << " blocks");
         const Ran r = in_place(model, placement.c_str(), layers);
-        const DepthCurves curves = depth_curves(*r.run, "");
+        const DepthCurves curves = depth_curves(*r.run, StackKind::decoder);
         REQUIRE(curves.blocks == layers);
         CHECK(close(curves.leaving, expected["leaving"]));
         for (Index block = 0; block < layers; ++block) {

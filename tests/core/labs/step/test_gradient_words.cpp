@@ -43,21 +43,21 @@ TEST_CASE("the way back is the last stretch of the timeline, whatever stacks it 
     const auto without = plan_of(asking("induction", ""));
     REQUIRE(stretches_of(*without, computed(*without), "").size() == 1);
     CHECK(stretches_of(*without, computed(*without), "").front().name.empty());
-    CHECK_FALSE(way_back_begins(*without));
+    CHECK_FALSE(backward_begins(*without));
 }
 
 TEST_CASE("each step of the way back names what it is the gradient by, and parts of it do, too") {
     const auto plan = plan_of(asking("reverse", "logits[0, 1, 2]"));
-    const StepId back = *way_back_begins(*plan);
+    const StepId back = *backward_begins(*plan);
     std::size_t parts = 0;
     for (const Step& step : plan->steps()) {
         INFO(step.name);
-        const Ref by = differentiated(*plan, step);
+        const Ref by = step.gradient_of ? &(*plan)[*step.gradient_of] : nullptr;
         CHECK((by != nullptr) == (step.id >= back));
         if (by == nullptr) continue;
         CHECK(by->id < back);
         CHECK(by->axes == step.axes);
-        if (step.role == Role::recorded) CHECK(gradient_by(*plan, *by) == &step);
+        if (step.role == Role::recorded) CHECK(plan->gradient_by(*by) == &step);
         parts += step.role == Role::internal ? 1U : 0U;
     }
     CHECK(parts > 10);
@@ -69,7 +69,7 @@ TEST_CASE("the map has the way back in blocks of its own") {
     const auto first = std::ranges::find_if(outline, &OutlineBlock::is_back);
     REQUIRE(first != outline.end());
     CHECK(std::all_of(first, outline.end(), [](const OutlineBlock& block) { return block.is_back; }));
-    CHECK(first->parts.front().steps.front() == *way_back_begins(*plan));
+    CHECK(first->parts.front().steps.front() == *backward_begins(*plan));
 }
 
 TEST_CASE("masked cells are hatched in the gradient by the pattern, and are 0 in that by the scores") {

@@ -87,7 +87,7 @@ TEST_CASE("the curves by depth have every update of the one sum, and no norm out
     for (const std::string& name : kBoth) {
         INFO(name);
         const auto run = execute(plan_of(fixture(name)));
-        const DepthCurves curves = depth_curves(*run, "");
+        const DepthCurves curves = depth_curves(*run, StackKind::decoder);
         REQUIRE(curves.updates.size() == 2);
         CHECK(curves.updates[0].name == "attn_out");
         CHECK(curves.updates[1].name == "mlp_out");
@@ -105,7 +105,7 @@ TEST_CASE("the curves by depth have every update of the one sum, and no norm out
                 CHECK(curve.points[block].depth > static_cast<double>(block));
                 CHECK(curve.points[block].depth < static_cast<double>(block + 1));
             }
-        CHECK(norms_of_block(run->plan(), "blocks.1", "").size() == curves.scales.size() + 1);
+        CHECK(norms_of_block(run->plan(), "blocks.1", StackKind::decoder).size() == curves.scales.size() + 1);
     }
 }
 

@@ -111,7 +111,8 @@ TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model 
     CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
     CHECK(d.session.shown().companion("norms.right")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
     CHECK(d.session.shown().run->value("layers.4.norm2.weight").data()[0] == 1.0F);
-    CHECK(norm_curves(d.session.derived(), *d.state.part<NormsTabState>().shown, "")->right.growth() < 0.6);
+    CHECK(norm_curves(d.session.derived(), *d.state.part<NormsTabState>().shown, StackKind::decoder)->right.growth() <
+          0.6);
 }
 
 TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
