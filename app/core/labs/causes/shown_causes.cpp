@@ -278,6 +278,8 @@ Sentence name_of(const Contribution& term) {
             return message("{tensor}, its bias", {{"tensor", term.tensor}});
         case Contributor::norm_shift:
             return message("{tensor}, its shift", {{"tensor", term.tensor}});
+        case Contributor::edit:
+            return message("{tensor}, edited", {{"tensor", term.tensor}});
         case Contributor::attention:
         case Contributor::mlp:
         case Contributor::head_bias:
