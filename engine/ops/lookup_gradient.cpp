@@ -92,18 +92,7 @@ Tensor Rope::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation Rope::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Index column = cell[3];
-    if (column >= columns) return {{line(tr("not turned"), {term({b.grad_at(cell)})})}};
-    const Index pair = interleaved ? column / 2 : column % (columns / 2);
-    const auto [x, y] = columns_of(pair);
-    const auto angle = static_cast<double>(angle_of(first + cell[2], pair));
-    const std::string phi = "(" + short_number(angle) + ")";
-    Cell partner = cell;
-    partner[3] = column == x ? y : x;
-    const double sine = column == x ? std::sin(angle) : -std::sin(angle);
-    return {{line(tr("turned back"),
-                  {term({b.grad_at(cell), constant_factor(std::cos(angle), "cos" + phi)}),
-                   term({b.grad_at(partner), constant_factor(sine, (column == x ? "sin" : "−sin") + phi)})})}};
+    return explain_turn(cell, true, [&](const Cell& at) { return b.grad_at(at); });
 }
 
 }  // namespace decoderscope

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 namespace decoderscope {
 
@@ -91,7 +90,8 @@ bool may_break(char32_t left, char32_t right) {
 
 std::vector<TextPiece> pieces_of(std::string_view text) {
     std::vector<TextPiece> pieces;
-    std::optional<char32_t> last;  // of the piece; nothing where the next one begins
+    bool begins = true;  // a piece
+    char32_t last = 0;   // of the piece, else
     bool spaced = false, new_line = false;
     std::size_t at = 0;
     for (const Utf8Character& character : characters(text)) {
@@ -99,20 +99,21 @@ std::vector<TextPiece> pieces_of(std::string_view text) {
         if (character.code == ' ' || character.code == '\n') {
             const bool line_break = character.code == '\n';
             // The second space or line break in a row: nothing stands between them.
-            if (!last && !pieces.empty() && (line_break ? new_line : spaced)) {
+            if (begins && !pieces.empty() && (line_break ? new_line : spaced)) {
                 pieces.push_back({at, 0, spaced, new_line});
                 new_line = false;
             }
             spaced = !line_break;
             new_line = new_line || line_break;
-            last.reset();
+            begins = true;
         } else {
-            if (!last || may_break(*last, character.code)) {
+            if (begins || may_break(last, character.code)) {
                 pieces.push_back({at, 0, spaced, new_line});
                 spaced = new_line = false;
             }
             pieces.back().size += size;
             last = character.code;
+            begins = false;
         }
         at += size;
     }
