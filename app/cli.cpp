@@ -11,8 +11,10 @@
 
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <new>
-#include <ostream>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -77,13 +79,15 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     return result;
 }
 
-int exit_status(const std::function<int()>& program, std::ostream& err) {
+int run_program(int count, char** values, const std::function<int(const WindowRequest&)>& show) {
     try {
-        return program();
+        const std::vector<std::string> arguments(values + 1, values + count);
+        const CliResult result = run_cli(arguments, std::cout, std::cerr);
+        return result.window ? show(*result.window) : result.status;
     } catch (const Error& error) {
-        err << "decoderscope: " << error.what() << '\n';
+        std::cerr << "decoderscope: " << error.what() << '\n';
     } catch (const std::exception& error) {
-        err << "decoderscope: internal error: " << error.what() << '\n';
+        std::cerr << "decoderscope: internal error: " << error.what() << '\n';
     }
     return 1;
 }

@@ -33,7 +33,9 @@ struct CliResult {
 // Writes output to `out` and one line about a failure to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
-// Returns what the program returns; if it throws, writes one line about that to `err` and returns 1.
-[[nodiscard]] int exit_status(const std::function<int()>& program, std::ostream& err);
+// What main() does: runs its arguments' command, or shows what the window should open, by `show`, which returns the
+// exit status. Output goes to standard output. If anything throws, writes one line about that to standard error and
+// returns 1.
+[[nodiscard]] int run_program(int count, char** values, const std::function<int(const WindowRequest&)>& show);
 
 }  // namespace decoderscope

@@ -7,11 +7,8 @@
 #include "app/core/lessons/progress.h"
 #include "app/window/window.h"
 
-#include <iostream>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace {
 
@@ -32,11 +29,4 @@ int show(const decoderscope::WindowRequest& request) {
 }  // namespace
 
 // The page's script runs it once the files are there. What is written to standard error, the page shows.
-int main(int count, char** values) {
-    const auto program = [&] {
-        const std::vector<std::string> arguments(values + 1, values + count);
-        const decoderscope::CliResult result = decoderscope::run_cli(arguments, std::cout, std::cerr);
-        return result.window ? show(*result.window) : result.status;
-    };
-    return decoderscope::exit_status(program, std::cerr);
-}
+int main(int count, char** values) { return decoderscope::run_program(count, values, show); }

@@ -31,11 +31,4 @@ int show(const decoderscope::WindowRequest& request) {
 
 }  // namespace
 
-int main(int count, char** values) {
-    const auto program = [&] {
-        const std::vector<std::string> arguments(values + 1, values + count);
-        const decoderscope::CliResult result = decoderscope::run_cli(arguments, std::cout, std::cerr);
-        return result.window ? show(*result.window) : result.status;
-    };
-    return decoderscope::exit_status(program, std::cerr);
-}
+int main(int count, char** values) { return decoderscope::run_program(count, values, show); }

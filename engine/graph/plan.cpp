@@ -17,12 +17,11 @@ bool same_shape(const Axes& a, const Axes& b) {
     return true;
 }
 
-// [batch, head, query, key]
+}  // namespace
+
 bool is_over_keys(const Axes& axes) {
     return axes.size() == 4 && axes[2].name == axis::query && axes[3].name == axis::key;
 }
-
-}  // namespace
 
 Phrase title_of(Part part) {
     switch (part) {

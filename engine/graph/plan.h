@@ -85,6 +85,9 @@ struct Patch {
     bool operator==(const Patch&) const = default;
 };
 
+// Whether these are [batch, head, query, key]: of scores, masks and patterns.
+[[nodiscard]] bool is_over_keys(const Axes& axes);
+
 // One tensor of the forward pass: its name, the operation that makes it, and the steps that it is computed from.
 struct Step {
     StepId id = 0;

@@ -333,6 +333,10 @@ Inputs part_of(const Inputs& inputs, const InputsPart& part) {
     return cut_out;
 }
 
+bool is_padding(const Tensor& mask, Index row, Index position) {
+    return !mask.empty() && mask.at(Cell{row, position}) == 0.0F;
+}
+
 TokenBatch padded_batch(const std::vector<std::vector<Index>>& rows, std::string_view length_axis, Index pad) {
     const auto shorter = [](const auto& a, const auto& b) { return a.size() < b.size(); };
     const auto [shortest, longest] = std::minmax_element(rows.begin(), rows.end(), shorter);

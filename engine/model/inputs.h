@@ -54,6 +54,9 @@ struct TokenBatch {
     Tensor mask;    // the same, 1 = keep, 0 = padding; empty if nothing is padded
 };
 
+// Whether a mask [batch, pos] hides a position; an empty one hides none.
+[[nodiscard]] bool is_padding(const Tensor& mask, Index row, Index position);
+
 // At least one row; `length_axis` is pos or src, `pad` the id used for padding.
 [[nodiscard]] TokenBatch padded_batch(const std::vector<std::vector<Index>>& rows, std::string_view length_axis,
                                       Index pad = 0);

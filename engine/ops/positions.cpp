@@ -153,18 +153,23 @@ Tensor Rope::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return explain_turn(cell, false, [&](const Cell& at) { return cell_factor(in[0], 0, at); });
+}
+
+Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<Factor(const Cell&)>& factor_of) const {
     const Index column = cell[3];
-    if (column >= columns) return {{line(tr("not turned"), {term({cell_factor(in[0], 0, cell)})})}};
+    if (column >= columns) return {{line(tr("not turned"), {term({factor_of(cell)})})}};
     const Index pair = interleaved ? column / 2 : column % (columns / 2);
     const auto [x, y] = columns_of(pair);
     const auto angle = static_cast<double>(angle_of(first + cell[2], pair));
     const std::string phi = "(" + short_number(angle) + ")";
     Cell partner = cell;
     partner[3] = column == x ? y : x;
-    return {{line(tr("turned"), {term({cell_factor(in[0], 0, cell), constant_factor(std::cos(angle), "cos" + phi)}),
-                                 term({cell_factor(in[0], 0, partner),
-                                       constant_factor(column == x ? -std::sin(angle) : std::sin(angle),
-                                                       (column == x ? "−sin" : "sin") + phi)})})}};
+    const bool negative = (column == x) != back;
+    return {{line(back ? tr("turned back") : tr("turned"),
+                  {term({factor_of(cell), constant_factor(std::cos(angle), "cos" + phi)}),
+                   term({factor_of(partner), constant_factor(negative ? -std::sin(angle) : std::sin(angle),
+                                                             (negative ? "−sin" : "sin") + phi)})})}};
 }
 
 About Rope::about_pull_back(std::size_t) const {
@@ -191,18 +196,7 @@ Tensor Rope::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation Rope::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Index column = cell[3];
-    if (column >= columns) return {{line(tr("not turned"), {term({b.grad_at(cell)})})}};
-    const Index pair = interleaved ? column / 2 : column % (columns / 2);
-    const auto [x, y] = columns_of(pair);
-    const auto angle = static_cast<double>(angle_of(first + cell[2], pair));
-    const std::string phi = "(" + short_number(angle) + ")";
-    Cell partner = cell;
-    partner[3] = column == x ? y : x;
-    const double sine = column == x ? std::sin(angle) : -std::sin(angle);
-    return {{line(tr("turned back"),
-                  {term({b.grad_at(cell), constant_factor(std::cos(angle), "cos" + phi)}),
-                   term({b.grad_at(partner), constant_factor(sine, (column == x ? "sin" : "−sin") + phi)})})}};
+    return explain_turn(cell, true, [&](const Cell& at) { return b.grad_at(at); });
 }
 
 // In float32, as transformers' T5Attention._relative_position_bucket computes it.

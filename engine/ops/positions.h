@@ -3,6 +3,7 @@
 #include "engine/graph/operation.h"
 #include "engine/ops/kinds.h"
 
+#include <functional>
 #include <utility>
 
 namespace decoderscope {
@@ -83,6 +84,9 @@ private:
         return interleaved ? std::pair{2 * pair, 2 * pair + 1} : std::pair{pair, pair + columns / 2};
     }
     [[nodiscard]] float angle_of(Index pos, Index pair) const;
+    // A cell as it is turned, or, of a gradient, turned back: of itself and its partner, by `factor_of`.
+    [[nodiscard]] Explanation explain_turn(const Cell& cell, bool back,
+                                           const std::function<Factor(const Cell&)>& factor_of) const;
 };
 
 // Adds to each score a number that was learned for the distance from query to key, by head (T5, Raffel et al. 2020).

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 namespace decoderscope {
@@ -136,6 +137,12 @@ Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes) {
         to = std::copy_n(tensor.data() + tensor.offset(from), row, to);
     }
     return part;
+}
+
+double euclidean_norm(const Tensor& tensor) {
+    double squares = 0.0;
+    for (const float value : tensor.values()) squares += static_cast<double>(value) * static_cast<double>(value);
+    return std::sqrt(squares);
 }
 
 namespace {

@@ -173,6 +173,9 @@ private:
 // The block of a tensor that begins at `first` and has these axes, as many as the tensor has. It must lie inside.
 [[nodiscard]] Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes);
 
+// The root of the sum of the squares of all of its numbers.
+[[nodiscard]] double euclidean_norm(const Tensor& tensor);
+
 // A cell as people write it: "blocks.0.attn.z[0, 1, 2, 3]".
 struct CellName {
     std::string tensor;

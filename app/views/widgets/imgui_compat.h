@@ -1,7 +1,9 @@
 #pragma once
 
-// What differs between the versions of Dear ImGui that the program is built with: 1.86 (Debian 12), 1.90 (Debian 13)
-// and 1.92 (upstream). Views call these functions; only they know the version.
+// What differs between the versions of Dear ImGui that the program is built with: 1.86 (Debian 12, and the
+// browser), 1.90 (Debian 13), and upstream's from 1.92.8 on. Views call these functions; only they know the version. A
+// condition on 19000 separates the two Debians, one on 19280 upstream; those between are nobody's to install, and are
+// refused.
 
 #include "app/views/widgets/fonts.h"
 #include "app/views/widgets/keys_and_mouse.h"
@@ -13,88 +15,80 @@
 #include <span>
 #include <string_view>
 
+#if (IMGUI_VERSION_NUM >= 18700 && IMGUI_VERSION_NUM < 19000) || \
+    (IMGUI_VERSION_NUM >= 19100 && IMGUI_VERSION_NUM < 19280)
+#error "expected Dear ImGui 1.86 (Debian 12), 1.90 (Debian 13), or 1.92.8 or newer (third_party/README.md)"
+#endif
+
 namespace decoderscope::compat {
 
-// ---- Textures. ImTextureID was a pointer until 1.91.4 and is an integer since.
+// ---- Textures. ImTextureID was a pointer until 1.91.4 and is an integer since; these casts fit both.
 
-[[nodiscard]] inline ImTextureID texture_id(std::uint64_t handle) {
-#if IMGUI_VERSION_NUM >= 19140
-    return static_cast<ImTextureID>(handle);
-#else
-    return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(handle));
-#endif
-}
+[[nodiscard]] inline ImTextureID texture_id(std::uint64_t handle) { return (ImTextureID)(std::uintptr_t)handle; }
 
-[[nodiscard]] inline std::uint64_t texture_handle(ImTextureID id) {
-#if IMGUI_VERSION_NUM >= 19140
-    return static_cast<std::uint64_t>(id);
-#else
-    return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(id));
-#endif
-}
+[[nodiscard]] inline std::uint64_t texture_handle(ImTextureID id) { return (std::uintptr_t)id; }
 
-// Draws a picture with each of its pixels a sharp square. Since 1.92.8 ImGui would otherwise smooth it, whatever the
-// texture says.
-inline void add_pixels(ImDrawList& list, ImTextureID texture, ImVec2 low, ImVec2 high, ImVec2 uv_low = {0.0F, 0.0F},
-                       ImVec2 uv_high = {1.0F, 1.0F}) {
+// ---- Fonts. Each had one size until 1.92; since then the size is chosen where it is pushed, glyphs are made when they
+// are first drawn, and the atlas has other names for its parts.
+
 #if IMGUI_VERSION_NUM >= 19280
-    const ImGuiPlatformIO& io = ImGui::GetPlatformIO();
-    if (io.DrawCallback_SetSamplerNearest != nullptr) list.AddCallback(io.DrawCallback_SetSamplerNearest, nullptr);
-    list.AddImage(texture, low, high, uv_low, uv_high);
-    if (io.DrawCallback_SetSamplerLinear != nullptr) list.AddCallback(io.DrawCallback_SetSamplerLinear, nullptr);
-#else
-    list.AddImage(texture, low, high, uv_low, uv_high);
-#endif
-}
-
-// ---- Fonts. Each had one size until 1.92; since then the size is chosen where it is pushed.
 
 // The size that a font was loaded with, in pixels.
-[[nodiscard]] inline float font_size(const ImFont* font) {
-#if IMGUI_VERSION_NUM >= 19200
-    return font->LegacySize;
-#else
-    return font->FontSize;
-#endif
-}
+[[nodiscard]] inline float font_size(const ImFont* font) { return font->LegacySize; }
 
 // The texture that an atlas' glyphs are in.
-[[nodiscard]] inline ImTextureID font_texture(const ImFontAtlas& atlas) {
-#if IMGUI_VERSION_NUM >= 19200
-    return atlas.TexRef.GetTexID();
-#else
-    return atlas.TexID;
-#endif
-}
+[[nodiscard]] inline ImTextureID font_texture(const ImFontAtlas& atlas) { return atlas.TexRef.GetTexID(); }
 
 // Writes with a font at the size that it was loaded with, until ImGui::PopFont.
-inline void push_font(ImFont* font) {
-#if IMGUI_VERSION_NUM >= 19200
-    ImGui::PushFont(font, font->LegacySize);
-#else
-    ImGui::PushFont(font);
-#endif
+inline void push_font(ImFont* font) { ImGui::PushFont(font, font->LegacySize); }
+
+// The font used when none is pushed.
+inline void set_default_font(ImFont* font) {
+    ImGui::GetIO().FontDefault = font;
+    ImGui::GetStyle().FontSizeBase = font->LegacySize;
 }
+
+// What the atlas keeps of the font that was added last.
+[[nodiscard]] inline ImFontConfig& last_added(ImFontAtlas& atlas) { return atlas.Sources.back(); }
+
+// Whether a font has a picture of a character that ImGui knows.
+[[nodiscard]] inline bool has_known_glyph(const ImFont* font, ImWchar code) {
+    return const_cast<ImFont*>(font)->IsGlyphInFont(code);
+}
+
+[[nodiscard]] inline const ImVector<ImFontGlyph>& baked_glyphs(ImFont& font) {
+    return font.GetFontBaked(font.LegacySize)->Glyphs;
+}
+
+// Makes the glyphs known before the first frame.
+inline void build(ImFontAtlas&) {}
+
+// For a context without a backend: the number of its atlas' texture.
+inline void name_texture(ImFontAtlas&) {}
+
+#else
+
+[[nodiscard]] inline float font_size(const ImFont* font) { return font->FontSize; }
+[[nodiscard]] inline ImTextureID font_texture(const ImFontAtlas& atlas) { return atlas.TexID; }
+inline void push_font(ImFont* font) { ImGui::PushFont(font); }
+inline void set_default_font(ImFont* font) { ImGui::GetIO().FontDefault = font; }
+[[nodiscard]] inline ImFontConfig& last_added(ImFontAtlas& atlas) { return atlas.ConfigData.back(); }
+[[nodiscard]] inline bool has_known_glyph(const ImFont* font, ImWchar code) {
+    return font->FindGlyphNoFallback(code) != nullptr;
+}
+[[nodiscard]] inline const ImVector<ImFontGlyph>& baked_glyphs(ImFont& font) { return font.Glyphs; }
+inline void build(ImFontAtlas& atlas) { atlas.Build(); }
+inline void name_texture(ImFontAtlas& atlas) { atlas.SetTexID(texture_id(1)); }
+
+#endif
 
 // Adds a font of a file's bytes, which must outlive the atlas. ImGui copies what it doesn't own, once for each size: so
 // it is told that it owns them only while it adds them.
 [[nodiscard]] inline ImFont* add_font(ImFontAtlas& atlas, std::span<char> bytes, float size, ImFontConfig config) {
     config.FontDataOwnedByAtlas = true;
     ImFont* font = atlas.AddFontFromMemoryTTF(bytes.data(), static_cast<int>(bytes.size()), size, &config);
-#if IMGUI_VERSION_NUM >= 19200
-    atlas.Sources.back().FontDataOwnedByAtlas = false;
-#else
-    atlas.ConfigData.back().FontDataOwnedByAtlas = false;
-#endif
+    last_added(atlas).FontDataOwnedByAtlas = false;
     return font;
-}
-
-// The font used when none is pushed.
-inline void set_default_font(ImFont* font) {
-    ImGui::GetIO().FontDefault = font;
-#if IMGUI_VERSION_NUM >= 19200
-    ImGui::GetStyle().FontSizeBase = font->LegacySize;
-#endif
 }
 
 // The last character that this build of ImGui knows.
@@ -102,12 +96,7 @@ inline constexpr char32_t kLastCharacter = IM_UNICODE_CODEPOINT_MAX;
 
 // Whether a font has a picture of a character. Packaged builds know characters up to U+FFFF only.
 [[nodiscard]] inline bool has_glyph(const ImFont* font, char32_t code) {
-    if (code > kLastCharacter) return false;
-#if IMGUI_VERSION_NUM >= 19200
-    return const_cast<ImFont*>(font)->IsGlyphInFont(static_cast<ImWchar>(code));
-#else
-    return font->FindGlyphNoFallback(static_cast<ImWchar>(code)) != nullptr;
-#endif
+    return code <= kLastCharacter && has_known_glyph(font, static_cast<ImWchar>(code));
 }
 
 [[nodiscard]] inline ImVec2 text_size(ImFont* font, std::string_view text) {
@@ -126,21 +115,8 @@ inline void add_text(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, std
 // texture: visit(code, u, v).
 template <class Visit>
 void each_glyph(ImFont& font, Visit visit) {
-#if IMGUI_VERSION_NUM >= 19200
-    for (const ImFontGlyph& glyph : font.GetFontBaked(font.LegacySize)->Glyphs)
-#else
-    for (const ImFontGlyph& glyph : font.Glyphs)
-#endif
+    for (const ImFontGlyph& glyph : baked_glyphs(font))
         if (glyph.Visible) visit(static_cast<ImWchar>(glyph.Codepoint), glyph.U0, glyph.V0);
-}
-
-// Makes the glyphs known before the first frame. Since 1.92 they are made when they are first drawn.
-inline void build(ImFontAtlas& atlas) {
-#if IMGUI_VERSION_NUM < 19200
-    atlas.Build();
-#else
-    static_cast<void>(atlas);
-#endif
 }
 
 // Bakes the atlas without a GPU. A context with no backend needs this before its first frame.
@@ -149,43 +125,63 @@ inline void bake_on_cpu(ImFontAtlas& atlas) {
     int width = 0;
     int height = 0;
     atlas.GetTexDataAsRGBA32(&pixels, &width, &height);
-#if IMGUI_VERSION_NUM < 19200
-    atlas.SetTexID(texture_id(1));
-#endif
+    name_texture(atlas);
 }
 
-// ---- Draw lists. 1.92.8 swapped flags and thickness.
+// ---- Draw lists. Since 1.92.8 flags and thickness stand the other way round, and convert into each other without a
+// warning; and the backend chooses how a picture is sampled, where the texture did.
+
+#if IMGUI_VERSION_NUM >= 19280
+
+// Draws a picture with each of its pixels a sharp square.
+inline void add_pixels(ImDrawList& list, ImTextureID texture, ImVec2 low, ImVec2 high, ImVec2 uv_low = {0.0F, 0.0F},
+                       ImVec2 uv_high = {1.0F, 1.0F}) {
+    const ImGuiPlatformIO& io = ImGui::GetPlatformIO();
+    if (io.DrawCallback_SetSamplerNearest != nullptr) list.AddCallback(io.DrawCallback_SetSamplerNearest, nullptr);
+    list.AddImage(texture, low, high, uv_low, uv_high);
+    if (io.DrawCallback_SetSamplerLinear != nullptr) list.AddCallback(io.DrawCallback_SetSamplerLinear, nullptr);
+}
 
 inline void add_rect(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 color, float rounding = 0.0F,
                      float thickness = 1.0F) {
-#if IMGUI_VERSION_NUM >= 19280
     list.AddRect(low, high, color, rounding, thickness);
-#else
-    list.AddRect(low, high, color, rounding, ImDrawFlags_None, thickness);
-#endif
 }
 
 inline void add_polyline(ImDrawList& list, std::span<const ImVec2> points, ImU32 color, float thickness,
                          bool closed = false) {
-    const ImDrawFlags flags = closed ? ImDrawFlags_Closed : ImDrawFlags_None;
-#if IMGUI_VERSION_NUM >= 19280
-    list.AddPolyline(points.data(), static_cast<int>(points.size()), color, thickness, flags);
-#else
-    list.AddPolyline(points.data(), static_cast<int>(points.size()), color, flags, thickness);
-#endif
+    list.AddPolyline(points.data(), static_cast<int>(points.size()), color, thickness, closed ? ImDrawFlags_Closed : 0);
 }
 
 // Draws and clears the list's current path.
 inline void stroke_path(ImDrawList& list, ImU32 color, float thickness, bool closed = false) {
-    const ImDrawFlags flags = closed ? ImDrawFlags_Closed : ImDrawFlags_None;
-#if IMGUI_VERSION_NUM >= 19280
-    list.PathStroke(color, thickness, flags);
-#else
-    list.PathStroke(color, flags, thickness);
-#endif
+    list.PathStroke(color, thickness, closed ? ImDrawFlags_Closed : 0);
 }
 
-// ---- Windows and items.
+#else
+
+inline void add_pixels(ImDrawList& list, ImTextureID texture, ImVec2 low, ImVec2 high, ImVec2 uv_low = {0.0F, 0.0F},
+                       ImVec2 uv_high = {1.0F, 1.0F}) {
+    list.AddImage(texture, low, high, uv_low, uv_high);
+}
+
+inline void add_rect(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 color, float rounding = 0.0F,
+                     float thickness = 1.0F) {
+    list.AddRect(low, high, color, rounding, ImDrawFlags_None, thickness);
+}
+
+inline void add_polyline(ImDrawList& list, std::span<const ImVec2> points, ImU32 color, float thickness,
+                         bool closed = false) {
+    list.AddPolyline(points.data(), static_cast<int>(points.size()), color, closed ? ImDrawFlags_Closed : 0, thickness);
+}
+
+inline void stroke_path(ImDrawList& list, ImU32 color, float thickness, bool closed = false) {
+    list.PathStroke(color, closed ? ImDrawFlags_Closed : 0, thickness);
+}
+
+#endif
+
+// ---- Windows and items. 1.89.7 to 1.90 gave child windows flags of their own, let a tooltip be refused, and made
+// items overlappable before they are drawn instead of after.
 
 struct Child {
     bool border = false;
@@ -193,45 +189,48 @@ struct Child {
     ImGuiWindowFlags flags = 0;
 };
 
+#if IMGUI_VERSION_NUM >= 19000
+
 // Like ImGui::BeginChild; ImGui::EndChild must follow whatever it returns.
 inline bool begin_child(const char* id, ImVec2 size, Child child = {}) {
-#if IMGUI_VERSION_NUM >= 19000
     ImGuiChildFlags flags = child.border ? 1 : 0;  // the name of the bit changed in 1.91.1
     if (child.padded) flags |= ImGuiChildFlags_AlwaysUseWindowPadding;
     return ImGui::BeginChild(id, size, flags, child.flags);
-#else
-    if (child.padded) child.flags |= ImGuiWindowFlags_AlwaysUseWindowPadding;
-    return ImGui::BeginChild(id, size, child.border, child.flags);
-#endif
 }
 
 // Whether to fill the tooltip; only then ImGui::EndTooltip must follow.
-inline bool begin_tooltip() {
-#if IMGUI_VERSION_NUM >= 18974
-    return ImGui::BeginTooltip();
-#else
-    ImGui::BeginTooltip();
-    return true;
-#endif
-}
+inline bool begin_tooltip() { return ImGui::BeginTooltip(); }
 
 // Draws an item that later items may overlap and take the mouse from: overlappable([&] { return ImGui::Button(…); }).
 template <class Item>
 auto overlappable(Item&& item) {
-#if IMGUI_VERSION_NUM >= 18970
     ImGui::SetNextItemAllowOverlap();
     return item();
+}
+
+inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableFlags_AllowOverlap;
+
 #else
+
+inline bool begin_child(const char* id, ImVec2 size, Child child = {}) {
+    if (child.padded) child.flags |= ImGuiWindowFlags_AlwaysUseWindowPadding;
+    return ImGui::BeginChild(id, size, child.border, child.flags);
+}
+
+inline bool begin_tooltip() {
+    ImGui::BeginTooltip();
+    return true;
+}
+
+template <class Item>
+auto overlappable(Item&& item) {
     const auto result = item();
     ImGui::SetItemAllowOverlap();
     return result;
-#endif
 }
 
-#if IMGUI_VERSION_NUM >= 18970
-inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableFlags_AllowOverlap;
-#else
 inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableFlags_AllowItemOverlap;
+
 #endif
 
 // Closes the popup, such as a list or a menu, that was opened last.
@@ -260,7 +259,7 @@ public:
 
 // Makes the current context use a clipboard, which must outlive it.
 inline void set_clipboard(Clipboard& clipboard) {
-#if IMGUI_VERSION_NUM >= 19110
+#if IMGUI_VERSION_NUM >= 19280
     ImGuiPlatformIO& io = ImGui::GetPlatformIO();
     io.Platform_ClipboardUserData = &clipboard;
     io.Platform_GetClipboardTextFn = [](ImGuiContext*) {
@@ -277,10 +276,55 @@ inline void set_clipboard(Clipboard& clipboard) {
 #endif
 }
 
-// ---- Input. Until 1.86 the state is written into the IO, and KeyMap gives keys our own numbers. Since 1.87 there are
-// events and ImGui's own keys; its event queue is off, as ours comes before it.
+// ---- Input. In 1.86 the state is written into the IO, ImGui knows the keys that it uses itself, and KeyMap gives them
+// our numbers. Since 1.87 there are events and a name for every key; ImGui's event queue is off, as ours comes before
+// it.
 
-#if IMGUI_VERSION_NUM >= 18700
+struct NamedKey {
+    Key key;
+    ImGuiKey imgui;
+};
+
+inline constexpr NamedKey kNamedKeys[] = {
+    {Key::tab, ImGuiKey_Tab},
+    {Key::left, ImGuiKey_LeftArrow},
+    {Key::right, ImGuiKey_RightArrow},
+    {Key::up, ImGuiKey_UpArrow},
+    {Key::down, ImGuiKey_DownArrow},
+    {Key::page_up, ImGuiKey_PageUp},
+    {Key::page_down, ImGuiKey_PageDown},
+    {Key::home, ImGuiKey_Home},
+    {Key::end, ImGuiKey_End},
+    {Key::insert, ImGuiKey_Insert},
+    {Key::del, ImGuiKey_Delete},
+    {Key::backspace, ImGuiKey_Backspace},
+    {Key::space, ImGuiKey_Space},
+    {Key::enter, ImGuiKey_Enter},
+    {Key::escape, ImGuiKey_Escape},
+#if IMGUI_VERSION_NUM >= 19000
+    {Key::minus, ImGuiKey_Minus},
+    {Key::equal, ImGuiKey_Equal},
+    {Key::plus, ImGuiKey_KeypadAdd},
+    {Key::comma, ImGuiKey_Comma},
+    {Key::period, ImGuiKey_Period},
+    {Key::slash, ImGuiKey_Slash},
+    {Key::semicolon, ImGuiKey_Semicolon},
+    {Key::apostrophe, ImGuiKey_Apostrophe},
+    {Key::left_bracket, ImGuiKey_LeftBracket},
+    {Key::right_bracket, ImGuiKey_RightBracket},
+    {Key::backslash, ImGuiKey_Backslash},
+    {Key::grave, ImGuiKey_GraveAccent},
+#else
+    {Key::a, ImGuiKey_A},
+    {Key::c, ImGuiKey_C},
+    {Key::v, ImGuiKey_V},
+    {Key::x, ImGuiKey_X},
+    {Key::y, ImGuiKey_Y},
+    {Key::z, ImGuiKey_Z},
+#endif
+};
+
+#if IMGUI_VERSION_NUM >= 19000
 
 [[nodiscard]] inline ImGuiKey to_imgui(Key key) {
     const auto after = [key](ImGuiKey imgui, Key first) {
@@ -289,64 +333,9 @@ inline void set_clipboard(Clipboard& clipboard) {
     if (key >= Key::digit_0 && key <= Key::digit_9) return after(ImGuiKey_0, Key::digit_0);
     if (key >= Key::a && key <= Key::z) return after(ImGuiKey_A, Key::a);
     if (key >= Key::f1 && key <= Key::f12) return after(ImGuiKey_F1, Key::f1);
-    switch (key) {
-        case Key::left:
-            return ImGuiKey_LeftArrow;
-        case Key::right:
-            return ImGuiKey_RightArrow;
-        case Key::up:
-            return ImGuiKey_UpArrow;
-        case Key::down:
-            return ImGuiKey_DownArrow;
-        case Key::home:
-            return ImGuiKey_Home;
-        case Key::end:
-            return ImGuiKey_End;
-        case Key::page_up:
-            return ImGuiKey_PageUp;
-        case Key::page_down:
-            return ImGuiKey_PageDown;
-        case Key::tab:
-            return ImGuiKey_Tab;
-        case Key::space:
-            return ImGuiKey_Space;
-        case Key::enter:
-            return ImGuiKey_Enter;
-        case Key::escape:
-            return ImGuiKey_Escape;
-        case Key::backspace:
-            return ImGuiKey_Backspace;
-        case Key::insert:
-            return ImGuiKey_Insert;
-        case Key::del:
-            return ImGuiKey_Delete;
-        case Key::minus:
-            return ImGuiKey_Minus;
-        case Key::equal:
-            return ImGuiKey_Equal;
-        case Key::plus:
-            return ImGuiKey_KeypadAdd;
-        case Key::comma:
-            return ImGuiKey_Comma;
-        case Key::period:
-            return ImGuiKey_Period;
-        case Key::slash:
-            return ImGuiKey_Slash;
-        case Key::semicolon:
-            return ImGuiKey_Semicolon;
-        case Key::apostrophe:
-            return ImGuiKey_Apostrophe;
-        case Key::left_bracket:
-            return ImGuiKey_LeftBracket;
-        case Key::right_bracket:
-            return ImGuiKey_RightBracket;
-        case Key::backslash:
-            return ImGuiKey_Backslash;
-        case Key::grave:
-            return ImGuiKey_GraveAccent;
-        default:
-            return ImGuiKey_None;
-    }
+    for (const NamedKey& named : kNamedKeys)
+        if (named.key == key) return named.imgui;
+    return ImGuiKey_None;
 }
 
 inline void prepare_input(ImGuiIO& io) { io.ConfigInputTrickleEventQueue = false; }
@@ -366,28 +355,7 @@ inline void turn_wheel(ImGuiIO& io, float x, float y) { io.AddMouseWheelEvent(x,
 #else
 
 inline void prepare_input(ImGuiIO& io) {
-    const auto map = [&io](ImGuiKey imgui, Key key) { io.KeyMap[imgui] = static_cast<int>(key); };
-    map(ImGuiKey_Tab, Key::tab);
-    map(ImGuiKey_LeftArrow, Key::left);
-    map(ImGuiKey_RightArrow, Key::right);
-    map(ImGuiKey_UpArrow, Key::up);
-    map(ImGuiKey_DownArrow, Key::down);
-    map(ImGuiKey_PageUp, Key::page_up);
-    map(ImGuiKey_PageDown, Key::page_down);
-    map(ImGuiKey_Home, Key::home);
-    map(ImGuiKey_End, Key::end);
-    map(ImGuiKey_Insert, Key::insert);
-    map(ImGuiKey_Delete, Key::del);
-    map(ImGuiKey_Backspace, Key::backspace);
-    map(ImGuiKey_Space, Key::space);
-    map(ImGuiKey_Enter, Key::enter);
-    map(ImGuiKey_Escape, Key::escape);
-    map(ImGuiKey_A, Key::a);
-    map(ImGuiKey_C, Key::c);
-    map(ImGuiKey_V, Key::v);
-    map(ImGuiKey_X, Key::x);
-    map(ImGuiKey_Y, Key::y);
-    map(ImGuiKey_Z, Key::z);
+    for (const NamedKey& named : kNamedKeys) io.KeyMap[named.imgui] = static_cast<int>(named.key);
 }
 inline void set_key(ImGuiIO& io, Key key, bool down) { io.KeysDown[static_cast<int>(key)] = down; }
 inline void set_mods(ImGuiIO& io, Mods mods) {

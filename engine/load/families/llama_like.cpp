@@ -18,8 +18,7 @@ void llama_like(Reading& r, const Defaults& defaults = {}, const RopeDefaults& t
     FamilyKeys& keys = r.keys;
     r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
     r.causal_lm(defaults.tied);
-    r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
-    r.config["dim_feedforward"] = keys.size("intermediate_size");
+    r.key_value_heads_and_mlp();
     r.config["norm"] = "rmsnorm";
     r.config["layer_norm_eps"] = keys.positive("rms_norm_eps", defaults.eps);
     r.config["activation"] = keys.activation("hidden_act", "silu");
@@ -103,8 +102,7 @@ void with_layernorm(Reading& r, bool tied, const RopeDefaults& turned) {
     FamilyKeys& keys = r.keys;
     r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
     r.causal_lm(tied);
-    r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
-    r.config["dim_feedforward"] = keys.size("intermediate_size");
+    r.key_value_heads_and_mlp();
     r.config["layer_norm_eps"] = keys.positive("layer_norm_eps", 1e-5);
     r.config["activation"] = keys.activation("hidden_act", "silu");
     r.config["gated_mlp"] = true;
@@ -159,8 +157,7 @@ void gemma_like(Reading& r) {
     FamilyKeys& keys = r.keys;
     r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
     r.causal_lm(true);
-    r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
-    r.config["dim_feedforward"] = keys.size("intermediate_size");
+    r.key_value_heads_and_mlp();
     r.config["norm"] = "rmsnorm_plus_one";
     r.config["layer_norm_eps"] = keys.positive("rms_norm_eps", 1e-6);
     r.config["gated_mlp"] = true;

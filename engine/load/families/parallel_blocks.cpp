@@ -46,8 +46,7 @@ void read_phi(Reading& r) {
     FamilyKeys& keys = r.keys;
     r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
     r.causal_lm(false);
-    r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
-    r.config["dim_feedforward"] = keys.size("intermediate_size");
+    r.key_value_heads_and_mlp();
     r.config["layer_norm_eps"] = keys.positive("layer_norm_eps", 1e-5);
     r.config["activation"] = keys.activation("hidden_act", "gelu_new");
     r.config["parallel_residual"] = "one_norm";

@@ -20,6 +20,11 @@ void Reading::sizes(const KeyNames& width, const KeyNames& heads, const KeyNames
     config["vocab_size"] = keys.size("vocab_size");
 }
 
+void Reading::key_value_heads_and_mlp() {
+    config["num_key_value_heads"] = keys.size("num_key_value_heads", config["nhead"].get<Index>());
+    config["dim_feedforward"] = keys.size("intermediate_size");
+}
+
 void Reading::causal_lm(bool tied) {
     config["norm_first"] = true;
     config["final_norm"] = true;

@@ -4,10 +4,10 @@
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
-
-#include <cstring>
+#include "tests/engine/same_bits.h"
 
 using namespace decoderscope;
+using decoderscope::testing::same_bits;
 
 namespace {
 
@@ -21,10 +21,6 @@ Scenario scenario() {
     for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<float>(i * 7 % 50);
     model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 40}}, tokens);
     return scenario_of(std::make_shared<const Model>(std::move(model)));
-}
-
-bool same_values(const Tensor& a, const Tensor& b) {
-    return a.axes() == b.axes() && std::memcmp(a.data(), b.data(), a.values().size_bytes()) == 0;
 }
 
 }  // namespace
@@ -77,7 +73,7 @@ TEST_CASE("what isn't recorded is recomputed on demand, and everything is the sa
     CHECK(explanation.lines.back().value == Approx(all->value("blocks.1.mlp.post").at(Cell{0, 3, 1})).margin(1e-6));
     for (const Step& step : run.plan().steps()) {
         INFO(step.name);
-        if (!run.value(step.id).empty()) CHECK(same_values(run.value(step.id), all->value(step.name)));
+        if (!run.value(step.id).empty()) CHECK(same_bits(run.value(step.id), all->value(step.name)));
     }
     CHECK(session.shown().scenario.recording == Recording::patterns);
     session.apply(command::Undo{});

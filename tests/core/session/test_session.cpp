@@ -3,24 +3,20 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
+#include "tests/engine/same_bits.h"
 #include "tests/engine/temporary_folder.h"
 
-#include <cstring>
 #include <fstream>
 
 using namespace decoderscope;
 using decoderscope::testing::apply;
+using decoderscope::testing::same_bits;
 
 namespace {
 
 Session open(std::string_view model = "causal-lm-as-meant") { return Session(make_bundled_model(model)); }
 
 const Tensor& value(const Session& session, const std::string& name) { return session.shown().run->value(name); }
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-    return a.size() == b.size() &&
-           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
-}
 
 // Every tensor of a trace by name, to compare whole runs.
 std::vector<std::pair<std::string, Tensor>> everything(const Session& session) {

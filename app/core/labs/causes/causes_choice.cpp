@@ -24,7 +24,7 @@ namespace {
 // The last position of a row that isn't padding.
 Index last_position(const Inputs& inputs, Index batch) {
     Index last = inputs.pos() - 1;
-    while (last > 0 && !inputs.attention_mask.empty() && inputs.attention_mask.at(Cell{batch, last}) == 0.0F) --last;
+    while (last > 0 && is_padding(inputs.attention_mask, batch, last)) --last;
     return last;
 }
 

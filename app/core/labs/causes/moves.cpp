@@ -155,7 +155,7 @@ std::vector<Index> others(Index token, Index vocabulary, Index count) {
 bool is_padding(const Scenario& scenario, const Step& tokens, Index batch, Index position) {
     const bool encoder = tokens.name == "encoder_tokens";
     const Tensor& mask = encoder ? scenario.inputs.encoder_attention_mask : scenario.inputs.attention_mask;
-    return !mask.empty() && mask.at(Cell{batch, position}) == 0.0F;
+    return is_padding(mask, batch, position);
 }
 
 // Measures one number of a run.

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -129,10 +130,10 @@ void InvariantsMonitor::start(Order order) {
 
 namespace {
 
-constexpr std::uint32_t kMagnitude = 0x7fffffffU, kInfinity = 0x7f800000U;
+constexpr auto kInfinity = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
 
 // A magnitude's bits. They are ordered as magnitudes are, with ∞ and then NaN above all numbers.
-std::uint32_t magnitude(float value) { return std::bit_cast<std::uint32_t>(value) & kMagnitude; }
+std::uint32_t magnitude(float value) { return std::bit_cast<std::uint32_t>(std::abs(value)); }
 
 std::uint32_t largest_magnitude(std::span<const float> values) {
     std::uint32_t largest = 0;

@@ -25,7 +25,7 @@ using Boundary = std::vector<Index>;
 Index middle_of(const Tensor& attention_mask, Index batch, Index positions) {
     std::vector<Index> kept;
     for (Index p = 0; p < positions; ++p)
-        if (attention_mask.empty() || attention_mask.at(Cell{batch, p}) != 0.0F) kept.push_back(p);
+        if (!is_padding(attention_mask, batch, p)) kept.push_back(p);
     return kept.empty() ? positions / 2 : kept[kept.size() / 2];
 }
 

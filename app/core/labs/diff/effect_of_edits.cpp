@@ -164,7 +164,7 @@ Resumable<Done> compare_output(const Tensor& before, const Tensor& after, const 
     Index read = 0;
     for (Index batch = 0; batch < after.dim(0); ++batch) {
         for (Index position = 0; position < after.dim(1); ++position) {
-            if (!mask.empty() && mask.at(Cell{batch, position}) == 0.0F) continue;
+            if (is_padding(mask, batch, position)) continue;
             const std::size_t from = static_cast<std::size_t>(batch * after.dim(1) + position) * width;
             compare_position(before.values().subspan(from, width), after.values().subspan(from, width),
                              {batch, position, 0, 0}, reach);

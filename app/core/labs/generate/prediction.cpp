@@ -16,10 +16,6 @@ namespace {
 // How many logits a slice reads.
 constexpr Index kSlice = 2'000'000;
 
-bool is_padding(const Inputs& inputs, Index row, Index position) {
-    return !inputs.attention_mask.empty() && inputs.attention_mask.at(Cell{row, position}) == 0.0F;
-}
-
 // The largest logit's token; nothing if one is NaN.
 std::optional<Index> largest(std::span<const float> logits) {
     std::size_t best = 0;
@@ -31,7 +27,7 @@ std::optional<Index> largest(std::span<const float> logits) {
 }
 
 std::optional<Index> next_in(const Inputs& inputs, Index row, Index position) {
-    if (position + 1 >= inputs.pos() || is_padding(inputs, row, position + 1)) return std::nullopt;
+    if (position + 1 >= inputs.pos() || is_padding(inputs.attention_mask, row, position + 1)) return std::nullopt;
     return static_cast<Index>(inputs.tokens.at(Cell{row, position + 1}));
 }
 
@@ -70,7 +66,7 @@ Resumable<Predictions> predictions_of(std::shared_ptr<const Run> run, Inputs inp
     for (Index row = 0; row < made.batch; ++row) {
         for (Index position = 0; position < made.pos; ++position) {
             Prediction at;
-            if (!is_padding(inputs, row, position)) {
+            if (!is_padding(inputs.attention_mask, row, position)) {
                 at.token = largest(logits_at(logits, row, position));
                 at.target = next_in(inputs, row, position);
             }

@@ -58,19 +58,13 @@ void multiply(Weights& weights, const std::string& name, double factor) {
     for (float& value : found->second.writable()) value *= static_cast<float>(factor);
 }
 
-double norm_of(const Tensor& tensor) {
-    double squares = 0.0;
-    for (const float value : tensor.values()) squares += static_cast<double>(value) * static_cast<double>(value);
-    return std::sqrt(squares);
-}
-
 // One number a seed, by layer.
 using SeedsByLayer = std::vector<std::vector<double>>;
 
 void add_norms(SeedsByLayer& layers, const Gradients& gradients, const std::string& prefix) {
     for (std::size_t layer = 0; layer < layers.size(); ++layer)
         layers[layer].push_back(
-            norm_of(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight")));
+            euclidean_norm(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight")));
 }
 
 StackGradients summary_of(const SeedsByLayer& layers) {

@@ -41,10 +41,6 @@ Whereabouts place_in(const Scenario& scenario, const Step& step, const Cell& cel
     return at;
 }
 
-bool is_over_keys(const Step& step) {
-    return step.axes.size() == 4 && step.axes[2].name == axis::query && step.axes[3].name == axis::key;
-}
-
 // The pattern of an attention; nullptr if it has none.
 Ref pattern_of(const Plan& plan, const std::string& attention) {
     const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
@@ -66,7 +62,7 @@ public:
     [[nodiscard]] std::vector<WhatIf> all() && {
         if (pattern_ != nullptr) {
             scale();
-            if (is_over_keys(step_)) masks();
+            if (is_over_keys(step_.axes)) masks();
             head();
             own_projections();
         }
@@ -92,7 +88,7 @@ private:
         const bool is_mask = step_.operation.traits().values == Values::mask;
         const bool in_product = step_.meaning == Meaning::query || step_.meaning == Meaning::key;
         const Overrides unscaled = {{"attention_scale", "1"}};
-        if (is_mask || !(is_over_keys(step_) || in_product) || !fits(unscaled)) return;
+        if (is_mask || !(is_over_keys(step_.axes) || in_product) || !fits(unscaled)) return;
         offer("scale", message("without 1/√d_head"), {.overrides = unscaled});
     }
 

@@ -1,7 +1,5 @@
 #include "app/core/labs/train/training_run.h"
 
-#include <cmath>
-
 namespace decoderscope {
 
 namespace {
@@ -50,19 +48,13 @@ namespace {
 
 constexpr Index kStepsOfSlice = 16;  // that many steps of a pass
 
-double norm_of(const Tensor& tensor) {
-    double squares = 0.0;
-    for (const float value : tensor.values()) squares += static_cast<double>(value) * static_cast<double>(value);
-    return std::sqrt(squares);
-}
-
 std::vector<double> norms_by_layer(const Gradients& gradients, const std::string& prefix, Index layers) {
     std::vector<double> norms;
     for (Index layer = 0; layer < layers; ++layer) {
         const std::string at = prefix + "layers." + std::to_string(layer);
         auto found = gradients.find(at + ".down_proj.weight");
         if (found == gradients.end()) found = gradients.find(at + ".self_attn.o_proj.weight");
-        if (found != gradients.end()) norms.push_back(norm_of(found->second));
+        if (found != gradients.end()) norms.push_back(euclidean_norm(found->second));
     }
     return norms;
 }

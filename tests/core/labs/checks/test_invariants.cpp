@@ -5,6 +5,7 @@
 #include "engine/decoder/initial_weights.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/core/fixture_scenario.h"
 #include "tests/engine/not_finite.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::fixture_scenario;
 using decoderscope::testing::kNan;
 
 namespace {
@@ -37,14 +39,6 @@ Invariant measured(const Scenario& scenario, Law law) { return measured(scenario
 template <class Visit>
 void each(const Tensor& tensor, const Visit& visit) {
     for (Index i = 0; i < tensor.size(); ++i) visit(tensor.cell(i), tensor.values()[static_cast<std::size_t>(i)]);
-}
-
-// A case computed by PyTorch, with gains and shifts that are not 1 and 0.
-Scenario fixture(const std::string& name) {
-    const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name;
-    Scenario scenario = scenario_of(load_model(folder));
-    scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
-    return scenario;
 }
 
 // ---- the same numbers computed plainly
@@ -414,7 +408,7 @@ TEST_CASE("the norms' law holds for every kind and place of a norm, and tells a 
     for (const char* name : {"annotated-transformer-like", "reordered-encdec", "gemma-2-like", "peri-encdec",
                              "embedding-norm-vectors", "olmo-2-like", "bloom-like", "deepnorm"}) {
         INFO(name);
-        const Scenario scenario = fixture(name);
+        const Scenario scenario = fixture_scenario(name);
         const Invariant norms = measured(scenario, Law::norms);
         CHECK(norms.verdict == Verdict::kept);
         CHECK(norms.checked > 0);

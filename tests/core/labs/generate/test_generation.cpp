@@ -10,25 +10,17 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
+#include "tests/engine/messages.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 
 using namespace decoderscope;
 using decoderscope::testing::apply;
+using decoderscope::testing::error_of;
 
 namespace {
-
-std::string error_of(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "(no error)";
-}
 
 bool same_tensors(const NamedTensors& a, const NamedTensors& b) {
     if (a.size() != b.size()) return false;

@@ -7,12 +7,14 @@
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/core/fixture_scenario.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::fixture_scenario;
 
 namespace {
 
@@ -22,14 +24,6 @@ void apply(Session& session, const Command& command) {
     session.apply(command);
     session.finish();
     CHECK_FALSE((session.message() && session.message()->failed));
-}
-
-// A case computed by PyTorch, as a scenario.
-Scenario fixture(const std::string& name) {
-    const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name;
-    Scenario scenario = scenario_of(load_model(folder));
-    scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
-    return scenario;
 }
 
 Tensor from_pytorch(const std::string& name, const std::string& tensor) {
@@ -84,7 +78,7 @@ TEST_CASE("causal, padding and drawn masks stand apart, and together are what wa
 }
 
 TEST_CASE("a custom mask of the input is the drawn one before anything is painted") {
-    const Scenario scenario = fixture("custom-mask-all");
+    const Scenario scenario = fixture_scenario("custom-mask-all");
     const auto run = execute(plan_of(scenario));
     const MaskParts parts = mask_parts(scenario, *run, kAttention, {0, 1});
     const Tensor& custom = scenario.inputs.custom_mask;
@@ -245,7 +239,7 @@ TEST_CASE("scores below a finite fill are found, and the weight that they lose i
 
 TEST_CASE(
     "a row with nothing left is NaN under −∞: the first one is named, and every step's NaN counted as PyTorch's") {
-    const Scenario scenario = fixture("nothing-left-inf");
+    const Scenario scenario = fixture_scenario("nothing-left-inf");
     const auto run = execute(plan_of(scenario));
     const std::vector<NanStep> trail = nan_trail(*run);
     REQUIRE_FALSE(trail.empty());
@@ -269,7 +263,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the weight that leaks under a soft fill is what PyTorch's pattern gives to masked keys") {
-    const Scenario scenario = fixture("soft-mask");
+    const Scenario scenario = fixture_scenario("soft-mask");
     const auto run = execute(plan_of(scenario));
     const Tensor pattern = from_pytorch("soft-mask", kAttention + ".pattern");
     const Tensor mask = from_pytorch("soft-mask", kAttention + ".mask");
@@ -300,7 +294,7 @@ TEST_CASE("the weight that leaks under a soft fill is what PyTorch's pattern giv
 }
 
 TEST_CASE("under a finite fill a row with nothing left is uniform, and nothing becomes NaN") {
-    const Scenario scenario = fixture("nothing-left-finite");
+    const Scenario scenario = fixture_scenario("nothing-left-finite");
     const auto run = execute(plan_of(scenario));
     CHECK(nan_trail(*run).empty());
     bool found = false;

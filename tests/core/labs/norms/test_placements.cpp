@@ -7,6 +7,7 @@
 #include "engine/load/bundled_models.h"
 #include "engine/model/inputs.h"
 #include "tests/catch.h"
+#include "tests/core/fixture_scenario.h"
 #include "tests/core/labs/norms/reference.h"
 #include "tests/core/labs/norms/varied_run.h"
 
@@ -26,9 +27,7 @@ Ran in_place(const std::string& model, const char* placement, std::optional<Inde
 }
 
 Ran fixture(const std::string& name) {
-    const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name;
-    Scenario scenario = scenario_of(load_model(folder));
-    scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
+    const Scenario scenario = testing::fixture_scenario(name);
     return {scenario, execute(plan_of(scenario))};
 }
 

@@ -7,23 +7,16 @@
 #include "app/core/labs/step/outline.h"
 #include "app/core/report/report.h"
 #include "engine/base/error.h"
-#include "engine/load/model.h"
-#include "engine/model/inputs.h"
 #include "tests/catch.h"
+#include "tests/core/fixture_scenario.h"
 
 #include <cmath>
 #include <sstream>
 
 using namespace decoderscope;
+using decoderscope::testing::fixture_scenario;
 
 namespace {
-
-Scenario fixture(const std::string& name) {
-    const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name;
-    Scenario scenario = scenario_of(load_model(folder));
-    scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
-    return scenario;
-}
 
 const std::vector<std::string> kBoth = {"parallel-one-norm", "parallel-two-norms"};
 
@@ -62,7 +55,7 @@ double mean_length(const Tensor& x) {
 }  // namespace
 
 TEST_CASE("under one norm attention and MLP read it both, and one sum reads them") {
-    const OutlineBlock block = block_of(fixture("parallel-one-norm"), "blocks.1");
+    const OutlineBlock block = block_of(fixture_scenario("parallel-one-norm"), "blocks.1");
     CHECK(parts_of(block) ==
           std::vector{Part::residual_stream, Part::norm, Part::self_attention, Part::mlp, Part::add});
     CHECK(reads_of(block) == std::vector<std::vector<std::size_t>>{{}, {0}, {1}, {1}, {0, 2, 3}});
@@ -71,14 +64,14 @@ TEST_CASE("under one norm attention and MLP read it both, and one sum reads them
 }
 
 TEST_CASE("under two norms each sublayer reads its own, and both norms the stream") {
-    const OutlineBlock block = block_of(fixture("parallel-two-norms"), "blocks.0");
+    const OutlineBlock block = block_of(fixture_scenario("parallel-two-norms"), "blocks.0");
     CHECK(parts_of(block) ==
           std::vector{Part::residual_stream, Part::norm, Part::self_attention, Part::norm, Part::mlp, Part::add});
     CHECK(reads_of(block) == std::vector<std::vector<std::size_t>>{{}, {0}, {1}, {0}, {3}, {0, 2, 4}});
 }
 
 TEST_CASE("a block with a sum for each sublayer is a chain, as it was") {
-    Scenario scenario = fixture("parallel-two-norms");
+    Scenario scenario = fixture_scenario("parallel-two-norms");
     const auto serial = block_of(with_override(scenario, "parallel_residual", "none"), "blocks.0");
     CHECK(reads_of(serial) == std::vector<std::vector<std::size_t>>{{}, {0}, {1}, {0, 2}, {3}, {4}, {3, 5}});
 }
@@ -86,7 +79,7 @@ TEST_CASE("a block with a sum for each sublayer is a chain, as it was") {
 TEST_CASE("the curves by depth have every update of the one sum, and no norm outside its block") {
     for (const std::string& name : kBoth) {
         INFO(name);
-        const auto run = execute(plan_of(fixture(name)));
+        const auto run = execute(plan_of(fixture_scenario(name)));
         const DepthCurves curves = depth_curves(*run, StackKind::decoder);
         REQUIRE(curves.updates.size() == 2);
         CHECK(curves.updates[0].name == "attn_out");
@@ -111,7 +104,7 @@ TEST_CASE("the curves by depth have every update of the one sum, and no norm out
 
 TEST_CASE("every law holds of a parallel model, and nothing leaks") {
     for (const std::string& name : kBoth) {
-        const Scenario scenario = fixture(name);
+        const Scenario scenario = fixture_scenario(name);
         const auto run = execute(plan_of(scenario));
         const auto found = measure_invariants(*run, scenario.config());
         REQUIRE(found);
@@ -128,7 +121,7 @@ TEST_CASE("every law holds of a parallel model, and nothing leaks") {
 }
 
 TEST_CASE("where Post-Norm cannot be, the report says so by the key's name, and has all the rest") {
-    const Scenario scenario = fixture("parallel-one-norm");
+    const Scenario scenario = fixture_scenario("parallel-one-norm");
     std::ostringstream out;
     write_report(out, {{scenario, execute(plan_of(scenario))}, "blocks.0.attn.pattern", {0, 0}, ""});
     const std::string page = out.str();
