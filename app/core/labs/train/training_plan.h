@@ -15,6 +15,9 @@
 // What a person chose in the Train tab, as plain values.
 namespace decoderscope {
 
+// The tab's id, under which a session keeps the choices.
+inline constexpr std::string_view kTrainLab = "train";
+
 // One of the runs side by side: what tells it from the others.
 struct RunChoice {
     NormPlacement placement = NormPlacement::pre;
