@@ -107,7 +107,7 @@ std::vector<TextPiece> pieces_of(std::string_view text) {
             new_line = new_line || line_break;
             last.reset();
         } else {
-            if (!last || may_break(*last, character.code)) {
+            if (!last || may_break(last.value_or(0), character.code)) {
                 pieces.push_back({at, 0, spaced, new_line});
                 spaced = new_line = false;
             }

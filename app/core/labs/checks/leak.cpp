@@ -32,13 +32,13 @@ void compare_with_care(Moved& moved, std::span<const float> before, std::span<co
 // The same for many numbers at a time, if none of them is NaN, which is nearly always so: magnitudes are ordered as
 // their bits are, and NaN lies above ∞. Returns whether that was so.
 bool compare_at_once(Moved& moved, std::span<const float> before, std::span<const float> after) {
-    constexpr std::uint32_t kMagnitude = 0x7fffffffU, kInfinity = 0x7f800000U;
+    constexpr std::uint32_t without_sign = 0x7fffffffU, infinity = 0x7f800000U;
     std::uint32_t largest = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
-        const std::uint32_t distance = std::bit_cast<std::uint32_t>(before[i] - after[i]) & kMagnitude;
+        const std::uint32_t distance = std::bit_cast<std::uint32_t>(before[i] - after[i]) & without_sign;
         largest = std::max(largest, before[i] == after[i] ? 0U : distance);
     }
-    if (largest > kInfinity) return false;
+    if (largest > infinity) return false;
     moved.largest = std::max(moved.largest, std::bit_cast<float>(largest));
     return true;
 }
