@@ -91,7 +91,8 @@ bool may_break(char32_t left, char32_t right) {
 
 std::vector<TextPiece> pieces_of(std::string_view text) {
     std::vector<TextPiece> pieces;
-    std::optional<char32_t> last;  // of the piece; nothing where the next one begins
+    char32_t last = 0;    // of the piece
+    bool inside = false;  // whether there is one; not where the next one begins
     bool spaced = false, new_line = false;
     std::size_t at = 0;
     for (const Utf8Character& character : characters(text)) {
@@ -99,20 +100,21 @@ std::vector<TextPiece> pieces_of(std::string_view text) {
         if (character.code == ' ' || character.code == '\n') {
             const bool line_break = character.code == '\n';
             // The second space or line break in a row: nothing stands between them.
-            if (!last && !pieces.empty() && (line_break ? new_line : spaced)) {
+            if (!inside && !pieces.empty() && (line_break ? new_line : spaced)) {
                 pieces.push_back({at, 0, spaced, new_line});
                 new_line = false;
             }
             spaced = !line_break;
             new_line = new_line || line_break;
-            last.reset();
+            inside = false;
         } else {
-            if (!last || may_break(last.value_or(0), character.code)) {
+            if (!inside || may_break(last, character.code)) {
                 pieces.push_back({at, 0, spaced, new_line});
                 spaced = new_line = false;
             }
             pieces.back().size += size;
             last = character.code;
+            inside = true;
         }
         at += size;
     }
