@@ -185,9 +185,8 @@ void say_slope(const Ui& ui, const Session& session, const Cell& cell, Commands&
 }
 
 void choose_target(const Ui& ui, const Session& session, const Cell& cell, Commands& commands) {
-    const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
-    if (!can_be_target(plan, step)) return;
+    if (!can_be_target(step)) return;
     const std::string target = cell_name(step.name, cell);
     const bool on = session.scenario().gradients_of == target;
     compat::push_font(ui.fonts.caption);
@@ -218,7 +217,6 @@ void say_gradient(const Ui& ui, const Session& session, const std::optional<Cell
 
 void inspect_gradient(const Ui& ui, const Session& session, ViewState&, Commands& commands) {
     const Step& step = session.step();
-    const Plan& plan = session.shown().run->plan();
     const Tensor& values = session.shown().run_of(step).value(step.id);
     std::optional<Cell> cell = session.cursor().cell;
     if (cell && (values.empty() || !values.contains(*cell))) cell.reset();

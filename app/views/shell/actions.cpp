@@ -155,7 +155,7 @@ std::string target_at_cursor(const Session& session) {
     const Step& step = session.step();
     const std::optional<Cell>& cell = session.cursor().cell;
     const Run& run = *session.shown().run;
-    if (!cell || !can_be_target(run.plan(), step) || !run.value(step.id).contains(*cell)) return {};
+    if (!cell || !can_be_target(step) || !run.value(step.id).contains(*cell)) return {};
     return cell_name(step.name, *cell);
 }
 

@@ -72,7 +72,7 @@ std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, cons
     return words;
 }
 
-bool can_be_target(const Plan& plan, const Step& step) {
+bool can_be_target(const Step& step) {
     return step.role != Role::input && step.operation.traits().values != Values::mask && !step.backward;
 }
 

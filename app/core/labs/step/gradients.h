@@ -38,7 +38,7 @@ struct CellSlope {
 [[nodiscard]] Ref scores_of_pattern(const Plan& plan, const Step& pattern);
 
 // Whether gradients of this cell can be asked for: a cell of a computed step on the way there, or of a parameter.
-[[nodiscard]] bool can_be_target(const Plan& plan, const Step& step);
+[[nodiscard]] bool can_be_target(const Step& step);
 // Whether the run has logits and targets to measure a loss by.
 [[nodiscard]] bool has_loss(const Run& run);
 

@@ -72,7 +72,7 @@ void heading(const Ui& ui, std::string_view text, std::string_view note, float w
 
 std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
 
-void list_heads(const Ui& ui, const Moves& moves, float width, Commands& commands) {
+void list_heads(const Ui& ui, const Plan& plan, const Moves& moves, float width, Commands& commands) {
     heading(ui, tr("Heads"), tr("≠: the sign of the slope is not that of what happens."), width);
     std::vector<HeadMove> heads = moves.heads;
     std::ranges::stable_sort(heads, std::greater<>(), [](const HeadMove& move) { return std::abs(move.switched_off); });
@@ -94,7 +94,7 @@ void list_heads(const Ui& ui, const Moves& moves, float width, Commands& command
                    {{"name", name}})
                     .c_str());
         if (clicked) {
-            if (const Ref pattern = session.shown().run->plan().step_of(move.attention, AttentionStep::pattern))
+            if (const Ref pattern = plan.step_of(move.attention, AttentionStep::pattern))
                 commands.push_back(command::GoTo{pattern->name});
             commands.push_back(command::ChooseHead{move.head});
         }
@@ -146,7 +146,7 @@ void draw_measured(const Ui& ui, const Session& session, CausesTabState& causes,
     if (!shown->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(shown->error), width);
     paragraph(ui.fonts.text, ui.theme.text, tr(moves_sentence(shown->moves)), width);
     ImGui::Dummy({1, ui.px(4)});
-    list_heads(ui, shown->moves, width, commands);
+    list_heads(ui, session.shown().run->plan(), shown->moves, width, commands);
     list_tokens(ui, session, shown->moves, number.batch, width);
 }
 

@@ -110,11 +110,11 @@ TEST_CASE("beside a gradient stands what it is, and by the pattern what it isn't
 TEST_CASE("what can be a target: computed steps and weights, not masks, inputs or gradients") {
     const auto run = execute(plan_of(asking("induction", "loss")));
     const Plan& plan = run->plan();
-    CHECK(can_be_target(plan, *plan.find("blocks.0.attn.pattern")));
-    CHECK(can_be_target(plan, *plan.find("embed.weight")));
-    CHECK_FALSE(can_be_target(plan, *plan.find("blocks.0.attn.mask")));
-    CHECK_FALSE(can_be_target(plan, *plan.find("tokens")));
-    CHECK_FALSE(can_be_target(plan, *plan.find("grad.logits")));
+    CHECK(can_be_target(*plan.find("blocks.0.attn.pattern")));
+    CHECK(can_be_target(*plan.find("embed.weight")));
+    CHECK_FALSE(can_be_target(*plan.find("blocks.0.attn.mask")));
+    CHECK_FALSE(can_be_target(*plan.find("tokens")));
+    CHECK_FALSE(can_be_target(*plan.find("grad.logits")));
     CHECK(has_loss(*run));
     const Cell cell = {0, 0, 0};
     REQUIRE(slope_at(*run, *plan.find("logits"), cell));
