@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 14> kElsewhere = {
     // A browser's names of keys.
     "app/window/browser/page_keys.cpp", "engine/load/checkpoint.cpp",
     // The words that tokenizer.json is written in.
-    "engine/model/tokenizer/", "engine/products/"};
+    "engine/tokenizer/", "engine/products/"};
 
 // Folders whose texts are still to become messages. The list only gets shorter.
 constexpr std::array<std::string_view, 0> kToDo = {};

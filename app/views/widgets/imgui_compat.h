@@ -17,7 +17,7 @@
 
 #if (IMGUI_VERSION_NUM >= 18700 && IMGUI_VERSION_NUM < 19000) || \
     (IMGUI_VERSION_NUM >= 19100 && IMGUI_VERSION_NUM < 19280)
-#error "expected Dear ImGui 1.86 (Debian 12), 1.90 (Debian 13), or 1.92.8 or newer (third_party/README.md)"
+#error "expected Dear ImGui 1.86, 1.90, or 1.92.8 or newer (third_party/README.md)"  // not a message: the compiler's
 #endif
 
 namespace decoderscope::compat {
