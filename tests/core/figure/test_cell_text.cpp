@@ -20,9 +20,9 @@ Heatmap matrix(Index columns, std::vector<float> values) {
     return h;
 }
 
-CellRect all_of(const Heatmap& h) { return {0, 0, h.rows, h.columns}; }
+CellRect whole_of(const Heatmap& h) { return {0, 0, h.rows, h.columns}; }
 
-std::vector<std::string> texts(const Heatmap& h, std::size_t room) { return cell_texts(h, all_of(h), room); }
+std::vector<std::string> texts(const Heatmap& h, std::size_t room) { return cell_texts(h, whole_of(h), room); }
 
 std::size_t characters_in(const std::string& text) {
     return static_cast<std::size_t>(

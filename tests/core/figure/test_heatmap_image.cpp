@@ -18,7 +18,7 @@ namespace {
 
 constexpr ColorMap kMap = ColorMap::viridis;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+std::size_t nth(Index i) { return static_cast<std::size_t>(i); }
 
 Heatmap heatmap_of(Index rows, Index columns, std::vector<float> values) {
     Heatmap heatmap;
@@ -36,7 +36,7 @@ Heatmap random_heatmap(std::mt19937& random) {
     std::uniform_int_distribution<int> die(0, 60);
     const Index rows = side(random);
     const Index columns = side(random);
-    Heatmap heatmap = heatmap_of(rows, columns, std::vector<float>(at(rows * columns)));
+    Heatmap heatmap = heatmap_of(rows, columns, std::vector<float>(nth(rows * columns)));
     const bool masked = die(random) < 30;
     if (masked) heatmap.hidden.resize(heatmap.values.size());
     for (std::size_t i = 0; i < heatmap.values.size(); ++i) {
@@ -56,13 +56,13 @@ CellRect random_part(const Heatmap& heatmap, std::mt19937& random) {
 }
 
 bool is_masked(const Heatmap& heatmap, Index offset) {
-    return !heatmap.hidden.empty() && heatmap.hidden[at(offset)] != hidden_by::nothing;
+    return !heatmap.hidden.empty() && heatmap.hidden[nth(offset)] != hidden_by::nothing;
 }
 
 // Whether cell a must not be hidden by cell b, exactly as the header says.
 bool outranks(const Heatmap& heatmap, Index a, Index b) {
-    const float x = heatmap.values[at(a)];
-    const float y = heatmap.values[at(b)];
+    const float x = heatmap.values[nth(a)];
+    const float y = heatmap.values[nth(b)];
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && !std::isnan(y);
     if (is_masked(heatmap, a) != is_masked(heatmap, b)) return !is_masked(heatmap, a);
     return std::fabs(x) > std::fabs(y);
@@ -83,7 +83,7 @@ TEST_CASE("a heatmap has one pixel a cell") {
         for (Index column = 0; column < 3; ++column) {
             const Rgba expected =
                 color_of(heatmap.at(row, column), heatmap.range, heatmap.scale, ColorMap::blue_orange, false);
-            CHECK(colors[at(row * 3 + column)] == expected);
+            CHECK(colors[nth(row * 3 + column)] == expected);
             CHECK(cell_color(heatmap, row, column, ColorMap::blue_orange, false) == expected);
         }
     }
@@ -125,10 +125,10 @@ TEST_CASE("a spike anywhere is seen at any reduction") {
         const Index width = std::uniform_int_distribution<Index>(1, columns)(random);
         const Index spike = std::uniform_int_distribution<Index>(0, rows * columns - 1)(random);
         for (const float value : {-0.9F, kInfinity, kNan}) {
-            Heatmap heatmap = heatmap_of(rows, columns, std::vector<float>(at(rows * columns), 0.1F));
-            heatmap.values[at(spike)] = value;
+            Heatmap heatmap = heatmap_of(rows, columns, std::vector<float>(nth(rows * columns), 0.1F));
+            heatmap.values[nth(spike)] = value;
             const auto colors = reduced_colors(heatmap, {0, 0, rows, columns}, height, width, kMap, false);
-            REQUIRE(colors.size() == at(height * width));
+            REQUIRE(colors.size() == nth(height * width));
             const Rgba color = cell_color(heatmap, spike / columns, spike % columns, kMap, false);
             CHECK(std::count(colors.begin(), colors.end(), color) >= 1);
         }
@@ -156,12 +156,12 @@ TEST_CASE("a pixel has the colour of a cell that lies beneath it, and none benea
                             const auto outranked = [&](Index other) { return outranks(heatmap, other, cell); };
                             const Rgba color =
                                 cell_color(heatmap, cell / heatmap.columns, cell % heatmap.columns, kMap, true);
-                            const bool hidden = is_masked(heatmap, cell) && !std::isnan(heatmap.values[at(cell)]);
+                            const bool hidden = is_masked(heatmap, cell) && !std::isnan(heatmap.values[nth(cell)]);
                             const bool all_hidden = std::ranges::all_of(beneath, [&](Index other) {
-                                return is_masked(heatmap, other) && !std::isnan(heatmap.values[at(other)]);
+                                return is_masked(heatmap, other) && !std::isnan(heatmap.values[nth(other)]);
                             });
                             const bool may_show = hidden ? all_hidden : std::ranges::none_of(beneath, outranked);
-                            return may_show && colors[at(y * width + x)] == color;
+                            return may_show && colors[nth(y * width + x)] == color;
                         });
             }
         }
@@ -232,8 +232,8 @@ TEST_CASE("blocks of masked cells cover each masked cell once and with its cause
             for (Index row = 0; row < block.cells.rows; ++row) {
                 for (Index column = 0; column < block.cells.columns; ++column) {
                     const Index offset = (block.cells.row + row) * heatmap.columns + block.cells.column + column;
-                    apart = apart && covered[at(offset)] == 0;
-                    covered[at(offset)] = block.causes;
+                    apart = apart && covered[nth(offset)] == 0;
+                    covered[nth(offset)] = block.causes;
                 }
             }
         }
