@@ -8,9 +8,7 @@
 #include "tests/program/wrong_files.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <set>
 #include <string>
@@ -44,7 +42,6 @@ void check(const Wrong& wrong) {
     for (const std::string& argument : wrong.arguments) arguments.push_back(replaced(argument, kHere, folder.path()));
     const Ended ended = run_program(arguments);
     const std::string said = replaced(ended.err, folder.path(), kHere);
-    if (std::getenv("DUMP") != nullptr) std::cout << "<<" << ended.killed << ended.status << "|" << said << ">>\n";
     INFO(said);
     CHECK_FALSE(ended.killed);
     CHECK(ended.status == 1);

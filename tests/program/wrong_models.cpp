@@ -57,7 +57,7 @@ std::vector<Wrong> wrong_models() {
     wide.header["layers.0.up_proj.weight"]["shape"] = {16, 16};
     tied.add("lm_head.weight", {20, 8});
     tied.data.back() = '\x40';
-    odd.add("layers.0.frobnicate.weight", {8, 8});
+    odd.add("layers.0.frobnicate.weight", {3, 5});
     return {
         {"HERE/nothing: no such model; expected a folder with config.json and model.safetensors, or one of reverse, "
          "reverse-post-norm, dates, induction, verses, causal-lm-as-meant, causal-lm, simple-decoder, pre-ln-encdec, "
@@ -80,9 +80,22 @@ std::vector<Wrong> wrong_models() {
         weights("HERE/model/model.safetensors: lm_head.weight: differs from embed.weight, expected the same where "
                 "tie_word_embeddings is on",
                 tied),
-        weights("HERE/model/model.safetensors: layers.0.self_attn.qkv_proj.weight: means the same as "
-                "layers.0.self_attn.q_proj.weight, expected one of them",
-                fused),
+        weights(
+            "HERE/model/model.safetensors: layers.0.frobnicate.weight: not recognised; expected a mapping (--map FILE) "
+            "that says what it is, {\"layers.0.frobnicate.weight\": \"layers.0.up_proj.weight\"}",
+            odd),
+        {"HERE/model/model.safetensors: qkv_order: layers.0.self_attn.qkv_proj.weight: q's rows, then k's, then v's, "
+         "or head "
+         "by head; its name doesn't settle the order; expected --set qkv_order=…",
+         model_with({{"model.safetensors", zeros({{"embed.weight", {20, 8}},
+                                                  {"layers.0.self_attn.qkv_proj.weight", {24, 8}},
+                                                  {"layers.0.self_attn.o_proj.weight", {8, 8}},
+                                                  {"layers.0.up_proj.weight", {32, 8}},
+                                                  {"layers.0.down_proj.weight", {8, 32}},
+                                                  {"layers.0.norm1.weight", {8}},
+                                                  {"layers.0.norm2.weight", {8}},
+                                                  {"norm.weight", {8}}})}}),
+         trace()},
         config("HERE/model/config.json: model_type: \"nothing\", expected one of decoderscope, bart, bloom, cohere, "
                "gemma, gemma2, gpt2, gpt_neo, gpt_neox, gptj, llama, marian, mistral, olmo2, opt, phi, phi3, qwen2, "
                "qwen3, stablelm, t5",
@@ -121,7 +134,7 @@ std::vector<Wrong> wrong_models() {
         written_to("HERE/file: is a file, expected a folder or nothing", "HERE/file", {{"file", "text"}}),
         written_to("HERE/folder: holds letter.txt, expected nothing or only a model's files, which are replaced",
                    "HERE/folder", {{"folder/letter.txt", "text"}}),
-        written_to(": cannot be written: No such file or directory", "/proc/model", {}),
+        written_to(": cannot be written: File name too long", "HERE/" + std::string(300, 'a'), {}),
     };
 }
 
