@@ -10,11 +10,12 @@
 #include "app/core/text/characters.h"
 #include "app/core/text/missing_glyphs.h"
 #include "app/platform.h"
+#include "app/views/dialogs/dialogs.h"
+#include "app/views/dialogs/export_dialog.h"
+#include "app/views/dialogs/open_dialog.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/labs/train/lab.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/workspace.h"
@@ -143,14 +144,14 @@ void Application::keep_settings() {
 void Application::remember_lessons(const std::string& path) {
     if (path.empty()) return;
     keep_lesson_progress_in(state_, path);
-    kept_progress_ = state_.lab<LessonsState>().progress;
+    kept_progress_ = state_.part<LessonsState>().progress;
 }
 
 void Application::open(std::shared_ptr<const lessons::Lesson> lesson) { open_lesson(state_, std::move(lesson)); }
 
 // Progress is written whenever it has changed, answers when they are handed in.
 void Application::keep_lessons() {
-    LessonsState& panel = state_.lab<LessonsState>();
+    LessonsState& panel = state_.part<LessonsState>();
     try {
         if (!panel.progress_path.empty() && panel.progress != kept_progress_) {
             kept_progress_ = panel.progress;
@@ -176,17 +177,18 @@ void Application::hand_in(LessonsState& panel) {
 
 // A picture that a view wants on the clipboard.
 void Application::copy_picture() {
-    const std::shared_ptr<const Exhibit> exhibit = std::exchange(state_.exports.to_copy, nullptr);
+    const std::shared_ptr<const Exhibit> exhibit = std::exchange(state_.part<ExportDialogState>().to_copy, nullptr);
     if (!exhibit) return;
     CopyResult copied;
     try {
         std::ostringstream png;
-        write_png(png, exhibit_figure(*exhibit, state_.exports.options.style), state_.exports.options.scale);
+        write_png(png, exhibit_figure(*exhibit, state_.part<ExportDialogState>().options.style),
+                  state_.part<ExportDialogState>().options.scale);
         copied = copy_png(png.str());
     } catch (const Error& error) {
         copied = {error.sentence(), true};
     }
-    state_.exports.said = tr(copied.sentence);
+    state_.part<ExportDialogState>().said = tr(copied.sentence);
     session_.apply(command::Tell{copied.sentence, copied.failed});
 }
 
@@ -220,7 +222,7 @@ void Application::dropped(std::span<const std::string> paths) {
     const std::optional<Command> taken =
         open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, path) : std::nullopt;
     if (taken) return session_.apply(*taken);
-    state_.open.awaited = state_.dialog == Dialog::open_model;  // which closes once this is open
+    state_.part<OpenDialogState>().awaited = state_.dialog == Dialog::open_model;  // which closes once this is open
     session_.apply(opening_command(path));
 }
 
@@ -247,23 +249,15 @@ bool Application::may_close() {
 }
 
 double Application::next_wake() const {
-    if (const auto when = due())
+    if (const auto when = session_.due())
         return std::min(next_picture(), std::chrono::duration<double>(*when - JobRunner::Clock::now()).count());
     return next_picture();
 }
 
-// Without threads, when there is work; also of labs that go on while another one is open.
-std::optional<JobRunner::Clock::time_point> Application::due() const {
-    return earliest({session_.due(), state_.lab<TrainTabState>().board->due()});
-}
-
-void Application::advance(JobRunner::Clock::time_point until) {
-    session_.advance(until);
-    state_.lab<TrainTabState>().board->advance(until);
-}
+void Application::advance(JobRunner::Clock::time_point until) { session_.advance(until); }
 
 bool Application::works() const {
-    const auto when = due();
+    const auto when = session_.due();
     return when && *when <= JobRunner::Clock::now();
 }
 

@@ -64,7 +64,6 @@ private:
     void show_folder();
     void remember_opened();
     [[nodiscard]] double next_picture() const;
-    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
     WindowLanguage language_;  // first: the others' texts may be in it
     bool follows_language_ = false;

@@ -66,7 +66,8 @@ get_libraries() {
     quietly as_root apt-get $apt_own update -qq
     # shellcheck disable=SC2086
     (cd "$libraries/archives" &&
-        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2 xz-utils)
+        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2 xxhash \
+            xz-utils)
     unpack imgui imgui
     unpack pcre2 pcre2
     unpack utf8proc utf8proc
@@ -74,6 +75,7 @@ get_libraries() {
     unpack minizip minizip
     unpack libpng libpng1.6
     unpack cmark cmark
+    unpack xxhash xxhash
     unpack xz xz-utils
     unpack catch2 catch2
     # Emscripten's compiler must see nothing else of /usr/include.

@@ -2,8 +2,9 @@
 # Collects every text of the window into assets/messages/decoderscope.pot, and brings the translations, *.po beside it, up to
 # date with it: new messages come in untranslated, those that are gone go.
 #   scripts/messages.sh            writes them
-#   scripts/messages.sh --check    fails if one is out of date, or a translation is missing, fuzzy, or has other places than
-#                                  the English
+#   scripts/messages.sh --check    fails if one is out of date, or a translation has other places than the English; warns of
+#                                  messages that are not translated, which the window shows in English
+#   scripts/messages.sh --check --complete    before a release: fails if any is not translated, or fuzzy
 # Needs gettext's tools (Debian: gettext). How to translate: docs/languages.md
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -68,33 +69,36 @@ wrong_places() {
         END { compare() }'
 }
 
-# Whether a translation is complete, up to date and right: check TRANSLATION TEMPLATE
+# Whether a translation is up to date and right, and with --complete whether nothing is left to translate:
+# check TRANSLATION TEMPLATE
 check() {
-    complete=0
+    right=0
     merged "$1" "$2" | diff -u "$1" - >/dev/null || {
         echo "$1 is out of date: scripts/messages.sh" >&2
-        complete=1
+        right=1
     }
-    msgfmt --check-header --check-domain --output-file=/dev/null "$1" || complete=1
+    msgfmt --check-header --check-domain --output-file=/dev/null "$1" || right=1
     untranslated=$(merged "$1" "$2" | msgattrib --untranslated --no-wrap | sed -n '/^$/,$s/^msgid "/  "/p')
     fuzzy=$(msgattrib --only-fuzzy --no-wrap "$1" | sed -n '/^$/,$s/^msgid "/  "/p')
     places=$(wrong_places "$1")
     [ -z "$untranslated" ] || {
-        printf '%s: not translated:\n%s\n' "$1" "$untranslated" >&2
-        complete=1
+        printf '%s: %snot translated:\n%s\n' "$1" "$as_warning" "$untranslated" >&2
+        [ -n "$as_warning" ] || right=1
     }
     [ -z "$fuzzy" ] || {
-        printf '%s: fuzzy:\n%s\n' "$1" "$fuzzy" >&2
-        complete=1
+        printf '%s: %sfuzzy:\n%s\n' "$1" "$as_warning" "$fuzzy" >&2
+        [ -n "$as_warning" ] || right=1
     }
     [ -z "$places" ] || {
         printf '%s: wrong places:\n%s\n' "$1" "$places" >&2
-        complete=1
+        right=1
     }
-    return $complete
+    return $right
 }
 
 if [ "${1:-}" = --check ]; then
+    as_warning="warning: "
+    [ "${2:-}" != --complete ] || as_warning=""
     command -v xgettext >/dev/null || {
         echo "xgettext is missing (Debian: gettext): not checked"
         exit 77
@@ -117,4 +121,6 @@ for po in assets/messages/*.po; do
     [ -e "$po" ] || continue
     merged "$po" "$pot" >"$po.part"
     mv "$po.part" "$po"
+    left=$(msgattrib --untranslated "$po" | grep -c '^msgstr' || true)
+    [ "$left" -le 1 ] || echo "$po: warning: $((left - 1)) texts are not translated, and are shown in English" >&2
 done

@@ -3,7 +3,7 @@
 # shellcheck shell=sh disable=SC2086,SC2154 # the lists are words; $root is the caller's
 packages="g++ cmake ninja-build pkgconf
     libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libfast-float-dev libcairo2-dev libfontconfig-dev
-    libminizip-dev libpcre2-dev libutf8proc-dev zlib1g-dev libcmark-dev
+    libminizip-dev libpcre2-dev libutf8proc-dev libxxhash-dev zlib1g-dev libcmark-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core
     gettext"

@@ -21,6 +21,9 @@ wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
     'app/views draw; they neither compute nor know the window'
 
+# Folders are layers: none reads, through others, one that reads it. Draws them.
+sh tests/folder_graph.sh . || broken=1
+
 # What a step is, the step says; a name that ends or begins in some way tells nothing that could be relied on.
 guesses=$(grep -rnE '(name|attention|block|title|tensor)\.(ends_with|starts_with)\(|\.find\("\.|\.as<|(part|title) == "' app \
     --include='*.h' --include='*.cpp' | grep -vE '^app/core/(files/|session/paths_to_open)')

@@ -99,6 +99,13 @@ add_library(decoderscope::utf8proc ALIAS decoderscope_utf8proc)
 target_compile_definitions(decoderscope_utf8proc PUBLIC UTF8PROC_STATIC)
 target_include_directories(decoderscope_utf8proc SYSTEM PUBLIC ${from}/utf8proc)
 
+# ---- xxHash: of its sums only XXH64
+add_library(decoderscope_xxhash STATIC ${from}/xxhash/xxhash.c)
+add_library(decoderscope::xxhash ALIAS decoderscope_xxhash)
+target_compile_definitions(decoderscope_xxhash PRIVATE XXH_NO_XXH3)
+target_include_directories(decoderscope_xxhash SYSTEM PUBLIC ${from}/xxhash)
+target_compile_options(decoderscope_xxhash PRIVATE -w -Oz)
+
 # ---- Catch2
 if(DECODERSCOPE_TESTS)
     set(catch_main ${CMAKE_CURRENT_BINARY_DIR}/catch_main.cpp)

@@ -154,7 +154,8 @@ private:
         for (const StepId id : reader.operands) operands.push_back(&plan_[id]);
         operands.push_back(reader.patches.empty() ? &reader : computed(reader));
         operands.push_back(gradients_[way.reader]);
-        return plan_.step(name, PullBack{reader.operation, way.operand}, operands, meaning, role);
+        return plan_.step(name, PullBack{reader.operation, way.operand, reader.operands.size()}, operands, meaning,
+                          role);
     }
 
     // What an edited step computed: the gradient through its operation belongs to that, not to what the edits made of

@@ -15,9 +15,13 @@ namespace decoderscope {
 struct PullBack {
     Operation of;
     std::size_t operand = 0;
+    std::size_t operands = 0;  // how many the operation has
 
     [[nodiscard]] About about() const { return of.about_pull_back(operand); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[operand]; }
+    [[nodiscard]] OperandRole role_of(std::size_t i) const {
+        return i < operands ? of.role_of(i) : i == operands ? OperandRole::output : OperandRole::gradient;
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const PullBack&) const = default;
@@ -28,6 +32,7 @@ struct PullBack {
 struct SumGradients {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const SumGradients&) const = default;
@@ -41,6 +46,7 @@ struct TargetCell {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const TargetCell&) const = default;
@@ -52,6 +58,7 @@ struct NoGradient {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const NoGradient&) const = default;
@@ -64,6 +71,7 @@ struct PullBackEdits {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const PullBackEdits&) const = default;

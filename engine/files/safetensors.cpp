@@ -4,12 +4,12 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
+#include "engine/files/stored_numbers.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -22,16 +22,6 @@ namespace decoderscope {
 namespace {
 
 using Json = nlohmann::json;
-
-// 0 for a type that the format doesn't know.
-std::size_t bytes_of(std::string_view dtype) {
-    static constexpr std::pair<std::string_view, std::size_t> sizes[] = {
-        {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},  {"I32", 4},     {"I16", 2},    {"I8", 1},
-        {"U64", 8}, {"U32", 4}, {"U16", 2}, {"U8", 1},   {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
-    for (const auto& [name, size] : sizes)
-        if (name == dtype) return size;
-    return 0;
-}
 
 std::vector<Index> read_shape(const Json& json, std::uint64_t data_size) {
     if (!json.is_array() || json.size() > limits::kAxes)
@@ -59,7 +49,7 @@ std::vector<Index> read_shape(const Json& json, std::uint64_t data_size) {
 
 // How many bytes the shape takes. In 64 bits on every machine: read_shape() allows more than 32 bits count.
 std::uint64_t bytes_of(const StoredTensor& tensor) {
-    std::uint64_t bytes = bytes_of(std::string_view(tensor.dtype));
+    std::uint64_t bytes = dtype_named(tensor.dtype)->bytes;
     for (const Index size : tensor.shape) bytes *= static_cast<std::uint64_t>(size);
     return bytes;
 }
@@ -82,7 +72,7 @@ StoredTensor read_tensor(const Json& json, std::uint64_t data_size) {
     if (!json["dtype"].is_string()) throw Error("dtype: expected a string");
     StoredTensor tensor;
     tensor.dtype = json["dtype"].get<std::string>();
-    if (bytes_of(std::string_view(tensor.dtype)) == 0)
+    if (dtype_named(tensor.dtype) == nullptr)
         throw Error("dtype {text} is not one that safetensors has", {{"text", tensor.dtype.substr(0, 20)}});
     tensor.shape = read_shape(json["shape"], data_size);
     read_offsets(json["data_offsets"], data_size, tensor);
@@ -170,30 +160,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
-
 // Every integer up to here is exact as a float.
 constexpr double kLargestExact = 16'777'216.0;
-
-// One stored number, whatever its alignment.
-template <class T>
-T stored(const char* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
-
-// Shifts the fraction and the exponent into place. Multiplying by 2^112 corrects the exponent's bias and turns a
-// subnormal into a normal number. Infinities and NaN keep their bits.
-float from_half(std::uint16_t bits) {
-    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
-    const std::uint32_t moved = static_cast<std::uint32_t>(bits & 0x7fffU) << 13;
-    const std::uint32_t finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(moved) * 0x1p112F);
-    const std::uint32_t magnitude = (bits & 0x7c00U) == 0x7c00U ? moved | 0x7f800000U : finite;
-    return std::bit_cast<float>(magnitude | sign);
-}
-
-float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 template <class T, class Convert>
 Tensor converted(const char* from, Tensor to, Convert convert) {
@@ -234,14 +202,10 @@ void in_pieces(const char* from, std::size_t width, std::size_t count, const Saf
     }
 }
 
-template <class T, class Convert>
-void convert_into(std::span<float> values, const char* from, const SafetensorsFile::Watch& watch, Convert convert) {
-    in_pieces(from, sizeof(T), values.size(), watch, [&](std::size_t at, std::size_t size) {
-        const char* piece = from + at * sizeof(T);
-        for (float& value : values.subspan(at, size)) {
-            value = convert(stored<T>(piece));
-            piece += sizeof(T);
-        }
+// Converted piece by piece into `values`.
+void convert_into(std::span<float> values, const char* from, const Dtype& dtype, const SafetensorsFile::Watch& watch) {
+    in_pieces(from, dtype.bytes, values.size(), watch, [&](std::size_t at, std::size_t size) {
+        dtype.convert(from + at * dtype.bytes, values.subspan(at, size));
         return values.subspan(at, size);
     });
 }
@@ -329,14 +293,7 @@ Tensor SafetensorsFile::read_floats(const std::string& dtype, const char* from, 
     const Index size = element_count(axes);
     if (to.size() < size || to.empty()) to = Tensor({{"", size}});
     const std::span<float> values = to.writable().first(static_cast<std::size_t>(size));
-    if (dtype == "F32")
-        convert_into<float>(values, from, watch, [](float value) { return value; });
-    else if (dtype == "F64")
-        convert_into<double>(values, from, watch, [](double value) { return static_cast<float>(value); });
-    else if (dtype == "F16")
-        convert_into<std::uint16_t>(values, from, watch, from_half);
-    else
-        convert_into<std::uint16_t>(values, from, watch, from_bfloat);
+    convert_into(values, from, *dtype_named(dtype), watch);
     return to.beginning(axes);
 }
 

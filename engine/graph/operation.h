@@ -61,14 +61,15 @@ struct About {
     std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
 };
 
-// What every operation knows: its output's axes, its output, and how one cell of it was computed. The fourth part is
-// the gradient (PassesGradients), in a file of engine/ops/ next to these.
+// What every operation knows: what each operand is to it, its output's axes, its output, and how one cell of it was
+// computed. The next part is the gradient (PassesGradients).
 template <class T>
 concept IsOperation = std::equality_comparable<T> &&
-    requires(const T& op, const OperandAxes& operand_axes, const Axes& axes, const Operands& in, const Tensor& out,
-             const Cell& cell) {
+    requires(const T& op, const OperandAxes& operand_axes, std::size_t operand, const Axes& axes, const Operands& in,
+             const Tensor& out, const Cell& cell) {
     { op.about() } -> std::same_as<About>;
     { op.axes(operand_axes) } -> std::same_as<Axes>;
+    { op.role_of(operand) } -> std::same_as<OperandRole>;
     { op.compute(in, axes) } -> std::same_as<Tensor>;
     { op.explain(in, out, cell) } -> std::same_as<Explanation>;
 };
@@ -134,6 +135,8 @@ public:
 
     [[nodiscard]] About about() const { return self_->about(); }
     [[nodiscard]] Axes axes(const OperandAxes& operands) const { return self_->axes(operands); }
+    // What operand number `operand` is to it.
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const { return self_->role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return self_->compute(in, axes); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
         return self_->explain(in, out, cell);
@@ -167,6 +170,7 @@ private:
         virtual ~Interface() = default;
         [[nodiscard]] virtual About about() const = 0;
         [[nodiscard]] virtual Axes axes(const OperandAxes&) const = 0;
+        [[nodiscard]] virtual OperandRole role_of(std::size_t) const = 0;
         [[nodiscard]] virtual Tensor compute(const Operands&, const Axes&) const = 0;
         [[nodiscard]] virtual Explanation explain(const Operands&, const Tensor&, const Cell&) const = 0;
         [[nodiscard]] virtual std::optional<ByRow> by_row() const = 0;
@@ -187,6 +191,7 @@ private:
         explicit Model(T op) : operation(std::move(op)) {}
         [[nodiscard]] About about() const override { return operation.about(); }
         [[nodiscard]] Axes axes(const OperandAxes& operands) const override { return operation.axes(operands); }
+        [[nodiscard]] OperandRole role_of(std::size_t operand) const override { return operation.role_of(operand); }
         [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override {
             return operation.compute(in, axes);
         }

@@ -79,6 +79,25 @@ void Patch::apply(Tensor& tensor) const {
     }
 }
 
+std::optional<StepId> Step::operand(OperandRole as) const {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operation.role_of(i) == as) return operands[i];
+    return std::nullopt;
+}
+
+std::vector<StepId> Step::operands_as(OperandRole as) const {
+    std::vector<StepId> found;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operation.role_of(i) == as) found.push_back(operands[i]);
+    return found;
+}
+
+std::optional<StepId> Step::main_operand() const {
+    for (const OperandRole as : {OperandRole::stream, OperandRole::input, OperandRole::scores})
+        if (const std::optional<StepId> found = operand(as)) return found;
+    return std::nullopt;
+}
+
 Ref Plan::add(Step step) {
     step.id = steps_.size();
     step.stack = here_.stack;
@@ -178,8 +197,8 @@ void Plan::follow_scores(Step& step) {
     if (traits.values == Values::mask) {
         step.masked_by = steps_.size();
     } else if (traits.fill) {
-        step.masked_by = step.operands[1];
-        mark_scores_before(step.operands[0], step.masked_by);
+        step.masked_by = step.operand(OperandRole::mask);
+        mark_scores_before(*step.operand(OperandRole::scores), step.masked_by);
     } else {
         for (const StepId operand : step.operands)
             if (!step.masked_by && is_over_keys(steps_[operand].axes)) step.masked_by = steps_[operand].masked_by;
@@ -220,6 +239,12 @@ void Plan::begin_attention(std::string name, Part part) {
 Ref Plan::find(std::string_view name) const {
     const auto found = by_name_.find(std::string(name));
     return found == by_name_.end() ? nullptr : &steps_[found->second];
+}
+
+Values values_of(const Plan& plan, const Step& step) {
+    const Values values = step.operation.traits().values;
+    const Ref first = values == Values::as_first ? plan.main_operand(step) : nullptr;
+    return first == nullptr ? values : values_of(plan, *first);
 }
 
 std::vector<std::size_t> readers_of(const Plan& plan) {

@@ -90,6 +90,12 @@ struct Step {
     std::vector<Patch> patches;
     Tensor source;  // a parameter's or an input's values
 
+    // The first operand of that role; nothing where the step has none, as for a Linear without a bias.
+    [[nodiscard]] std::optional<StepId> operand(OperandRole as) const;
+    [[nodiscard]] std::vector<StepId> operands_as(OperandRole as) const;
+    // The operand that the step carries on or transforms: its stream, its input or its scores.
+    [[nodiscard]] std::optional<StepId> main_operand() const;
+
     [[nodiscard]] bool is_source() const { return role == Role::parameter || role == Role::input; }
     [[nodiscard]] bool in_encoder() const { return stack == StackKind::encoder; }
 };
@@ -156,6 +162,9 @@ public:
 
     [[nodiscard]] const std::deque<Step>& steps() const { return steps_; }
     [[nodiscard]] const Step& operator[](StepId id) const { return steps_[id]; }
+    // A step's operand of that role, and the one that it carries on or transforms; nullptr if it has none.
+    [[nodiscard]] Ref operand(const Step& step, OperandRole as) const { return at(step.operand(as)); }
+    [[nodiscard]] Ref main_operand(const Step& step) const { return at(step.main_operand()); }
     // The step of that name; nullptr if none.
     [[nodiscard]] Ref find(std::string_view name) const;
     [[nodiscard]] const std::vector<Declared>& declared() const { return declared_; }
@@ -171,6 +180,7 @@ private:
         std::string attention, lens;
     };
 
+    [[nodiscard]] Ref at(std::optional<StepId> id) const { return id ? &steps_[*id] : nullptr; }
     Ref add(Step step);
     void follow_scores(Step& step);
     void mark_scores_before(StepId id, std::optional<StepId> mask);
@@ -183,6 +193,9 @@ private:
     Meaning meaning_ = Meaning::residual;
 };
 
+// Which numbers a step holds: what its operation says, or, where that passes them on, what its main operand holds.
+[[nodiscard]] Values values_of(const Plan& plan, const Step& step);
+
 // How many times other steps read each step.
 [[nodiscard]] std::vector<std::size_t> readers_of(const Plan& plan);
 
@@ -190,6 +203,7 @@ private:
 struct Source {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const Source&) const = default;

@@ -43,6 +43,11 @@ Operands Run::operands_of(StepId id) const {
     return operands;
 }
 
+const Tensor& Run::operand(const Step& step, OperandRole as) const {
+    const std::optional<StepId> id = step.operand(as);
+    return id ? value(*id) : kNone;
+}
+
 Explanation Run::explain(StepId id, const Cell& cell) const {
     const Step& step = (*plan_)[id];
     const Tensor& values = step.is_source() ? step.source : values_[id];

@@ -31,6 +31,8 @@ public:
     // The same by name; an empty tensor if there is no such step.
     [[nodiscard]] const Tensor& value(std::string_view name) const;
     [[nodiscard]] Operands operands_of(StepId id) const;
+    // The values of a step's operand of that role; empty if it has none.
+    [[nodiscard]] const Tensor& operand(const Step& step, OperandRole as) const;
 
     // How one cell of a step was computed. Edits of the cell follow in separate lines.
     [[nodiscard]] Explanation explain(StepId id, const Cell& cell) const;

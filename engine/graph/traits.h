@@ -1,22 +1,69 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <initializer_list>
 #include <optional>
 
 // What an operation declares about itself beyond its numbers. Code that draws, checks or records a step uses these
 // facts and never asks which operation it is, so a new operation needs no change outside engine/.
 namespace decoderscope {
 
+// What an operand is to the operation that reads it. Optional operands may be absent, and an operand's number tells
+// nothing: whoever looks for the bias asks for the bias (Step::operand).
+enum class OperandRole {
+    // What is transformed: the x of a Linear, a norm or an activation.
+    input,
+    // What goes on, and what is added to it.
+    stream,
+    update,
+    // A Linear's.
+    weight,
+    bias,
+    // A norm's.
+    scale,
+    gain,
+    shift,
+    // An attention's; scores, mask and pattern are over [query, key].
+    query,
+    key,
+    value,
+    scores,
+    mask,
+    pattern,
+    results,  // what each head adds to the stream
+    // What a mask is combined from.
+    padding_mask,
+    custom_mask,
+    dropout_mask,  // what dropout multiplies by
+    gate,          // of a gated MLP
+    // What is looked up, and where.
+    tokens,
+    table,
+    // The rows of earlier positions, and those of new ones.
+    kept,
+    added,
+    targets,  // what a loss compares with
+    // On the backward pass: what an operation computed, and the gradient by it.
+    output,
+    gradient,
+};
+
+// The role of an operand, from the roles in the order of operands. Operands behind the last have its role.
+[[nodiscard]] constexpr OperandRole role_in(std::initializer_list<OperandRole> roles, std::size_t operand) {
+    return roles.begin()[operand < roles.size() ? operand : roles.size() - 1];
+}
+
 // The kind of numbers in the output.
 enum class Values {
     any,
-    as_first,      // the same kind as the first operand
+    as_first,      // the same kind as the main operand (Step::main_operand)
     non_negative,  // 0 and more
     mask,          // 1 = kept, 0 = hidden
     weights,       // 0 and more, summing to 1 along the last axis
 };
 
-// Replaces the cells that a mask hides by a value. Operands: the tensor to fill, the mask.
+// Replaces the cells that a mask hides by a value. Operands: scores, mask.
 struct FillFacts {
     float value = 0.0F;
 };
@@ -33,7 +80,7 @@ struct MaskVerdict {
 };
 
 // What a norm divides by: √(mean square about the centre + eps), or √(that) + eps. The centre is the row's mean, or 0.
-// Operand: x.
+// Operand: input.
 struct ScaleFacts {
     bool centred = true;
     double eps = 0.0;
@@ -47,7 +94,7 @@ struct ScaleFacts {
     }
 };
 
-// A norm: (x − centre) / scale · gain + shift. Operands: x, scale, gain, shift if any.
+// A norm: (x − centre) / scale · gain + shift. Operands: input, scale, gain, shift if any.
 struct NormFacts {
     bool centred = true;
     float gain_offset = 0.0F;  // added to the weight to give the gain
@@ -58,7 +105,9 @@ struct Traits {
     Values values = Values::any;
     bool deferred = false;            // computed when its values are first read
     bool recorded_elsewhere = false;  // another program computed it: its numbers lie in a file, and nothing makes them
-    bool goes_on = false;  // the output continues the first operand: unchanged, or with the others added to it
+    bool goes_on = false;             // the output continues the stream: unchanged, or with the updates added to it
+    bool is_linear = false;           // a Linear as it stands: input · weightᵀ + bias if any
+    bool adds_heads = false;          // the output is the sum of what each head adds to the stream, and a bias if any
     std::optional<FillFacts> fill = std::nullopt;
     std::optional<MaskFacts> masks = std::nullopt;
     std::optional<ScaleFacts> scale = std::nullopt;

@@ -12,6 +12,7 @@ struct TiledHeads {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return right.axes(in); }
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const { return right.role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const TiledHeads&) const = default;
@@ -29,6 +30,9 @@ struct WrongHeads {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const WrongHeads&) const = default;
@@ -43,6 +47,9 @@ private:
 struct JoinByView {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const JoinByView&) const = default;

@@ -20,6 +20,7 @@ struct WrongMask {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return right.axes(in); }
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const { return right.role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] Traits traits() const { return {.values = Values::mask}; }

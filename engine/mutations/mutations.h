@@ -73,6 +73,7 @@ struct Disguised {
 
     [[nodiscard]] About about() const { return meant.about(); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return computed.axes(in); }
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const { return computed.role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return computed.compute(in, axes); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
         return computed.explain(in, out, cell);

@@ -11,6 +11,7 @@ struct WrongScale {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::one, 1}}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative, .scale = facts}; }
@@ -27,6 +28,9 @@ struct NormOverPositions {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::gain, OperandRole::shift}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const NormOverPositions&) const = default;
@@ -40,6 +44,11 @@ struct PartialNorm {
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const {
+        return operand == 2 && !gain
+                   ? OperandRole::shift
+                   : role_in({OperandRole::input, OperandRole::scale, OperandRole::gain, OperandRole::shift}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const PartialNorm&) const = default;

@@ -43,6 +43,9 @@ struct Then {
 
     [[nodiscard]] About about() const { return second.about(); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const {
+        return operand < read_by_first ? first.role_of(operand) : second.role_of(operand - read_by_first + 1);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] bool passes_gradient(std::size_t operand) const;

@@ -9,6 +9,9 @@ namespace decoderscope {
 struct WeightedSum {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], in[1][3]}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::pattern, OperandRole::value}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
@@ -25,10 +28,14 @@ struct WeightedSum {
 struct ProjectOutput {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
+    [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
@@ -40,6 +47,9 @@ struct ProjectOutput {
 struct HeadResults {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::weight}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
@@ -55,9 +65,13 @@ struct HeadResults {
 struct SumHeads {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::results, OperandRole::bias}, operand);
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;

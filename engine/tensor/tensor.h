@@ -181,8 +181,8 @@ struct CellName {
 
 // Throws Error quoting the text if it isn't one.
 [[nodiscard]] CellName parse_cell_name(std::string_view text);
-// "blocks.0.attn.z[0,1,2,3]", which parse_cell_name reads.
-[[nodiscard]] std::string written(const CellName& name);
+// "blocks.0.attn.z[0, 1, 2, 3]", which parse_cell_name reads.
+[[nodiscard]] std::string cell_name(const std::string& tensor, const Cell& cell);
 // Throws Error naming the tensor if these axes have no such cell.
 void check_cell(const CellName& name, const Axes& axes);
 

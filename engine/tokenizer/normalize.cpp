@@ -1,5 +1,6 @@
 #include "engine/tokenizer/normalize.h"
 
+#include "engine/base/base64.h"
 #include "engine/base/error.h"
 #include "engine/tokenizer/regular_expression.h"
 #include "engine/tokenizer/unicode.h"
@@ -44,30 +45,6 @@ namespace {
 // A grapheme of more bytes is never looked up as a whole.
 constexpr std::size_t kLongestGrapheme = 5;
 
-int base64_digit(char c) {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-std::string from_base64(std::string_view text) {
-    while (text.ends_with('=')) text.remove_suffix(1);
-    std::string bytes;
-    unsigned bits = 0;
-    int count = 0;
-    for (const char c : text) {
-        const int digit = base64_digit(c);
-        if (digit < 0) throw Error("expected Base64");
-        bits = (bits << 6U) | static_cast<unsigned>(digit);
-        count += 6;
-        if (count < 8) continue;
-        count -= 8;
-        bytes += static_cast<char>((bits >> static_cast<unsigned>(count)) & 0xFFU);
-    }
-    return bytes;
-}
-
 std::uint32_t little_endian(std::string_view bytes) {
     std::uint32_t number = 0;
     for (std::size_t i = 4; i-- > 0;) number = (number << 8U) | static_cast<unsigned char>(bytes[i]);
@@ -89,7 +66,7 @@ const RegularExpression& grapheme() {
 
 PrecompiledMap PrecompiledMap::read(JsonObject& json) {
     const std::string text = json.text("precompiled_charsmap");
-    return naming(json.where() + "precompiled_charsmap", [&] { return PrecompiledMap(from_base64(text)); });
+    return naming(json.where() + "precompiled_charsmap", [&] { return PrecompiledMap(read_base64(text)); });
 }
 
 PrecompiledMap::PrecompiledMap(std::string_view table) {

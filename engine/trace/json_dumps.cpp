@@ -1,3 +1,4 @@
+#include "engine/base/base64.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/trace/recorded_file.h"
@@ -20,27 +21,8 @@ OrderedJson parsed(const std::string& text) {
     return OrderedJson::parse(text);
 }
 
-int value_of(char c) {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 Bytes from_base64(const std::string& text) {
-    const auto bytes = std::make_shared<std::string>();
-    unsigned bits = 0;
-    int count = 0;
-    for (const char c : text) {
-        if (c == '=') break;
-        const int value = value_of(c);
-        if (value < 0) throw Error("expected base64");
-        bits = bits << 6 | static_cast<unsigned>(value);
-        count += 6;
-        if (count < 8) continue;
-        count -= 8;
-        bytes->push_back(static_cast<char>(bits >> count & 255U));
-    }
+    const auto bytes = std::make_shared<const std::string>(read_base64(text));
     return {std::shared_ptr<const char>(bytes, bytes->data()), bytes->size(), nullptr, 0};
 }
 

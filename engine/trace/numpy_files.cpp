@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
 #include "engine/files/mapped_file.h"
+#include "engine/files/stored_numbers.h"
 #include "engine/trace/recorded_file.h"
 
 #include <zlib.h>
@@ -96,7 +97,8 @@ TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
         constexpr std::string_view yes = "True";  // not a message: Python's word
         if (after_key(header, "'fortran_order'").starts_with(yes) && tensor.shape.size() > 1)
             throw Error("stored column by column; expected rows, which numpy.ascontiguousarray makes");
-        std::uint64_t size = bytes_of_dtype(tensor.dtype);
+        const Dtype* dtype = dtype_named(tensor.dtype);
+        std::uint64_t size = dtype == nullptr ? 0 : dtype->bytes;
         for (const Index length_of_axis : tensor.shape) {
             const auto rows = static_cast<std::uint64_t>(length_of_axis);
             if (rows != 0 && size > std::numeric_limits<std::uint64_t>::max() / rows)

@@ -22,8 +22,6 @@ struct Bytes {
 // A tensor of stored numbers; F32 is used in place, others are converted when they are first read. Its bytes must be
 // there. An unsupported dtype gives an empty tensor.
 [[nodiscard]] Tensor stored_tensor(const Bytes& bytes, std::string_view dtype, const std::vector<Index>& shape);
-// How many bytes a number takes; 0 for a type that isn't read.
-[[nodiscard]] std::size_t bytes_of_dtype(std::string_view dtype);
 
 // The tensor in NumPy's .npy format. Throws Error saying what was expected.
 [[nodiscard]] TraceTensor npy_tensor(std::string name, const Bytes& bytes);

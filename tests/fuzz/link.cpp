@@ -1,7 +1,7 @@
 // A link to a session: as it came, and with any bytes in it as the session's JSON, which chance would never pack with
 // the right checksum. Copying what was opened gives a link to the same, or says that it would be too long.
 #include "app/core/files/link.h"
-#include "app/core/text/base64.h"
+#include "engine/base/base64.h"
 #include "engine/base/packed_text.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -26,7 +26,7 @@ void read_link(const std::string& link) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(fuzz::text_of(data, size));
     read_link(text);
-    read_link("#s1=" + base64url(text));
-    read_link("#s1=" + base64url(packed_text(text)));
+    read_link("#s1=" + base64(text, Base64::url));
+    read_link("#s1=" + base64(packed_text(text), Base64::url));
     return 0;
 }

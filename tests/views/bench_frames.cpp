@@ -64,7 +64,7 @@ TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
 TEST_CASE("the cost of a frame of the Norms tab with 36 blocks", "[.][bench]") {
     Driver d;
     d.state.tab = "norms";
-    d.state.lab<NormsTabState>().layers = 36;
+    d.state.part<NormsTabState>().layers = 36;
     d.settle();
     std::cout << "milliseconds of CPU a frame, Norms tab, 36 blocks: " << median_frame(d) << '\n';
     CHECK(d.session.shown().companion("norms.left") != nullptr);

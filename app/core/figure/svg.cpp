@@ -3,6 +3,7 @@
 #include "app/core/figure/figure_canvas.h"
 #include "app/core/figure/png.h"
 #include "app/core/text/characters.h"
+#include "engine/base/base64.h"
 
 #include <algorithm>
 #include <array>
@@ -54,20 +55,6 @@ std::string paint(const std::string& name, Rgba rgba) {
 std::string box_attributes(const figure::Box& box) {
     return attribute("x", box.x) + attribute("y", box.y) + attribute("width", box.width) +
            attribute("height", box.height);
-}
-
-// Bytes in a form that an attribute can hold.
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t at = 0; at < bytes.size(); at += 3) {
-        const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
-        std::uint32_t group = 0;
-        for (std::size_t i = 0; i < 3; ++i)
-            group = group << 8U | (i < count ? static_cast<std::uint8_t>(bytes[at + i]) : 0U);
-        for (std::size_t i = 0; i < 4; ++i) text += i <= count ? digits[group >> (18 - 6 * i) & 63U] : '=';
-    }
-    return text;
 }
 
 struct Writer {

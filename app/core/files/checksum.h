@@ -2,17 +2,19 @@
 
 #include "app/core/jobs/resumable.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+struct XXH64_state_s;
+
 namespace decoderscope {
 
-// XXH64 with seed 0, by its published specification: detects accidental changes at the speed of memory, not forgery.
-// `xxhsum -H64 FILE` prints the same digits.
+// XXH64 with seed 0, by libxxhash: detects accidental changes at the speed of memory, not forgery. `xxhsum -H64 FILE`
+// prints the same digits.
 class Xxh64 {
 public:
     Xxh64();
@@ -20,13 +22,10 @@ public:
     [[nodiscard]] std::uint64_t digest() const;
 
 private:
-    static constexpr std::size_t kStripe = 32;
-    void add_stripe(const std::byte* stripe);
-
-    std::array<std::uint64_t, 4> lanes_;
-    std::array<std::byte, kStripe> rest_{};  // what doesn't fill a stripe yet
-    std::size_t rest_size_ = 0;
-    std::uint64_t total_ = 0;
+    struct Free {
+        void operator()(XXH64_state_s* state) const;
+    };
+    std::unique_ptr<XXH64_state_s, Free> state_;
 };
 
 // "xxh64:44bc2cf5ad770999"

@@ -1,8 +1,8 @@
 #include "app/core/files/link.h"
 
 #include "app/core/figure/svg.h"
-#include "app/core/text/base64.h"
 #include "app/core/text/characters.h"
+#include "engine/base/base64.h"
 #include "engine/base/error.h"
 #include "engine/base/packed_text.h"
 
@@ -62,7 +62,7 @@ std::string unpacked(std::string_view packed) {
                     {{"length", packed.size()}, {"most", kMostLinkCharacters}});
     if (packed.find_first_not_of(kBase64UrlCharacters) != std::string_view::npos)
         throw Error("damaged: it has characters that no link is made of; copy it again, to its end");
-    const std::optional<std::string> bytes = bytes_of_base64url(packed);
+    const std::optional<std::string> bytes = bytes_of_base64(packed, Base64::url);
     if (!bytes) throw Error("cut off: its end is missing");
     return unpacked_text(*bytes, kMostLinkBytes);
 }
@@ -83,7 +83,7 @@ std::string link_of(SessionFile file) {
         throw Error("the session has {length} bytes, and a link can hold {most}; save a session file instead",
                     {{"length", text.size()}, {"most", kMostLinkBytes}});
     std::string fragment = "#s";
-    fragment.append(kVersion).append("=").append(base64url(packed_text(text)));
+    fragment.append(kVersion).append("=").append(base64(packed_text(text), Base64::url));
     if (fragment.size() > kMostLinkCharacters)
         throw Error(
             "the link would have {length} characters, and only up to {most} can be relied on to arrive; save a session "

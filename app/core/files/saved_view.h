@@ -15,7 +15,7 @@
 namespace decoderscope {
 
 // The tab that is open by default.
-inline constexpr std::string_view kStepLab = "step", kDiffLab = "diff";
+inline constexpr std::string_view kStepLab = "step", kDiffLab = "diff", kTrainLab = "train";
 
 // What the right-hand side of the Norms tab shows.
 enum class NormsView { depth, step, row, gradients };

@@ -44,6 +44,7 @@ std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now)
     note(WorkPart::settings, same_settings(before.scenario, now.scenario));
     note(WorkPart::sampling, before.sampling == now.sampling);
     note(WorkPart::pin, before.pinned == now.pinned);
+    note(WorkPart::training, before.training == now.training);
     return changed;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/core/files/saved_view.h"
 #include "app/core/labs/generate/sampling.h"
+#include "app/core/labs/train/training_plan.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/cursor.h"
 #include "app/core/run/scenario.h"
@@ -19,14 +20,16 @@
 namespace decoderscope {
 
 // The parts of the work that can differ from what was opened or last saved.
-enum class WorkPart { edits, input, settings, sampling, pin };
-inline constexpr std::array<std::string_view, 5> kWorkPartNames = {"edits", "input", "settings", "sampling", "pin"};
+enum class WorkPart { edits, input, settings, sampling, pin, training };
+inline constexpr std::array<std::string_view, 6> kWorkPartNames = {"edits",    "input", "settings",
+                                                                   "sampling", "pin",   "training"};
 
 // The work at one moment, to compare the present one with.
 struct WorkMark {
     Scenario scenario;
     Sampling sampling;
     std::shared_ptr<const ReferenceRun> pinned;
+    TrainingPlan training = {};
 };
 
 // What differs between the two; empty if saving would write the same.

@@ -22,12 +22,6 @@ std::string name_in_block(const Step& step, Index block) {
            step.name.substr(step.block.size());
 }
 
-std::string cell_name(const std::string& tensor, const Cell& cell) {
-    std::string index;
-    for (const Index i : cell) index += (index.empty() ? "" : ", ") + std::to_string(i);
-    return tensor + "[" + index + "]";
-}
-
 TokenSequence sequence_along(const Step& step, std::size_t axis) {
     const std::string_view name = step.axes[axis].name;
     const TokenSequence own = step.in_encoder() ? TokenSequence::source : TokenSequence::target;

@@ -18,9 +18,6 @@ namespace decoderscope {
 // The number of the block that a step belongs to; -1 outside the blocks.
 [[nodiscard]] Index block_number(const Step& step);
 
-// "blocks.0.attn.z[0, 1, 2, 3]".
-[[nodiscard]] std::string cell_name(const std::string& tensor, const Cell& cell);
-
 // The sequence that an axis of a step runs over: the target's tokens, the source's, or neither.
 enum class TokenSequence { none, target, source };
 [[nodiscard]] TokenSequence sequence_along(const Step& step, std::size_t axis);

@@ -131,9 +131,7 @@ Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads)
 Scale scale_of(const Plan& plan, const Step& step) {
     if (step.role == Role::input)
         return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
-    const Values values = step.operation.traits().values;
-    if (values == Values::as_first) return scale_of(plan, plan[step.operands[0]]);
-    return values == Values::any ? Scale::diverging : Scale::sequential;
+    return values_of(plan, step) == Values::any ? Scale::diverging : Scale::sequential;
 }
 
 std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {

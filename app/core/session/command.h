@@ -3,6 +3,7 @@
 #include "app/core/figure/export.h"
 #include "app/core/files/saved_view.h"
 #include "app/core/labs/generate/sampling.h"
+#include "app/core/labs/train/training_plan.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/recording.h"
@@ -129,6 +130,11 @@ struct RemoveLastToken {
 struct SetSampling {
     Sampling sampling;
 };
+// What is trained, and how. `typed`: the own text, of which one typing is one change.
+struct ChangeTraining {
+    TrainingPlan plan;
+    bool typed = false;
+};
 // Scales a head's output by a factor: 0 is off, 1 is unchanged. `continues` merges with the previous change, as in a
 // drag.
 struct ScaleHeadTo {
@@ -197,6 +203,20 @@ struct GoBack {
 };
 struct Deselect {};
 
+// ---- training, in the background, as the choices say
+
+// Begins afresh.
+struct StartTraining {};
+struct PauseTraining {
+    bool paused = true;
+};
+// Drops the trainings.
+struct ClearTraining {};
+// Shows the models after this step, or, without one, after the newest from now on.
+struct LookAtTraining {
+    std::optional<Index> step;
+};
+
 // Computes a companion run to the current one, under a name that a lab gives it; without a variation, drops it.
 struct Accompany {
     std::string name;
@@ -239,16 +259,19 @@ struct Tell {
 
 namespace decoderscope {
 
-using Command = std::variant<
-    command::OpenModel, command::OpenScenario, command::OpenSession, command::OpenLink, command::SaveSession,
-    command::DiscardLeftover, command::StopOpening, command::AskAgain, command::TypeInput, command::WriteTarget,
-    command::StopWriting, command::SetOption, command::SetRecording, command::SetDropout, command::SetGradients,
-    command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo,
-    command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdits, command::ClearEdits,
-    command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength,
-    command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead,
-    command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
-    command::CompareWithFile, command::Export, command::StopExport, command::SaveModel, command::Tell>;
+using Command =
+    std::variant<command::OpenModel, command::OpenScenario, command::OpenSession, command::OpenLink,
+                 command::SaveSession, command::DiscardLeftover, command::StopOpening, command::AskAgain,
+                 command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption,
+                 command::SetRecording, command::SetDropout, command::SetGradients, command::AppendToken,
+                 command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo,
+                 command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdits,
+                 command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,
+                 command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst,
+                 command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,
+                 command::GoBack, command::Deselect, command::Accompany, command::Pin, command::CompareWithFile,
+                 command::ChangeTraining, command::StartTraining, command::PauseTraining, command::ClearTraining,
+                 command::LookAtTraining, command::Export, command::StopExport, command::SaveModel, command::Tell>;
 
 using Commands = std::vector<Command>;
 

@@ -126,6 +126,8 @@ Sentence part_of(const SessionFile& file, WorkPart part) {
             return message("other sampling");
         case WorkPart::pin:
             return message("a pinned run");
+        case WorkPart::training:
+            return message("another training");
     }
     return {};
 }

@@ -17,7 +17,7 @@ Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : work_(std::move(scenario)), computed_(wake), desk_(wake), writer_(wake) {
+    : work_(std::move(scenario)), computed_(wake), desk_(wake), writer_(wake), training_(wake) {
     start(plan_of(work_.scenario()));
     finish_run();
     if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
@@ -40,6 +40,7 @@ void Session::advance_jobs(JobRunner::Clock::time_point until) {
     writer_.advance(until);
     desk_.advance_others(until);
     computed_.advance_measuring(until);
+    training_.advance(until);
 }
 
 void Session::advance(JobRunner::Clock::time_point until) {
@@ -48,7 +49,8 @@ void Session::advance(JobRunner::Clock::time_point until) {
 }
 
 std::optional<JobRunner::Clock::time_point> Session::due() const {
-    return earliest({desk_.due(), computed_.due_runs(), writer_.due(), computed_.due_measuring(), derived().due()});
+    return earliest({desk_.due(), computed_.due_runs(), writer_.due(), computed_.due_measuring(), training_.due(),
+                     derived().due()});
 }
 
 void Session::update(std::chrono::milliseconds patience) {
@@ -206,6 +208,12 @@ void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun>
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
     std::vector<Sentence> remarks = work.remarks;
+    try {
+        const auto saved = work.view.labs.find(std::string(kTrainLab));
+        work_.set_training(saved == work.view.labs.end() ? TrainingPlan() : read_plan(saved->second));
+    } catch (const Error& error) {
+        remarks.push_back(error.sentence());
+    }
     if (!work.view.compare.file.empty()) {
         try {
             computed_.compare_with_file(std::make_shared<const ReferenceRun>(read_trace(work.view.compare.file)));
@@ -230,6 +238,8 @@ SavedWork Session::work(const SavedView& view) const {
                    .changed = unsaved_parts()};
     const Snapshot& now = shown();
     work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
+    if (training_plan() != TrainingPlan() || view.tab == kTrainLab)
+        work.view.labs[std::string(kTrainLab)] = saved_plan(training_plan());
     if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});
     return work;
 }
@@ -242,7 +252,7 @@ void Session::keep(const SavedView& view) {
 
 // ---- what is unsaved
 
-WorkMark Session::mark() const { return {scenario(), sampling(), shown().pinned}; }
+WorkMark Session::mark() const { return {scenario(), sampling(), shown().pinned, training_plan()}; }
 
 void Session::set_mark(WorkMark mark) {
     mark_ = std::move(mark);

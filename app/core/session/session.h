@@ -2,6 +2,7 @@
 
 #include "app/core/files/session_file.h"
 #include "app/core/labs/generate/generator.h"
+#include "app/core/labs/train/training_board.h"
 #include "app/core/session/computed.h"
 #include "app/core/session/file_jobs.h"
 #include "app/core/session/user_state.h"
@@ -53,6 +54,9 @@ public:
     [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }
     [[nodiscard]] bool can_redo() const { return work_.redone() != nullptr; }
+    // What is trained, and how; and why it can't be, empty if it can.
+    [[nodiscard]] const TrainingPlan& training_plan() const { return work_.training(); }
+    [[nodiscard]] const Sentence& training_error() const { return work_.training_error(); }
     // Whether the model is writing its target.
     [[nodiscard]] bool writing() const { return writer_.writing(); }
     // How often the work has changed.
@@ -73,6 +77,13 @@ public:
     // The computed steps in order, as the timeline shows them, and the position of the step on the stage.
     [[nodiscard]] const std::vector<StepId>& timeline() const { return computed_.timeline(); }
     [[nodiscard]] std::size_t timeline_position() const { return computed_.timeline_position(step()); }
+
+    // The trainings under way; they go on whatever else is opened.
+    [[nodiscard]] const TrainingBoard& training() const { return training_; }
+    // The step of theirs that is looked at; nothing: the newest.
+    [[nodiscard]] const std::optional<Index>& training_step() const { return work_.training_step(); }
+    // Waits until nothing is trained; finish() doesn't.
+    void finish_training() { training_.finish(); }
 
     // ---- the desk (desk.h)
 
@@ -139,6 +150,7 @@ private:
     Computed computed_;
     Desk desk_;
     TargetWriter writer_;
+    TrainingBoard training_;
     WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, WorkMark> saving_;  // what is being saved, by its change
     bool recovered_ = false;                    // it comes from an autosave, and isn't saved yet

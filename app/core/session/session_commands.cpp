@@ -177,17 +177,31 @@ struct Session::Apply {
     }
 
     void operator()(const command::Undo&) const {
-        if (!s.can_undo()) return;
-        std::shared_ptr<const Plan> plan = plan_of(*s.work_.undone());
-        s.work_.undo();
-        s.start(std::move(plan));
+        if (s.can_undo()) return_to(*s.work_.undone(), &Work::undo);
+    }
+    void operator()(const command::Redo&) const {
+        if (s.can_redo()) return_to(*s.work_.redone(), &Work::redo);
     }
 
-    void operator()(const command::Redo&) const {
-        if (!s.can_redo()) return;
-        std::shared_ptr<const Plan> plan = plan_of(*s.work_.redone());
-        s.work_.redo();
-        s.start(std::move(plan));
+    // ---- the work: what is trained
+
+    void operator()(const command::ChangeTraining& c) const {
+        if (c.plan != s.training_plan()) s.work_.change_training(c.plan, c.typed);
+    }
+    void operator()(const command::StartTraining&) const {
+        try {
+            s.training_.start(recipes_of(s.training_plan()));
+            s.work_.refuse_training({});
+            s.work_.look_at_training_step(std::nullopt);
+        } catch (const Error& error) {
+            s.work_.refuse_training(error.sentence());
+        }
+    }
+    void operator()(const command::PauseTraining& c) const { c.paused ? s.training_.pause() : s.training_.go_on(); }
+    void operator()(const command::ClearTraining&) const { s.training_.clear(); }
+    void operator()(const command::LookAtTraining& c) const {
+        s.work_.look_at_training_step(c.step);
+        s.training_.look_at(c.step);
     }
 
     // ---- the work: where the user is
@@ -288,6 +302,14 @@ struct Session::Apply {
     void operator()(const command::Tell& c) const { s.desk_.tell({c.sentence, c.failed}); }
 
 private:
+    // Undo or redo. What is shown is computed again only where the scenario differs.
+    void return_to(const Scenario& scenario, void (Work::*take)()) const {
+        std::shared_ptr<const Plan> plan = plan_of(scenario);
+        const std::uint64_t before = s.work_.scenario_number();
+        (s.work_.*take)();
+        if (s.work_.scenario_number() != before) s.start(std::move(plan));
+    }
+
     // Going somewhere directly starts a new trail.
     void leave_trail_for(Cursor cursor) const {
         s.work_.leave_trail();

@@ -8,34 +8,50 @@
 
 namespace decoderscope {
 
-void Work::change(Scenario next, bool merge) {
-    input_error_ = {};
-    typing_ = false;
-    if (!merge || undo_.empty()) undo_.push_back(scenario_);
-    redo_.clear();
-    scenario_ = std::move(next);
+void Work::note_change(Typing typing) {
+    input_error_ = training_error_ = {};
+    typing_ = typing;
     ++changes_;
 }
 
-void Work::swap_with(std::vector<Scenario>& from, std::vector<Scenario>& to) {
-    input_error_ = {};
-    typing_ = false;
-    to.push_back(std::move(scenario_));
-    scenario_ = std::move(from.back());
+void Work::change(Scenario next, bool merge) {
+    if (!merge || undo_.empty()) undo_.push_back(now_);
+    redo_.clear();
+    now_.scenario = std::move(next);
+    now_.scenario_number = ++last_number_;
+    note_change(Typing::none);
+}
+
+void Work::change_training(TrainingPlan next, bool typed) {
+    if (!typed || typing_ != Typing::training || undo_.empty()) undo_.push_back(now_);
+    redo_.clear();
+    now_.training = std::move(next);
+    note_change(typed ? Typing::training : Typing::none);
+}
+
+void Work::set_training(TrainingPlan plan) {
+    now_.training = std::move(plan);
+    note_change(Typing::none);
+}
+
+void Work::swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to) {
+    to.push_back(std::move(now_));
+    now_ = std::move(from.back());
     from.pop_back();
-    ++changes_;
+    note_change(Typing::none);
 }
 
 void Work::give_up(Scenario shown) {
-    scenario_ = std::move(shown);
+    now_.scenario = std::move(shown);
+    now_.scenario_number = ++last_number_;
     ++changes_;
     if (!undo_.empty()) undo_.pop_back();
 }
 
 // During typing, edits and a memory that temporarily didn't fit are restored from before the typing.
 Work::Typed Work::typed(const command::TypeInput& command) const {
-    Typed typed{.next = scenario_, .merge = command.continues && typing_ && !undo_.empty()};
-    const Scenario& before = typed.merge ? undo_.back() : scenario_;
+    Typed typed{.next = scenario(), .merge = command.continues && typing_ == Typing::input && !undo_.empty()};
+    const Scenario& before = typed.merge ? undo_.back().scenario : scenario();
     Scenario& next = typed.next;
     next.edits.clear();
     next.inputs.memory = before.inputs.memory;
@@ -50,7 +66,7 @@ Work::Typed Work::typed(const command::TypeInput& command) const {
 
 void Work::take(Typed typed) {
     change(std::move(typed.next), typed.merge);
-    typing_ = true;
+    typing_ = Typing::input;
 }
 
 void Work::choose(Place place, const Scenario& shown, const Step& step) {
@@ -67,11 +83,11 @@ void Work::choose(Place place, const Scenario& shown, const Step& step) {
 void Work::keep_cursor_in(const Run& run) {
     if (cursor_.step.empty()) return;
     const Plan& plan = run.plan();
-    const Config& config = scenario_.config();
+    const Config& config = now_.scenario.config();
     const std::size_t behind = cursor_.step.rfind(".drop");
     if (plan.find(cursor_.step) == nullptr && behind != std::string::npos) cursor_.step.resize(behind);
-    if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*scenario_.model(), plan);
-    cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, scenario_.inputs.batch() - 1);
+    if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*now_.scenario.model(), plan);
+    cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, now_.scenario.inputs.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
     const Cell cell = cursor_.cell.value_or(Cell{});
     const Tensor& values = run.value(cursor_.step);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/labs/generate/sampling.h"
+#include "app/core/labs/train/training_plan.h"
 #include "app/core/run/cursor.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/command.h"
@@ -13,13 +14,13 @@
 
 namespace decoderscope {
 
-// What the user's commands change: the scenario with its undo history, the cursor and the trail behind it, and how the
-// next token is drawn. Plain values; what is computed from them belongs to Computed.
+// What the user's commands change: the scenario and the choices of a training, with their undo history, the cursor and
+// the trail behind it, and how the next token is drawn. Plain values; what is computed from them belongs to Computed.
 class Work {
 public:
-    explicit Work(Scenario scenario) : scenario_(std::move(scenario)) {}
+    explicit Work(Scenario scenario) { now_.scenario = std::move(scenario); }
 
-    [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+    [[nodiscard]] const Scenario& scenario() const { return now_.scenario; }
     // Counts changes to anything that is saved, except the cursor.
     [[nodiscard]] std::uint64_t changes() const { return changes_; }
     void count_change() { ++changes_; }
@@ -29,8 +30,10 @@ public:
     // Takes `next`, with undo; `merge` adds it to the previous change.
     void change(Scenario next, bool merge = false);
     // The scenarios that undo and redo lead to; nullptr if none.
-    [[nodiscard]] const Scenario* undone() const { return undo_.empty() ? nullptr : &undo_.back(); }
-    [[nodiscard]] const Scenario* redone() const { return redo_.empty() ? nullptr : &redo_.back(); }
+    [[nodiscard]] const Scenario* undone() const { return undo_.empty() ? nullptr : &undo_.back().scenario; }
+    [[nodiscard]] const Scenario* redone() const { return redo_.empty() ? nullptr : &redo_.back().scenario; }
+    // Which scenario it is: undo and redo return to a number, too.
+    [[nodiscard]] std::uint64_t scenario_number() const { return now_.scenario_number; }
     void undo() { swap_with(undo_, redo_); }
     void redo() { swap_with(redo_, undo_); }
     // The last change could not be run: returns to what is shown.
@@ -50,6 +53,17 @@ public:
     void refuse_input(Sentence error) { input_error_ = std::move(error); }
     [[nodiscard]] const Sentence& input_error() const { return input_error_; }
 
+    // ---- what is trained
+
+    [[nodiscard]] const TrainingPlan& training() const { return now_.training; }
+    // Takes these choices, with undo; `typed` ones are added to the previous change if that was typed, too.
+    void change_training(TrainingPlan next, bool typed);
+    // The same without undo, as of a session that is opened.
+    void set_training(TrainingPlan plan);
+    // The choices can't be trained; the sentence says why. The next choice clears it.
+    void refuse_training(Sentence error) { training_error_ = std::move(error); }
+    [[nodiscard]] const Sentence& training_error() const { return training_error_; }
+
     // ---- where the user is
 
     [[nodiscard]] const Cursor& cursor() const { return cursor_; }
@@ -59,6 +73,10 @@ public:
     void choose(Place place, const Scenario& shown, const Step& step);
     // After a change the step may be gone (dropout off) and the place out of range (a smaller batch).
     void keep_cursor_in(const Run& run);
+
+    // The step of the training that is looked at; nothing: the newest.
+    [[nodiscard]] const std::optional<Index>& training_step() const { return training_step_; }
+    void look_at_training_step(std::optional<Index> step) { training_step_ = step; }
 
     // Where Follow came from, oldest first.
     [[nodiscard]] const std::vector<Cursor>& trail() const { return trail_; }
@@ -73,13 +91,23 @@ public:
     void set_sampling(const Sampling& sampling) { sampling_ = sampling; }
 
 private:
-    void swap_with(std::vector<Scenario>& from, std::vector<Scenario>& to);
+    // What undo and redo bring back.
+    struct Undoable {
+        Scenario scenario;
+        std::uint64_t scenario_number = 0;
+        TrainingPlan training;
+    };
+    enum class Typing { none, input, training };
 
-    Scenario scenario_;
-    std::vector<Scenario> undo_, redo_;
-    std::uint64_t changes_ = 0;
-    Sentence input_error_;
-    bool typing_ = false;  // the last change was typed
+    void swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to);
+    void note_change(Typing typing);
+
+    Undoable now_;
+    std::vector<Undoable> undo_, redo_;
+    std::uint64_t changes_ = 0, last_number_ = 0;
+    Sentence input_error_, training_error_;
+    Typing typing_ = Typing::none;  // what the last change typed
+    std::optional<Index> training_step_;
     Cursor cursor_;
     std::vector<Cursor> trail_;
     Sampling sampling_;

@@ -4,10 +4,14 @@
 #include "app/core/files/session_file.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/text/characters.h"
+#include "app/views/dialogs/export_dialog.h"
+#include "app/views/dialogs/open_dialog.h"
+#include "app/views/dialogs/palette.h"
 #include "app/views/dialogs/saving.h"
-#include "app/views/frame/panels.h"
+#include "app/views/frame/actions.h"
+#include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/shell/actions.h"
+#include "app/views/labs/checks/checks.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
@@ -250,37 +254,6 @@ void settings_dialog(const Ui& ui, ViewState& state) {
 }
 
 }  // namespace
-
-bool replacing(const ViewState& state, const std::string& path) {
-    std::error_code failed;
-    return !path.empty() && state.replaces == path && std::filesystem::exists(path, failed);
-}
-
-bool may_write(ViewState& state, const std::string& path, bool pressed) {
-    std::error_code failed;
-    if (state.replaces != path) state.replaces.clear();  // another path was typed
-    if (!pressed || path.empty()) return false;
-    if (!std::filesystem::exists(path, failed) || !state.replaces.empty()) {
-        state.replaces.clear();
-        return true;
-    }
-    state.replaces = path;
-    return false;
-}
-
-void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width) {
-    if (!replacing(state, path)) {
-        text_line(ui.fonts.caption, ui.theme.muted, " ");
-        return;
-    }
-    paragraph(ui.fonts.caption, ui.theme.error, tr("{path} exists already. Replace it?", {{"path", path}}), width);
-}
-
-void save_session(const Session& session, ViewState& state, Commands& commands) {
-    if (!session.file().empty()) return commands.push_back(command::SaveSession{session.file(), saved_view(state)});
-    state.dialog = Dialog::save_session;
-    state.dialog_opens = true;
-}
 
 void follow_closing(const Session& session, ViewState& state) {
     if (state.close_when_saved && !session.unsaved()) state.close = true;

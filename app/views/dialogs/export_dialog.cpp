@@ -5,7 +5,7 @@
 #include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
-#include "app/views/frame/panels.h"
+#include "app/views/frame/view_state.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/file.h"
@@ -34,7 +34,7 @@ constexpr std::array kFormats = {Format{"PNG", ".png", true},       Format{"SVG"
                                  Format{"NPZ", ".npz", false},      Format{"safetensors", ".safetensors", false}};
 
 void close_export(ViewState& state) {
-    state.exports.choices.clear();
+    state.part<ExportDialogState>().choices.clear();
     close_dialog(state);
 }
 
@@ -170,11 +170,12 @@ Sentence copy_shown_as_csv(const Session& session, const ViewState& state) {
 
 void copy_shown_as_picture(const Session& session, ViewState& state) {
     const std::vector<ExportChoice> choices = export_choices(session, state);
-    if (!choices.empty()) state.exports.to_copy = std::make_shared<const Exhibit>(choices.front().in_english());
+    if (!choices.empty())
+        state.part<ExportDialogState>().to_copy = std::make_shared<const Exhibit>(choices.front().in_english());
 }
 
 void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    ExportDialogState& dialog = state.exports;
+    ExportDialogState& dialog = state.part<ExportDialogState>();
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
     dialog.options.style.sequential = state.settings.sequential;
     text_line(ui.fonts.heading, ui.theme.text, tr("Export"));

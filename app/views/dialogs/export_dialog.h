@@ -26,10 +26,10 @@ struct ExportDialogState {
 };
 
 // The dialog that writes what is shown to a file, or copies it.
-void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, std::vector<Command>& commands);
+void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // The progress of a slow export and a button that cancels it, in one line. Returns its height.
-float draw_export_progress(const Ui& ui, const Session& session, Area area, std::vector<Command>& commands);
+float draw_export_progress(const Ui& ui, const Session& session, Area area, Commands& commands);
 
 // Copies what the tab shows to the clipboard as CSV. Returns the message to show.
 Sentence copy_shown_as_csv(const Session& session, const ViewState& state);

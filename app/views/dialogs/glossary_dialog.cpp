@@ -1,8 +1,5 @@
-#include "app/views/dialogs/glossary_dialog.h"
-
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
@@ -15,14 +12,9 @@ namespace {
 
 constexpr float kGlossaryWidth = 760.0F, kHeight = 460.0F, kList = 220.0F;
 
-void choose(GlossaryDialogState& glossary, const GlossaryTerm& term) {
-    glossary.term = std::string(term.id);
-    glossary.scrolls = true;
-}
-
 // The list of the terms found; what is typed and the arrow keys choose among them.
 void draw_list(const Ui& ui, ViewState& state, float height) {
-    GlossaryDialogState& glossary = state.glossary;
+    GlossaryState& glossary = state.glossary;
     ImGui::SetNextItemWidth(ui.px(kList));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
     const bool typed =
@@ -85,7 +77,7 @@ void draw_entry(const Ui& ui, const Session& session, ViewState& state, ImVec2 s
         if (const GlossaryTerm* other = prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, tr(term->meaning));
             other != nullptr) {
             state.glossary.search.fill('\0');
-            choose(state.glossary, *other);
+            state.glossary.choose(*other);
         }
         ImGui::Dummy({1, ui.px(8)});
         draw_name_elsewhere(ui, tr("in PyTorch"), term->pytorch);
@@ -96,21 +88,6 @@ void draw_entry(const Ui& ui, const Session& session, ViewState& state, ImVec2 s
 }
 
 }  // namespace
-
-const TermFinder& GlossaryDialogState::finder() {
-    if (!finder_ || language_ != &spoken()) {
-        finder_ = std::make_shared<const TermFinder>();
-        language_ = &spoken();
-    }
-    return *finder_;
-}
-
-void open_glossary(ViewState& state, std::string_view term) {
-    state.dialog = Dialog::glossary;
-    state.dialog_opens = true;
-    state.glossary.search.fill('\0');
-    if (const GlossaryTerm* found = find_term(term)) choose(state.glossary, *found);
-}
 
 void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;

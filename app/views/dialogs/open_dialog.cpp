@@ -2,7 +2,6 @@
 
 #include "app/core/text/characters.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/frame/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/error.h"
@@ -25,7 +24,7 @@ void set_path(OpenDialogState& open, const std::string& path) {
 }
 
 void close_opening(ViewState& state) {
-    state.open.awaited = false;
+    state.part<OpenDialogState>().awaited = false;
     close_dialog(state);
 }
 
@@ -150,7 +149,7 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
 }
 
 void choose(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    OpenDialogState& open = state.open;
+    OpenDialogState& open = state.part<OpenDialogState>();
     paragraph(
         ui.fonts.caption, ui.theme.muted,
         tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
@@ -193,14 +192,15 @@ void follow_opening(const Session& session, ViewState& state) {
     const std::optional<Opening>& opening = session.opening();
     if (!opening) return;
     if (!opening->reading) {
-        state.open.refocus = state.open.refocus || state.open.awaited;
-        state.open.awaited = false;
+        state.part<OpenDialogState>().refocus =
+            state.part<OpenDialogState>().refocus || state.part<OpenDialogState>().awaited;
+        state.part<OpenDialogState>().awaited = false;
     }
     if (state.dialog == Dialog::open_model) return;
     if (!opening->asks && opening->python.empty() && !takes_long(*opening)) return;
     state.dialog = Dialog::open_model;
     state.dialog_opens = true;
-    state.open.awaited = opening->reading;
+    state.part<OpenDialogState>().awaited = opening->reading;
 }
 
 void leave_open_dialog(const Session& session, Commands& commands) {
@@ -209,22 +209,22 @@ void leave_open_dialog(const Session& session, Commands& commands) {
 
 void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::optional<Opening>& opening = session.opening();
-    if (!opening && state.open.awaited) return close_opening(state);
+    if (!opening && state.part<OpenDialogState>().awaited) return close_opening(state);
     if (state.dialog_opens && !opening) {
-        state.open = {};
+        state.part<OpenDialogState>() = {};
         // The folder of the current session or model may contain others.
         const std::filesystem::path shown =
             session.file().empty() ? session.shown().scenario.model()->name : session.file();
-        if (shown.is_absolute()) set_path(state.open, (shown.parent_path() / "").string());
+        if (shown.is_absolute()) set_path(state.part<OpenDialogState>(), (shown.parent_path() / "").string());
     }
-    if (state.dialog_opens && opening) set_path(state.open, opening->name);
+    if (state.dialog_opens && opening) set_path(state.part<OpenDialogState>(), opening->name);
     text_line(ui.fonts.heading, ui.theme.text, tr("Open a model or a session"));
     ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
     if (opening && opening->reading) return reading(ui, session, state, commands);
     if (!opening || !opening->asks) return choose(ui, session, state, commands);
-    switch (draw_open_questions(ui, *opening, state.open, kOpenWidth, commands)) {
+    switch (draw_open_questions(ui, *opening, state.part<OpenDialogState>(), kOpenWidth, commands)) {
         case QuestionsEnd::open:
-            state.open.awaited = true;
+            state.part<OpenDialogState>().awaited = true;
             break;
         case QuestionsEnd::back:
             commands.push_back(command::StopOpening{});

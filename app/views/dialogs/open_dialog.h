@@ -3,6 +3,7 @@
 #include "app/core/session/names_table.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
 #include <array>
@@ -25,6 +26,14 @@ struct OpenDialogState {
     std::vector<NamesRow> names;                 // what each tensor is taken for, as changed in the form
     bool copied = false;                         // the lines of Python are on the clipboard
 };
+
+// The dialog that opens a model or a session: the choice, the progress of reading, questions to answer, why it failed.
+void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+// Opens that dialog automatically if a model being loaded takes long or asks something, and closes it once the model
+// has arrived.
+void follow_opening(const Session& session, ViewState& state);
+// Leaving the dialog abandons a model that asks something, or that failed.
+void leave_open_dialog(const Session& session, Commands& commands);
 
 // How the user left the form.
 enum class QuestionsEnd { none, open, back };

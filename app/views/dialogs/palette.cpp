@@ -3,9 +3,10 @@
 #include "app/core/labs/diff/shown_comparison.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
-#include "app/views/frame/panels.h"
+#include "app/core/text/characters.h"
+#include "app/views/frame/actions.h"
+#include "app/views/frame/view_state.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/shell/actions.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
@@ -95,6 +96,26 @@ bool same_letter(char a, char b) {
 
 bool begins_word(std::string_view name, std::size_t at) {
     return at == 0 || std::string_view(" -/._:=(").find(name[at - 1]) != std::string_view::npos;
+}
+
+// How well a name's letters fit what was typed: all of them in order, best at the beginnings of words. Negative if they
+// don't fit.
+int fuzzy_score(std::string_view label, std::string_view typed) {
+    const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    const std::vector<Utf8Character> letters = characters(label);
+    int score = 0;
+    std::size_t at = 0;
+    for (const Utf8Character& c : characters(typed)) {
+        if (c.code == ' ') continue;
+        std::size_t found = at;
+        while (found < letters.size() && lower(letters[found].code) != lower(c.code)) ++found;
+        if (found == letters.size()) return -1;
+        const char32_t before = found == 0 ? ' ' : letters[found - 1].code;
+        const bool word = before == ' ' || before == '-' || before == '/';
+        score += word ? 8 : (found == at && at > 0 ? 4 : 1);
+        at = found + 1;
+    }
+    return score;
 }
 
 }  // namespace
@@ -194,7 +215,7 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
 }  // namespace
 
 void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    PaletteState& palette = state.palette;
+    PaletteState& palette = state.part<PaletteState>();
     if (state.dialog_opens) {
         palette = {};
         palette.entries = palette_entries(session, state);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/session/command.h"
+#include "app/views/widgets/theme.h"
 
 #include <array>
 #include <cstddef>
@@ -19,7 +20,7 @@ struct PaletteEntry {
     std::string name;
     std::string note;   // a key, or what kind of thing it is
     bool first = true;  // listed before anything is typed
-    std::function<void(const Session&, ViewState&, std::vector<Command>&)> run;
+    std::function<void(const Session&, ViewState&, Commands&)> run;
     std::string english = {};  // the name in English, which finds it, too; empty: there is no other
 };
 
@@ -33,6 +34,8 @@ struct PaletteState {
     bool searched = false;
     bool scrolls = false;  // the chosen one has just changed by key
 };
+
+void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // All that can be found now. The labels are in the current language.
 [[nodiscard]] std::vector<PaletteEntry> palette_entries(const Session& session, const ViewState& state);

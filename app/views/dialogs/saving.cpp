@@ -4,10 +4,13 @@
 #include "app/core/files/saved_session.h"
 #include "app/views/frame/lab.h"
 #include "app/views/lessons/lessons_panel.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
+#include "engine/base/translate.h"
 
 #include <imgui.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -99,6 +102,37 @@ void open_copied_link(const Session&, ViewState&, Commands& commands) {
         commands.push_back(command::OpenLink{text});
     else
         commands.push_back(command::Tell{message("There is no link on the clipboard; expected one with #s1= in it.")});
+}
+
+bool replacing(const ViewState& state, const std::string& path) {
+    std::error_code failed;
+    return !path.empty() && state.replaces == path && std::filesystem::exists(path, failed);
+}
+
+bool may_write(ViewState& state, const std::string& path, bool pressed) {
+    std::error_code failed;
+    if (state.replaces != path) state.replaces.clear();  // another path was typed
+    if (!pressed || path.empty()) return false;
+    if (!std::filesystem::exists(path, failed) || !state.replaces.empty()) {
+        state.replaces.clear();
+        return true;
+    }
+    state.replaces = path;
+    return false;
+}
+
+void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width) {
+    if (!replacing(state, path)) {
+        text_line(ui.fonts.caption, ui.theme.muted, " ");
+        return;
+    }
+    paragraph(ui.fonts.caption, ui.theme.error, tr("{path} exists already. Replace it?", {{"path", path}}), width);
+}
+
+void save_session(const Session& session, ViewState& state, Commands& commands) {
+    if (!session.file().empty()) return commands.push_back(command::SaveSession{session.file(), saved_view(state)});
+    state.dialog = Dialog::save_session;
+    state.dialog_opens = true;
 }
 
 }  // namespace decoderscope

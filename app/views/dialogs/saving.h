@@ -4,12 +4,24 @@
 #include "app/core/session/session.h"
 #include "app/views/frame/view_state.h"
 
+#include <string>
+
 namespace decoderscope {
 
 // The part of the window's state that is saved with the work, and how it is restored. Returns a message about what
 // could not be restored: a lab of a newer program, or one that was saved differently.
 [[nodiscard]] SavedView saved_view(const ViewState& state);
 [[nodiscard]] Commands show_saved(ViewState& state, const SavedView& saved);
+
+// Whether this path may be written now: nothing is there, or the user was asked and confirmed it with a second press.
+// The first press asks: the caller shows `replacing` from then on.
+[[nodiscard]] bool may_write(ViewState& state, const std::string& path, bool pressed);
+// Whether the user was asked whether to replace what is at this path.
+[[nodiscard]] bool replacing(const ViewState& state, const std::string& path);
+// That question, or an empty line.
+void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width);
+// Writes the work to its file, or asks for one.
+void save_session(const Session& session, ViewState& state, Commands& commands);
 
 // What is open as a link, to and from the clipboard (app/core/files/link.h).
 

@@ -1,5 +1,5 @@
-// The keys' labels.
-#include "app/views/shell/actions.h"
+#include "app/views/frame/actions.h"
+
 #include "engine/base/translate.h"
 
 #include <string>

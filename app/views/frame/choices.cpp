@@ -1,7 +1,8 @@
+#include "app/views/frame/choices.h"
+
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/views/frame/cards.h"
-#include "app/views/frame/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/core/files/saved_view.h"
+#include "app/views/frame/actions.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/view_state.h"
-#include "app/views/shell/actions.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/message.h"
 

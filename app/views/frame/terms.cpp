@@ -93,6 +93,26 @@ private:
 
 }  // namespace
 
+const TermFinder& GlossaryState::finder() {
+    if (!finder_ || language_ != &spoken()) {
+        finder_ = std::make_shared<const TermFinder>();
+        language_ = &spoken();
+    }
+    return *finder_;
+}
+
+void GlossaryState::choose(const GlossaryTerm& chosen) {
+    term = std::string(chosen.id);
+    scrolls = true;
+}
+
+void open_glossary(ViewState& state, std::string_view term) {
+    state.dialog = Dialog::glossary;
+    state.dialog_opens = true;
+    state.glossary.search.fill('\0');
+    if (const GlossaryTerm* found = find_term(term)) state.glossary.choose(*found);
+}
+
 void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color) {
     const float dot = std::max(1.0F, std::round(ui.px(1)));
     const float y = std::floor(at.y);

@@ -3,6 +3,9 @@
 #include "app/core/glossary/glossary.h"
 #include "app/views/widgets/widgets.h"
 
+#include <array>
+#include <memory>
+#include <string>
 #include <string_view>
 
 // Terms of the glossary in texts and on labels: a dotted line below them, their meaning in a tooltip, and F1 on them
@@ -10,6 +13,25 @@
 namespace decoderscope {
 
 struct ViewState;
+
+// What the glossary remembers from one time to the next.
+struct GlossaryState {
+    std::string term;                // the id of the entry that is shown
+    std::array<char, 128> search{};  // what was typed
+    bool scrolls = false;            // the list is to be scrolled to the entry
+
+    // Finds terms in texts; made again when the language changes.
+    [[nodiscard]] const TermFinder& finder();
+    // Shows a term's entry.
+    void choose(const GlossaryTerm& term);
+
+private:
+    std::shared_ptr<const TermFinder> finder_;
+    const void* language_ = nullptr;
+};
+
+// Opens the glossary, at a term if one is given.
+void open_glossary(ViewState& state, std::string_view term = {});
 
 // Makes the previous item a term: its tooltip says the meaning, after `before` if that says anything.
 void explain_term(const Ui& ui, ViewState& state, const GlossaryTerm* term, std::string_view before = {});

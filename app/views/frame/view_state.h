@@ -6,12 +6,8 @@
 #include "app/core/language/languages.h"
 #include "app/core/lessons/lesson.h"
 #include "app/core/session/session.h"
-#include "app/views/dialogs/export_dialog.h"
-#include "app/views/dialogs/glossary_dialog.h"
-#include "app/views/dialogs/open_dialog.h"
-#include "app/views/dialogs/palette.h"
+#include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/input/input_bar.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/keyboard_focus.h"
 
@@ -26,8 +22,9 @@
 
 namespace decoderscope {
 
-// What each lab remembers from frame to frame: a value whose type only the lab knows, made on first use.
-class LabStates {
+// What each part of the window remembers from frame to frame: a value whose type only that part knows, made on first
+// use.
+class PartStates {
 public:
     template <class State>
     [[nodiscard]] State& get() {
@@ -57,7 +54,7 @@ struct ViewState {
     Settings settings;
     std::string tab{kStepLab};       // the lab's id
     std::string open_tab{kStepLab};  // the one that was drawn last
-    LabStates labs;
+    PartStates parts;
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
     bool presenting = false;                          // for a lecture hall: the stage alone, with large text
     bool embedded = false;                            // within another page: the stage alone, for good
@@ -73,7 +70,6 @@ struct ViewState {
     bool painting = false;      // the brush is on: clicks paint the mask
     bool paint_keeps = false;   // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
-    InputBarState input;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
     std::array<char, 1024> path{};     // the export's, or the session's
@@ -81,11 +77,8 @@ struct ViewState {
     LinkBase link_base;                // where copied links lead
     std::array<char, 1024> address{};  // of the browser version, as it is being typed
     bool recovery_later = false;       // the offer to recover is put off until the next start
-    ExportDialogState exports;
-    OpenDialogState open;
-    PaletteState palette;
     KeyboardFocus focus;
-    GlossaryDialogState glossary;
+    GlossaryState glossary;
     std::string term_asked;    // the id of the glossary's term under the mouse, as of the last frame; empty: none
     std::string replaces;      // the file of which the user was asked whether to replace it
     bool pick_files = false;   // the system's dialog for choosing files is to open
@@ -113,14 +106,14 @@ struct ViewState {
         return presenting ? largest_text : drawn_text_size(settings.text_scale, largest_text);
     }
 
-    // What a lab remembers, by the lab's own type.
+    // What a lab, a dialog or a panel remembers, by its own type.
     template <class State>
-    [[nodiscard]] State& lab() {
-        return labs.get<State>();
+    [[nodiscard]] State& part() {
+        return parts.get<State>();
     }
     template <class State>
-    [[nodiscard]] const State& lab() const {
-        return labs.get<State>();
+    [[nodiscard]] const State& part() const {
+        return parts.get<State>();
     }
 };
 

@@ -1,6 +1,6 @@
 #include "app/views/frame/window_layout.h"
 
-#include "app/views/frame/panels.h"
+#include "app/views/frame/view_state.h"
 
 #include <imgui.h>
 

@@ -11,6 +11,8 @@
 
 namespace decoderscope {
 
+struct ViewState;
+
 // How wide map and inspector are beside the stage. All lengths are pixels at a scale of 1.
 
 inline constexpr float kLeastMap = 150.0F, kLeastInspector = 220.0F;
@@ -33,6 +35,10 @@ struct PanelWidths {
 // The stage gets its room first: panels that don't fit beside it become narrower, then one of them is folded, then the
 // other.
 [[nodiscard]] PanelWidths fit_panels(float window, const WantedPanels& wanted);
+
+// Unfolds or folds a panel beside the stage. One that is unfolded gets the room, if need be, of the other.
+void show_map(ViewState& state, bool shown);
+void show_inspector(ViewState& state, bool shown);
 
 // What slides over the stage while presenting: by the pointer at its edge, or by its key.
 enum class SlidePanel : std::uint8_t { bars, map, inspector, timeline };

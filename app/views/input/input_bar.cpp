@@ -1,7 +1,6 @@
 #include "app/views/input/input_bar.h"
 
 #include "app/core/labs/generate/generator.h"
-#include "app/views/frame/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/wide_characters.h"
@@ -169,13 +168,13 @@ void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, con
 }  // namespace
 
 float input_bar_height(const Ui& ui, const Session& session, ViewState& state) {
-    const std::vector<Sequence> all = sequences(session, state.input);
+    const std::vector<Sequence> all = sequences(session, state.part<InputBarState>());
     for (const Sequence& sequence : all) keep_in_step(sequence);
     return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all)) + ui.px(10));
 }
 
 void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    InputBarState& bar = state.input;
+    InputBarState& bar = state.part<InputBarState>();
     const std::vector<Sequence> all = sequences(session, bar);
     if (all.empty()) return;
     ImDrawList& list = *ImGui::GetWindowDrawList();

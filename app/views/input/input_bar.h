@@ -3,6 +3,7 @@
 #include "app/core/labs/generate/prediction.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/tensor/tensor.h"
 
@@ -30,6 +31,10 @@ struct InputBarState {
     bool typed_source = false;  // the source box was typed into last
     bool focus = false;         // requests the keyboard focus
 };
+
+// The boxes that tokens are typed into, and the tokens as chips. The height is 0 for a model that reads no tokens.
+[[nodiscard]] float input_bar_height(const Ui& ui, const Session& session, ViewState& state);
+void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 // One of the two sequences that the input bar shows: what the session runs it on, and the box that it is typed into.
 struct Sequence {

@@ -151,7 +151,7 @@ std::size_t explanation_rows(const Session& session) {
 
 void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
-    auto& inspector = state.lab<InspectorState>();
+    auto& inspector = state.part<InspectorState>();
     if (inspector.opened_in != step.name) {
         inspector.opened.clear();
         inspector.opened_in = step.name;
@@ -232,7 +232,7 @@ void inspect_gradient(const Ui& ui, const Session& session, ViewState&, Commands
 void list_gradients(const Ui& ui, const Session& session, Commands& commands) {
     const std::string& target = session.scenario().gradients_of;
     if (target.empty()) return;
-    inspector_line(ui);
+    section_line(ui);
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 8100)) commands.push_back(command::SetGradients{});
     tooltip(tr("Switch the gradients off"));
     ImGui::SameLine(0, ui.px(6));

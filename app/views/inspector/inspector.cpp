@@ -6,7 +6,6 @@
 #include "app/core/run/labels.h"
 #include "app/core/session/edit_groups.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/terms.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -20,26 +19,6 @@
 
 namespace decoderscope {
 
-void inspector_line(const Ui& ui) {
-    ImGui::Dummy({1, ui.px(4)});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddLine(at, {at.x + ImGui::GetContentRegionAvail().x, at.y}, ui.theme.line);
-    ImGui::Dummy({1, ui.px(4)});
-}
-
-void inspector_heading(const Ui& ui, std::string_view text) {
-    inspector_line(ui);
-    text_line(ui.fonts.text, ui.theme.text, text);
-}
-
-void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text) {
-    const float width = compat::text_size(font, text).x;
-    ImGui::SameLine(0, ui.px(8));
-    if (ImGui::GetContentRegionAvail().x < width + ui.px(4)) ImGui::NewLine();
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width - ui.px(4));
-    text_line(font, color, text);
-}
-
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     if (draw_lessons(ui, session, state, area, commands)) return;
@@ -51,7 +30,7 @@ void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area
         open->inspect(ui, session, state, commands);
     } else {
         describe_step(ui, state, session.shown().run->plan(), session.step());
-        inspector_line(ui);
+        section_line(ui);
         inspect_cell(ui, session, state, commands);
     }
     list_gradients(ui, session, commands);
@@ -124,7 +103,7 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
     const bool has_cell = selected_cell(session).has_value();
     if (!has_cell) {
         teach_step(ui, state, session.step());
-        inspector_line(ui);
+        section_line(ui);
     }
     describe_cell(ui, session, state, commands);
     inspect_gradient(ui, session, state, commands);
@@ -136,7 +115,7 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
         if (short_one) explain_cell(ui, session, state, commands);
         inspect_vector(ui, session);
         if (!short_one) explain_cell(ui, session, state, commands);
-        inspector_line(ui);
+        section_line(ui);
         teach_step(ui, state, session.step());
     }
     list_vectors(ui, session, commands);
@@ -217,7 +196,7 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
 void list_edits(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::vector<Edit>& edits = session.scenario().edits;
     if (edits.empty()) return;
-    inspector_line(ui);
+    section_line(ui);
     text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", edits.size()));
     ImGui::SameLine();
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1)) commands.push_back(command::ClearEdits{});

@@ -35,14 +35,9 @@ struct InspectorState {
     std::uint64_t asked_at = 0;              // the snapshot's version then
 };
 
-// The sections of the inspector, from top to bottom. Each draws into the panel's flow.
+void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
-// A line between two sections.
-void inspector_line(const Ui& ui);
-// The heading of a section.
-void inspector_heading(const Ui& ui, std::string_view text);
-// Text at the right edge of the current line; on a line of its own where there is no room.
-void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
+// The sections of the inspector, from top to bottom. Each draws into the panel's flow.
 
 // The step: name, shape, formula.
 void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step);

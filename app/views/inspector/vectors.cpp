@@ -192,7 +192,7 @@ void inspect_vector(const Ui& ui, const Session& session) {
     const std::optional<Shown> rows = shown_rows(session);
     if (!rows || !rows->chosen) return;
     const Step& step = session.step();
-    inspector_heading(ui, tr("This row as a vector"));
+    section_heading(ui, tr("This row as a vector"));
     if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
         return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
     const std::vector<Ref> beside = vectors_beside(session.shown().run->plan(), step);
@@ -200,13 +200,13 @@ void inspect_vector(const Ui& ui, const Session& session) {
         describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
     else
         describe_beside(ui, session, beside, *rows->chosen);
-    inspector_line(ui);
+    section_line(ui);
 }
 
 void list_vectors(const Ui& ui, const Session& session, Commands& commands) {
     const std::optional<Shown> rows = shown_rows(session);
     if (!rows) return;
-    inspector_heading(ui, tr("All rows as vectors"));
+    section_heading(ui, tr("All rows as vectors"));
     if (!rows->table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
     list_rows(ui, session, session.step(), *rows->table, rows->slice, rows->chosen, commands);
 }
@@ -245,11 +245,11 @@ void inspect_norm(const Ui& ui, const Session& session) {
     if (!session.shown().run->value(step.id).contains(cell)) return;
     const Value<InspectedNorm> norm = inspected_norm(session.derived(), session.shown(), step, cell);
     if (!norm->row) return;
-    inspector_heading(ui, tr("This row in the norm"));
+    section_heading(ui, tr("This row in the norm"));
     paragraph(ui.fonts.caption, ui.theme.text, moments_text(*norm->row));
     if (step.axes.back().size > 1)
         paragraph(ui.fonts.caption, ui.theme.text, column_text(*norm->row, static_cast<std::size_t>(cell.back())));
-    inspector_line(ui);
+    section_line(ui);
 }
 
 }  // namespace decoderscope

@@ -171,7 +171,7 @@ void keep_or_drop(const WhatIf& tried, InspectorState& inspector, Commands& comm
 }  // namespace
 
 void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    auto& inspector = state.lab<InspectorState>();
+    auto& inspector = state.part<InspectorState>();
     const Step& step = session.step();
     const std::optional<Cell> cell = session.cursor().cell;
     const bool has_cell = cell && session.shown().run->value(step.id).contains(*cell);
@@ -190,7 +190,7 @@ void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Co
     ImGui::Dummy({1, ui.px(2)});
     keep_or_drop(what_if, inspector, commands);
     show_effect(ui, session, inspector, what_if, *cell);
-    inspector_line(ui);
+    section_line(ui);
 }
 
 namespace {
@@ -223,7 +223,7 @@ void type_over(const Ui& ui, const Session& session, ViewState& state, Commands&
     if (step.operation.traits().recorded_elsewhere) return;  // nothing would follow from it
     const Cell& cell = *session.cursor().cell;
     const float value = session.shown().run_of(step).value(step.id).at(cell);
-    TypeOverState& typed = state.lab<InspectorState>().typed;
+    TypeOverState& typed = state.part<InspectorState>().typed;
     const std::string name = cell_name(step.name, cell);
     if (!typed.shows.starts_with(name + " = ")) typed = {};  // another cell
     await_the_run(typed, session);

@@ -1,7 +1,6 @@
 #include "app/views/lessons/lesson_page.h"
 
 #include "app/core/run/labels.h"
-#include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lesson_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -68,7 +67,7 @@ void draw_end(const Ui& ui, LessonsState& panel) {
     const std::size_t all = questions_of(*player.lesson()).size(),
                       solved = player.progress().solved_of(*player.lesson());
     gap(ui, 6);
-    inspector_line(ui);
+    section_line(ui);
     text_line(ui.fonts.heading, ui.theme.text, solved == all ? tr("The end") : tr("The end, with questions left"));
     paragraph(ui.fonts.text, ui.theme.text,
               tr_n("{solved} of {count} question solved.", "{solved} of {count} questions solved.", all,
@@ -88,7 +87,7 @@ void draw_end(const Ui& ui, LessonsState& panel) {
 void draw_foot(const Ui& ui, LessonsState& panel) {
     const Player& player = *panel.player;
     gap(ui, 8);
-    inspector_line(ui);
+    section_line(ui);
     const std::size_t pages = player.lesson()->pages.size(), page = player.page();
     if (page > 0 && button(tr("Back"), "page-back")) turn(panel, page - 1);
     if (page > 0) ImGui::SameLine();

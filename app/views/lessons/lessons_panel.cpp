@@ -1,12 +1,12 @@
 #include "app/views/lessons/lessons_panel.h"
 
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
-#include "app/views/inspector/inspector.h"
+#include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lesson_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -23,7 +23,7 @@ using namespace lessons;
 
 constexpr double kPointed = 3.0;  // seconds
 
-LessonsState& panel_of(ViewState& state) { return state.lab<LessonsState>(); }
+LessonsState& panel_of(ViewState& state) { return state.part<LessonsState>(); }
 
 void list(LessonsState& panel) {
     if (panel.listed) return;
@@ -166,7 +166,7 @@ void open_lessons(ViewState& state) {
     show_right_side(state);
 }
 
-bool lessons_are_open(const ViewState& state) { return state.lab<LessonsState>().open; }
+bool lessons_are_open(const ViewState& state) { return state.part<LessonsState>().open; }
 
 void toggle_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
@@ -195,7 +195,7 @@ void open_lesson_beside(ViewState& state, const std::string& name) {
 }
 
 std::string lesson_beside(const ViewState& state) {
-    const auto& panel = state.lab<LessonsState>();
+    const auto& panel = state.part<LessonsState>();
     return panel.open && panel.player && panel.player->lesson()->bundled ? panel.player->lesson()->name : std::string();
 }
 

@@ -1,6 +1,7 @@
+#include "app/views/map/map.h"
+
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/step/shown_step.h"
-#include "app/views/frame/panels.h"
 #include "app/views/map/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"

@@ -1,6 +1,8 @@
+#include "app/views/map/timeline.h"
+
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/step/gradients.h"
-#include "app/views/frame/panels.h"
+#include "app/views/labs/checks/checks.h"
 #include "app/views/map/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"

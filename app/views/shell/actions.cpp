@@ -5,10 +5,12 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/slice.h"
-#include "app/core/text/characters.h"
+#include "app/views/dialogs/export_dialog.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
+#include "app/views/frame/terms.h"
+#include "app/views/frame/window_layout.h"
+#include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/labs/step/spreadsheet_view.h"
 #include "app/views/lessons/lessons_panel.h"
@@ -437,9 +439,10 @@ std::vector<Action> make_actions() {
     add(actions_of_cell());
     add(actions_of_tabs());
     add({{.label = message("Checks: what holds for this run?"), .key = Key::v, .run = opens(Dialog::checks)},
-         {.label = message("Edit the input"), .key = Key::i, .enabled = reads_tokens, .run = changes([](ViewState& s) {
-                                                                                          s.input.focus = true;
-                                                                                      })},
+         {.label = message("Edit the input"),
+          .key = Key::i,
+          .enabled = reads_tokens,
+          .run = changes([](ViewState& s) { s.part<InputBarState>().focus = true; })},
          {.label = message("Let the model write the target"),
           .enabled = can_write,
           .run = asks(command::WriteTarget{})}});
@@ -466,7 +469,7 @@ const std::vector<Action>& actions() {
 
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    const bool typing_goes_on = state.lab<InspectorState>().typed.take_back > 0;
+    const bool typing_goes_on = state.part<InspectorState>().typed.take_back > 0;
     if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     // Space and Enter press the control that Tab has led to.
     const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
@@ -474,24 +477,6 @@ void run_shortcuts(const Session& session, ViewState& state, Commands& commands)
         if (action.key != Key::none && !taken(action.key) && pressed(action.key, action.mods, action.repeats) &&
             action.enabled(session))
             action.run(session, state, commands);
-}
-
-int fuzzy_score(std::string_view label, std::string_view typed) {
-    const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-    const std::vector<Utf8Character> letters = characters(label);
-    int score = 0;
-    std::size_t at = 0;
-    for (const Utf8Character& c : characters(typed)) {
-        if (c.code == ' ') continue;
-        std::size_t found = at;
-        while (found < letters.size() && lower(letters[found].code) != lower(c.code)) ++found;
-        if (found == letters.size()) return -1;
-        const char32_t before = found == 0 ? ' ' : letters[found - 1].code;
-        const bool word = before == ' ' || before == '-' || before == '/';
-        score += word ? 8 : (found == at && at > 0 ? 4 : 1);
-        at = found + 1;
-    }
-    return score;
 }
 
 }  // namespace decoderscope

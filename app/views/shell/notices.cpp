@@ -1,7 +1,8 @@
+#include "app/views/shell/notices.h"
+
 #include "app/core/session/introduction.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "app/views/frame/panels.h"
+#include "app/core/session/session.h"
+#include "app/views/frame/view_state.h"
 
 namespace decoderscope {
 

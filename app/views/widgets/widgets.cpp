@@ -339,4 +339,34 @@ ImVec2 draw_empty_page(const Ui& ui, Area area, const std::string& heading, cons
     return {x, ImGui::GetCursorScreenPos().y + ui.px(8)};
 }
 
+void section_line(const Ui& ui) {
+    ImGui::Dummy({1, ui.px(4)});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddLine(at, {at.x + ImGui::GetContentRegionAvail().x, at.y}, ui.theme.line);
+    ImGui::Dummy({1, ui.px(4)});
+}
+
+void section_heading(const Ui& ui, std::string_view text) {
+    section_line(ui);
+    text_line(ui.fonts.text, ui.theme.text, text);
+}
+
+void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text) {
+    const float width = compat::text_size(font, text).x;
+    ImGui::SameLine(0, ui.px(8));
+    if (ImGui::GetContentRegionAvail().x < width + ui.px(4)) ImGui::NewLine();
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width - ui.px(4));
+    text_line(font, color, text);
+}
+
+void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines) {
+    if (lines.empty() || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
+    if (!compat::begin_tooltip()) return;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        if (!lines[i].empty())
+            paragraph(ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted, lines[i],
+                      ImGui::GetFontSize() * 24.0F);
+    ImGui::EndTooltip();
+}
+
 }  // namespace decoderscope

@@ -38,6 +38,13 @@ void prose_here(std::string_view text, float width);
 // One line in the panel's flow.
 void text_line(ImFont* font, ImU32 color, std::string_view text);
 
+// A line between two sections of a panel.
+void section_line(const Ui& ui);
+// The heading of a section.
+void section_heading(const Ui& ui, std::string_view text);
+// Text at the right edge of the current line; on a line of its own where there is no room.
+void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
+
 // A label with a separate id, which stays the same in every language.
 [[nodiscard]] std::string labelled(std::string_view text, std::string_view id);
 // A button with that text and id.
@@ -51,6 +58,8 @@ void text_line(ImFont* font, ImU32 color, std::string_view text);
 [[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
 // The tooltip of the previous item, shown while the mouse rests on it.
 void tooltip(const char* text);
+// Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
+void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);
 // Like compat::begin_tooltip, with the tooltip below or above the area that it explains: never over it, and inside the
 // window.
 [[nodiscard]] bool begin_tooltip_beside(Area explained);

@@ -69,8 +69,8 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     application.dropped(trace);
     REQUIRE(application.session().shown().trace_file);
     CHECK(application.session().shown().trace_file->label == "t.safetensors");
-    CHECK(application.state().lab<DiffTabState>().against == Against::file);
-    CHECK(application.state().lab<DiffTabState>().typed.data() == trace.front());
+    CHECK(application.state().part<DiffTabState>().against == Against::file);
+    CHECK(application.state().part<DiffTabState>().typed.data() == trace.front());
 }
 
 TEST_CASE("a link is opened as a page gives it, whatever tab is open; links lead to the address in the settings") {

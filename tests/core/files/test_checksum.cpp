@@ -25,6 +25,22 @@ TEST_CASE("a checksum is XXH64's") {
     CHECK(of_text(all + "tail") == "xxh64:81b3b2a9c25c6f59");
 }
 
+// The vectors of xxHash's own test suite (XSUM_sanityCheck, seed 0): the first bytes of a sequence that a product of a
+// prime makes.
+TEST_CASE("a checksum agrees with xxHash's published test vectors") {
+    std::string bytes;
+    std::uint64_t generator = 2654435761U;
+    for (int i = 0; i < 222; ++i) {
+        bytes += static_cast<char>(static_cast<unsigned char>(generator >> 56U));
+        generator *= 11400714785074694797U;
+    }
+    const auto of_first = [&](std::size_t count) { return of_text(std::string_view(bytes).substr(0, count)); };
+    CHECK(of_first(1) == "xxh64:e934a84adb052768");
+    CHECK(of_first(4) == "xxh64:9136a0dca57457ee");
+    CHECK(of_first(14) == "xxh64:8282dcc4994e35c8");
+    CHECK(of_first(222) == "xxh64:b641ae8cb691c174");
+}
+
 TEST_CASE("a checksum does not depend on the pieces in which bytes come") {
     std::string text;
     for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 7);

@@ -1,7 +1,7 @@
 // Sessions as links: what is copied is opened again, and a link from anywhere does no harm.
 #include "app/core/files/link.h"
 #include "app/core/session/session.h"
-#include "app/core/text/base64.h"
+#include "engine/base/base64.h"
 #include "engine/base/packed_text.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -29,7 +29,7 @@ SavedWork rich_work() {
 std::string text_of(const SessionFile& file) { return session_text(file, ""); }
 
 // A link to this JSON, whatever it is.
-std::string link_to(const std::string& json) { return "#s1=" + base64url(packed_text(json)); }
+std::string link_to(const std::string& json) { return "#s1=" + base64(packed_text(json), Base64::url); }
 
 std::string error_opening_link(const std::string& link) {
     return error_of([&] { static_cast<void>(open_link(link)); });
@@ -156,7 +156,7 @@ TEST_CASE("a link opens no file of the machine that it is opened on") {
 }
 
 TEST_CASE("what unpacks to more than any session is refused before it takes the memory") {
-    const std::string bomb = "#s1=" + base64url(packed_text(std::string(kMostLinkBytes + 1, ' ')));
+    const std::string bomb = "#s1=" + base64(packed_text(std::string(kMostLinkBytes + 1, ' ')), Base64::url);
     REQUIRE(bomb.size() < kMostLinkCharacters);
     check_message(error_opening_link(bomb), {"the link: ", std::to_string(kMostLinkBytes)});
     CHECK_THROWS_AS(unpacked_text(packed_text(std::string(1000, ' ')), 999), Error);

@@ -17,19 +17,19 @@ void add_exports(ExportScene& scene) {
 
 std::vector<Action> actions_of_list() {
     return {{.label = message("Sort the magnitudes"), .run = [](const Session&, ViewState& state, Commands&) {
-                 MagnitudesTabState& tab = state.lab<MagnitudesTabState>();
+                 MagnitudesTabState& tab = state.part<MagnitudesTabState>();
                  state.tab = kId;
                  tab.largest_first = !tab.largest_first;
              }}};
 }
 
 void save(const ViewState& state, SavedView& saved) {
-    const nlohmann::json json = {{"largest_first", state.lab<MagnitudesTabState>().largest_first}};
+    const nlohmann::json json = {{"largest_first", state.part<MagnitudesTabState>().largest_first}};
     saved.labs[std::string(kId)] = json.dump();
 }
 
 void restore(ViewState& state, const SavedView& saved) {
-    MagnitudesTabState& tab = state.lab<MagnitudesTabState>();
+    MagnitudesTabState& tab = state.part<MagnitudesTabState>();
     tab.largest_first = false;
     const auto found = saved.labs.find(std::string(kId));
     if (found == saved.labs.end()) return;

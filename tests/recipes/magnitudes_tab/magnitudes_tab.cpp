@@ -45,7 +45,7 @@ bool draw_row(const Ui& ui, const Magnitude& magnitude, float largest, Area row)
 }  // namespace
 
 void draw_magnitudes_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    MagnitudesTabState& tab = state.lab<MagnitudesTabState>();
+    MagnitudesTabState& tab = state.part<MagnitudesTabState>();
     state.hovered.reset();
     const float pad = ui.px(16), line = ui.px(20);
     ImGui::SetCursorScreenPos({area.low.x + pad, area.low.y + ui.px(8)});

@@ -79,7 +79,7 @@ TEST_CASE("a tab that is a folder and a line has its place, its key and its entr
     d.settle();
     press(d, Key::enter);
     CHECK(d.state.tab == "magnitudes");
-    CHECK(d.state.lab<MagnitudesTabState>().largest_first);
+    CHECK(d.state.part<MagnitudesTabState>().largest_first);
     press(d, Key::f1);
     CHECK(d.sees("Magnitudes:Howlargedothenumbersget?"));
 }
@@ -110,7 +110,7 @@ TEST_CASE("its view is saved with the work, read again, and refused by name wher
     const std::string path = folder.file("lesson.dscope");
     Driver d("pre-ln-layer");
     press(d, Key::u);
-    d.state.lab<MagnitudesTabState>().largest_first = true;
+    d.state.part<MagnitudesTabState>().largest_first = true;
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
     enter_path(d, Key::s, path);
     std::string text = read_bytes(path);
@@ -121,7 +121,7 @@ TEST_CASE("its view is saved with the work, read again, and refused by name wher
     Driver other("causal-lm");
     enter_path(other, Key::o, path);
     CHECK(other.state.tab == "magnitudes");
-    CHECK(other.state.lab<MagnitudesTabState>().largest_first);
+    CHECK(other.state.part<MagnitudesTabState>().largest_first);
     CHECK_FALSE(other.session.message());
     text.replace(text.find("true", text.find("largest_first")), 4, "7");
     write_bytes(path, text);

@@ -1,5 +1,6 @@
 // The dialog that exports what a tab shows, and copying to the clipboard.
 #include "app/core/figure/csv.h"
+#include "app/views/dialogs/export_dialog.h"
 #include "app/views/labs/generate/lab.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/labs/norms/lab.h"
@@ -53,7 +54,7 @@ TEST_CASE("every tab exports what it shows first, and every choice it offers can
         d.settle();
         REQUIRE(d.state.tab == tab.tab);
         open_export_dialog(d);
-        const auto choices = d.state.exports.choices;
+        const auto choices = d.state.part<ExportDialogState>().choices;
         REQUIRE_FALSE(choices.empty());
         CHECK(choices.front().label == tab.first);
         for (const ExportChoice& choice : choices) {
@@ -83,12 +84,12 @@ TEST_CASE("what is still being computed is neither copied nor exported, and the 
     CHECK(export_choices(d.session, d.state).empty());
     CHECK(tr(copy_shown_as_csv(d.session, d.state)) == "blocks.0.attn.result is being computed: nothing was copied");
     copy_shown_as_picture(d.session, d.state);
-    CHECK(d.state.exports.to_copy == nullptr);
+    CHECK(d.state.part<ExportDialogState>().to_copy == nullptr);
     d.session.finish();
     d.settle();
     open_export_dialog(d);
-    REQUIRE_FALSE(d.state.exports.choices.empty());
-    CHECK_FALSE(d.state.exports.choices.front().exhibit().panels.empty());
+    REQUIRE_FALSE(d.state.part<ExportDialogState>().choices.empty());
+    CHECK_FALSE(d.state.part<ExportDialogState>().choices.front().exhibit().panels.empty());
 }
 
 TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
@@ -99,20 +100,20 @@ TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
         return export_choices(d.session, d.state).front().label;
     };
     d.state.tab = "generate";
-    d.state.lab<GenerateTabState>().page = GeneratePage::cache;
+    d.state.part<GenerateTabState>().page = GeneratePage::cache;
     CHECK(first_choice() == "k and v of this layer and head");
-    d.state.lab<GenerateTabState>().page = GeneratePage::lens;
+    d.state.part<GenerateTabState>().page = GeneratePage::lens;
     CHECK(first_choice() == "The logit lens");
     const Heatmap lens = export_choices(d.session, d.state).front().exhibit().panels.front().heatmap();
     CHECK(lens.rows == 1 + d.session.scenario().config().num_layers);
     CHECK(lens.texts.size() == lens.values.size());
     d.state.tab = "norms";
-    d.state.lab<NormsTabState>().view = NormsView::step;
+    d.state.part<NormsTabState>().view = NormsView::step;
     CHECK(first_choice() == "The same step in both");
-    d.state.lab<NormsTabState>().view = NormsView::row;
+    d.state.part<NormsTabState>().view = NormsView::row;
     CHECK(first_choice().starts_with("One row of blocks."));
     d.state.tab = "heads";
-    d.state.lab<HeadsTabState>().opened = true;
+    d.state.part<HeadsTabState>().opened = true;
     CHECK(first_choice() == "This head: pattern, q, k and v");
 }
 
@@ -120,20 +121,20 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     const TemporaryFolder folder;
     Driver d;
     open_export_dialog(d);
-    CHECK(std::string(d.state.exports.path.data()).ends_with(".png"));
+    CHECK(std::string(d.state.part<ExportDialogState>().path.data()).ends_with(".png"));
     CHECK(d.sees("Scale"));
     CHECK(d.click_text("PDF"));
-    CHECK(std::string(d.state.exports.path.data()).ends_with(".pdf"));
+    CHECK(std::string(d.state.part<ExportDialogState>().path.data()).ends_with(".pdf"));
     CHECK_FALSE(d.sees("Scale"));
     CHECK(d.click_text("PNG"));
     CHECK(d.click_text("4×"));
-    CHECK(d.state.exports.options.scale == 4);
+    CHECK(d.state.part<ExportDialogState>().options.scale == 4);
     d.hands.tap(Key::escape);
     d.settle();
     open_export_dialog(d);
-    CHECK(d.state.exports.options.scale == 4);  // as chosen the last time
+    CHECK(d.state.part<ExportDialogState>().options.scale == 4);  // as chosen the last time
     d.type_over(folder.file("mine.npz"));
-    CHECK(d.state.exports.format == 6);
+    CHECK(d.state.part<ExportDialogState>().format == 6);
     d.hands.tap(Key::enter);
     d.settle();
     REQUIRE(d.last<command::Export>());
@@ -203,8 +204,8 @@ TEST_CASE("Ctrl+C copies what is shown as CSV") {
     CHECK(d.sees("CopiedasCSV."));
     d.hands.tap(Key::c, with_ctrl_shift);
     d.settle();
-    REQUIRE(d.state.exports.to_copy);  // for the window to put on the desktop's clipboard
-    CHECK(d.state.exports.to_copy->panels.size() == 1);
+    REQUIRE(d.state.part<ExportDialogState>().to_copy);  // for the window to put on the desktop's clipboard
+    CHECK(d.state.part<ExportDialogState>().to_copy->panels.size() == 1);
 }
 
 TEST_CASE("an export that takes longer shows how far it is, and can be cancelled there") {

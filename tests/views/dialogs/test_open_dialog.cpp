@@ -1,4 +1,5 @@
 // The dialog that opens a model: paths, progress, questions, and what can't be read.
+#include "app/views/dialogs/open_dialog.h"
 #include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/state_dict_folder.h"
@@ -58,7 +59,7 @@ TEST_CASE("a path that is typed lists what lies there, Tab completes it, Enter o
     CHECK(d.sees("checkpoints/"));
     d.hands.tap(Key::tab);
     d.settle();
-    CHECK(d.state.open.path.data() == folder.file("checkpoints/"));
+    CHECK(d.state.part<OpenDialogState>().path.data() == folder.file("checkpoints/"));
     CHECK(d.sees("gpt.safetensors"));
     check_dialog(d);
     d.hands.tap(Key::tab);
@@ -78,7 +79,7 @@ TEST_CASE("a click goes into a folder and opens weights") {
     open_model_dialog(d);
     d.type_over(folder.file(""));
     REQUIRE(d.click_text("checkpoints/"));
-    CHECK(d.state.open.path.data() == folder.file("checkpoints/"));
+    CHECK(d.state.part<OpenDialogState>().path.data() == folder.file("checkpoints/"));
     REQUIRE(d.click_text("gpt.safetensors"));
     REQUIRE(d.session.opening());
     CHECK(d.session.opening()->asks);
@@ -99,9 +100,9 @@ TEST_CASE("a state_dict's form says what was recognised, asks the rest, and open
     CHECK(d.sees("norm_first"));
     CHECK(d.sees("layer_norm_eps"));
     check_dialog(d);
-    d.state.open.answers["nhead"] = "4";
+    d.state.part<OpenDialogState>().answers["nhead"] = "4";
     REQUIRE(d.click_text("gelu"));
-    CHECK(d.state.open.answers["activation"] == "gelu");
+    CHECK(d.state.part<OpenDialogState>().answers["activation"] == "gelu");
     enter(d);
     CHECK_FALSE(d.session.opening());
     CHECK(d.session.shown().scenario.config().nhead == 4);
@@ -120,11 +121,11 @@ TEST_CASE("the form shows their tensors beside ours; one can be called otherwise
     CHECK(d.sees("layer_list.*.down_proj"));
     CHECK(d.sees("[12,16]"));
     check_dialog(d);
-    for (NamesRow& row : d.state.open.names) {
+    for (NamesRow& row : d.state.part<OpenDialogState>().names) {
         if (row.theirs == "layer_list.*.layernorm_att.weight") row.ours = "layers.*.norm2.weight";
         if (row.theirs == "layer_list.*.layernorm_ffn.weight") row.ours = "layers.*.norm1.weight";
     }
-    d.state.open.answers["nhead"] = "4";
+    d.state.part<OpenDialogState>().answers["nhead"] = "4";
     enter(d);
     REQUIRE_FALSE(d.session.opening());
     const Mapping& mapping = d.session.scenario().model()->mapping;
@@ -144,11 +145,11 @@ TEST_CASE("answers that don't fit leave the form and say why") {
     d.type_over(state_dict_folder("decoder"));
     enter(d);
     REQUIRE(d.session.opening());
-    d.state.open.answers["layer_norm_eps"] = "small";
+    d.state.part<OpenDialogState>().answers["layer_norm_eps"] = "small";
     enter(d);
     REQUIRE(d.session.opening());
     CHECK(d.sees("layer_norm_eps:expectedapositivenumber"));
-    CHECK(d.state.open.answers["layer_norm_eps"] == "small");
+    CHECK(d.state.part<OpenDialogState>().answers["layer_norm_eps"] == "small");
     REQUIRE(d.click_text("Anotherone"));
     CHECK_FALSE(d.session.opening());
     CHECK(d.state.dialog == Dialog::open_model);
@@ -165,7 +166,7 @@ TEST_CASE("what can't be opened says so in the dialog, which keeps what was type
     enter(d);
     CHECK(d.state.dialog == Dialog::open_model);
     CHECK(d.sees("nosuchmodel"));
-    CHECK(std::string(d.state.open.path.data()) == "/nowhere/at/all");
+    CHECK(std::string(d.state.part<OpenDialogState>().path.data()) == "/nowhere/at/all");
     CHECK(d.session.shown().scenario.model()->name == "pre-ln-layer");
     d.type_over("simple-decoder");
     enter(d);

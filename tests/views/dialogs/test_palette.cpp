@@ -81,8 +81,8 @@ TEST_CASE("the palette stays on the screen, whatever it lists, and scrolls to wh
             for (const auto& piece : d.seen()) CHECK((piece.high.y <= screen.size.y && piece.high.x <= screen.size.x));
             d.hands.tap(Key::up);  // from the first to the last
             d.settle();
-            CHECK(d.state.palette.chosen + 1 == d.state.palette.found.size());
-            const PaletteEntry& last = d.state.palette.entries[d.state.palette.found.back()];
+            CHECK(d.state.part<PaletteState>().chosen + 1 == d.state.part<PaletteState>().found.size());
+            const PaletteEntry& last = d.state.part<PaletteState>().entries[d.state.part<PaletteState>().found.back()];
             const std::string begin = last.name.substr(0, last.name.find(' '));
             CHECK(d.sees(begin));
         }
@@ -92,10 +92,10 @@ TEST_CASE("the palette stays on the screen, whatever it lists, and scrolls to wh
 TEST_CASE("nothing is searched again while nothing is typed") {
     Driver d("reverse");
     find(d, "blocks");
-    d.state.palette.found.pop_back();  // stays so until something is typed
-    const std::size_t found = d.state.palette.found.size();
+    d.state.part<PaletteState>().found.pop_back();  // stays so until something is typed
+    const std::size_t found = d.state.part<PaletteState>().found.size();
     for (int i = 0; i < 3; ++i) d.settle();
-    CHECK(d.state.palette.found.size() == found);
+    CHECK(d.state.part<PaletteState>().found.size() == found);
 }
 
 TEST_CASE("Esc closes a list before anything else") {

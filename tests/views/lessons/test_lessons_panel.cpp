@@ -19,7 +19,7 @@ using namespace decoderscope::testing;
 // Texts on the screen are read without their spaces.
 namespace {
 
-LessonsState& panel_of(Driver& driver) { return driver.state.lab<LessonsState>(); }
+LessonsState& panel_of(Driver& driver) { return driver.state.part<LessonsState>(); }
 
 // The first page of the first lesson.
 void begin_first(Driver& driver) {

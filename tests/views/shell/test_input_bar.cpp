@@ -1,4 +1,5 @@
 // What is typed into the input bar is run at once, and what is then shown.
+#include "app/views/input/input_bar.h"
 #include "app/views/input/token_chips.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/load/bundled_models.h"
@@ -140,16 +141,16 @@ TEST_CASE("the box shows what is run after undo, and after another model was ope
     begin(d);
     type(d, "ee");
     d.press(Key::escape);
-    CHECK(d.state.input.target.text == "ee");
+    CHECK(d.state.part<InputBarState>().target.text == "ee");
     d.press(Key::z, with_ctrl);
-    CHECK(d.state.input.target.text == "abcde");
+    CHECK(d.state.part<InputBarState>().target.text == "abcde");
     d.press(Key::y, with_ctrl);
-    CHECK(d.state.input.target.text == "ee");
+    CHECK(d.state.part<InputBarState>().target.text == "ee");
     d.session.apply(command::OpenModel{"causal-lm"});
     d.session.finish();
     d.settle();
-    CHECK(d.state.input.target.ids);
-    CHECK(contains(d.state.input.target.text, " "));
+    CHECK(d.state.part<InputBarState>().target.ids);
+    CHECK(contains(d.state.part<InputBarState>().target.text, " "));
 }
 
 TEST_CASE("what changes the tokens while the box has the keyboard is shown in it, and not taken back") {
@@ -159,7 +160,7 @@ TEST_CASE("what changes the tokens while the box has the keyboard is shown in it
     d.session.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
     d.session.finish();
     d.settle();
-    CHECK(d.state.input.target.text == "abc");
+    CHECK(d.state.part<InputBarState>().target.text == "abc");
     CHECK(tokens(d) == Ids{1, 3, 4, 5});
     d.press(Key::i);
     d.press(Key::end);

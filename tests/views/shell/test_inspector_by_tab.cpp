@@ -51,7 +51,7 @@ TEST_CASE("beside Generate the inspector says why this token comes next, with th
 TEST_CASE("beside the logit lens it says what each block would answer") {
     Driver d("verses");
     d.state.tab = "generate";
-    d.state.lab<GenerateTabState>().page = GeneratePage::lens;
+    d.state.part<GenerateTabState>().page = GeneratePage::lens;
     d.settle();
     d.settle();
     CHECK(inspects(d, "Afterblock0"));
@@ -67,11 +67,11 @@ TEST_CASE("beside Norms it has the numbers of both runs") {
     CHECK_FALSE(inspects(d, "attn.pattern"));
     CHECK(inspects(d, "Pre-Norm"));
     CHECK(inspects(d, "lengthofthestream"));
-    d.state.lab<NormsTabState>().view = NormsView::row;
+    d.state.part<NormsTabState>().view = NormsView::row;
     d.settle();
     CHECK(inspects(d, "variance"));
     CHECK(inspects(d, "dividedby"));
-    const auto& runs = *d.state.lab<NormsTabState>().shown;
+    const auto& runs = *d.state.part<NormsTabState>().shown;
     const float scale = runs.left.run->value("blocks.1.ln1.scale").at(Cell{0, 0, 0});
     CHECK(inspects(d, short_number_text(static_cast<double>(scale), 4)));
 }
@@ -83,7 +83,7 @@ TEST_CASE("beside Diff it says how the step differs, and where most") {
     d.state.tab = "diff";
     d.settle();
     d.settle();
-    const auto& diff = d.state.lab<DiffTabState>().shown;
+    const auto& diff = d.state.part<DiffTabState>().shown;
     REQUIRE(diff);
     const auto& tensors = diff->comparison.tensors;
     const auto probs = std::ranges::find(tensors, "probs", &TensorDifference::name);

@@ -39,7 +39,7 @@ TEST_CASE("in every language, lessons neither overlap nor leave the window, in t
                     open_lesson(d.state, lessons::find_lesson(card.name, code));
                     d.settle();
                     CHECK_FALSE(d.sees("Hint"));
-                    const auto& player = d.state.lab<LessonsState>().player;
+                    const auto& player = d.state.part<LessonsState>().player;
                     for (std::size_t page = 0; page < (all ? player->lesson()->pages.size() : 1); ++page) {
                         player->turn_to(page);
                         d.settle();

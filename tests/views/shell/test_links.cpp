@@ -131,7 +131,7 @@ TEST_CASE("a link brings its lesson, which leaves what the link opened") {
 
     Driver other("pre-ln-layer");
     paste(other, clipboard);
-    const LessonsState& panel = other.state.lab<LessonsState>();
+    const LessonsState& panel = other.state.part<LessonsState>();
     CHECK(panel.open);
     REQUIRE(panel.player);
     CHECK(panel.player->lesson()->name == lesson_beside(d.state));
@@ -148,7 +148,7 @@ TEST_CASE("a lesson that this program does not have is said; no path is opened a
         const Commands told = show_saved(d.state, view);
         REQUIRE(told.size() == 1);
         CHECK(std::get<command::Tell>(told.front()).sentence.english().find(name) != std::string::npos);
-        CHECK_FALSE(d.state.lab<LessonsState>().player);
+        CHECK_FALSE(d.state.part<LessonsState>().player);
     }
 }
 

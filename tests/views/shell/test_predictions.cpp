@@ -2,6 +2,7 @@
 // model writes.
 #include "app/core/labs/generate/prediction.h"
 #include "app/core/text/numbers.h"
+#include "app/views/input/input_bar.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/letter_models.h"
@@ -122,14 +123,14 @@ TEST_CASE("the model writes its target for another source, with one click and on
     d.hands.type("attention");
     d.settle();
     d.press(Key::escape);
-    CHECK(d.state.input.target.text == "redoced\nremrofsnart");  // the old one stays
+    CHECK(d.state.part<InputBarState>().target.text == "redoced\nremrofsnart");  // the old one stays
     CHECK(d.sees("✗"));
     REQUIRE(d.click_text("letthemodelwriteit"));
-    CHECK(d.state.input.target.text == "noitnetta");
+    CHECK(d.state.part<InputBarState>().target.text == "noitnetta");
     CHECK(d.sees("✓o✓i✓t✓n✓e✓t✓t✓a<eos>"));
     d.press(Key::z, with_ctrl);
-    CHECK(d.state.input.target.text == "redoced\nremrofsnart");
-    CHECK(d.state.input.source.text == "attention");
+    CHECK(d.state.part<InputBarState>().target.text == "redoced\nremrofsnart");
+    CHECK(d.state.part<InputBarState>().source.text == "attention");
     Driver continues("verses");
     CHECK_FALSE(continues.sees("letthemodelwriteit"));
 }
@@ -154,7 +155,7 @@ TEST_CASE("what is left out of a long text is counted, and a click on the count 
     const auto more = find_text(in_bar(d), "more");
     REQUIRE(more);
     d.click(more->middle_of("more"));
-    CHECK(d.state.input.target.first_chip > 0);
+    CHECK(d.state.part<InputBarState>().target.first_chip > 0);
     CHECK(find_text(in_bar(d), "more…"));
 }
 

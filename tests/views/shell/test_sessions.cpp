@@ -26,7 +26,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     d.session.apply(command::GoTo{"blocks.2.attn.z"});
     d.state.tab = "masks";
-    d.state.lab<NormsTabState>().gain_factor = 2.0F;
+    d.state.part<NormsTabState>().gain_factor = 2.0F;
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.sees("Savethesession"));
@@ -53,7 +53,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     CHECK(other.session.scenario().edits.size() == 1);
     CHECK(other.session.cursor().step == "blocks.2.attn.z");
     CHECK(other.state.tab == "diff");
-    CHECK(other.state.lab<NormsTabState>().gain_factor == 2.0F);
+    CHECK(other.state.part<NormsTabState>().gain_factor == 2.0F);
 }
 
 TEST_CASE("the palette opens other dialogs") {

@@ -384,10 +384,10 @@ private:
         const auto both =
             laid_out(base_.run->value(step.id), trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
         if (!both || wrong.other_shape) return std::nullopt;
-        const bool sum = step.part == Part::add && step.operands.size() == 2;
+        const bool sum = step.part == Part::add && step.operands_as(OperandRole::update).size() == 1;
         Tensor before;
         if (sum)
-            if (const auto stream = laid_out(base_.run->value(step.operands[0]),
+            if (const auto stream = laid_out(base_.run->operand(step, OperandRole::stream),
                                              trace_.tensors[wrong.match.tensor].values, wrong.match.placed))
                 before = stream->ours;
         std::size_t zeros = 0, scaled = 0;
@@ -471,7 +471,8 @@ private:
     [[nodiscard]] std::optional<Tensor> theirs_of(const Step& step) const {
         const Plan& plan = base_.run->plan();
         StepId origin = step.id;
-        if (step.operands.size() == 1 && step.operation.traits().goes_on) origin = step.operands[0];
+        if (step.operands.size() == 1 && step.operation.traits().goes_on)
+            origin = step.operand(OperandRole::stream).value_or(origin);
         for (const TensorCheck& check : base_.checks) {
             if (check.match.step != step.id && check.match.step != origin) continue;
             const auto both =

@@ -2,6 +2,8 @@
 
 #include "app/core/labs/step/direct_path.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 
 namespace decoderscope {
@@ -38,20 +40,20 @@ public:
         for (const StepId id : paths_.added) updates.emplace(origin_of(id), id);
         for (const auto& [origin, id] : updates) add_update(plan_[origin], plan_[id]);
         for (const auto& [norm, path] : paths_.from)
-            if (plan_[norm].operands.size() > 3)
-                add({Contributor::norm_shift, plan_[norm].name}, path, run_.value(plan_[norm].operands[3]));
+            if (const Ref shift = plan_.operand(plan_[norm], OperandRole::shift))
+                add({Contributor::norm_shift, plan_[norm].name}, path, run_.value(shift->id));
+        for (const StepId id : paths_.edited) add_edit(plan_[id]);
         add_head_bias();
+        add_edit_of_logits();
         for (const Contribution& term : made_.terms) made_.sum += term.logit;
-        const Tensor& logits = run_.value(paths_.head->id);
-        made_.logit = static_cast<double>(logits.at(Cell{batch_, position_, token_}));
-        if (minus_) made_.logit -= static_cast<double>(logits.at(Cell{batch_, position_, *minus_}));
+        made_.logit = logit_in(run_.value(paths_.head->id));
         return std::move(made_);
     }
 
 private:
     // What an update is before norms of its own (Peri-Norm).
     [[nodiscard]] StepId origin_of(StepId id) const {
-        while (plan_[id].operation.traits().norm) id = plan_[id].operands[0];
+        while (plan_[id].operation.traits().norm) id = *plan_[id].operand(OperandRole::input);
         return id;
     }
 
@@ -84,11 +86,9 @@ private:
 
     // The step with what each head adds to an attention's output; nullptr if its heads don't simply add up (dropout).
     [[nodiscard]] Ref results_of(const Step& origin) const {
-        for (const Step& step : plan_.steps()) {
-            const bool by_head = step.axes.size() == 4 && step.axes[3].name == axis::d_model;
-            if (by_head && step.attention == origin.attention && paths_.of.contains(step.id)) return &step;
-        }
-        return nullptr;
+        const auto found =
+            std::ranges::find_if(plan_.steps(), [&](const Step& step) { return are_results_of(step, origin); });
+        return found == plan_.steps().end() ? nullptr : &*found;
     }
 
     // Each head, and what is left of the update: the bias, the shift of a norm of its own.
@@ -105,18 +105,47 @@ private:
             heads += term.logit;
             made_.terms.push_back(term);
         }
-        const bool has_rest = origin.operands.size() > 2 || origin.id != update.id || !origin.patches.empty();
+        const bool has_rest = origin.operand(OperandRole::bias) || origin.id != update.id || !origin.patches.empty();
         if (!has_rest) return;
         const double whole = towards(paths_.of.at(update.id), row_of(run_.value(update.id), batch_, position_));
         made_.terms.push_back({Contributor::attention_bias, update.name, update.layer, std::nullopt, whole - heads});
     }
 
+    // What a step's operation made, before its edits.
+    [[nodiscard]] Tensor before_edits(const Step& step) const {
+        return step.operation.compute(run_.operands_of(step.id), step.axes);
+    }
+
+    // What edits of a sum or a norm on the stream changed in this position's row.
+    void add_edit(const Step& step) {
+        Row changed = row_of(run_.value(step.id), batch_, position_);
+        const Row before = row_of(before_edits(step), batch_, position_);
+        if (changed == before) return;
+        std::ranges::transform(changed, before, changed.begin(), std::minus<>());
+        made_.terms.push_back(
+            {Contributor::edit, step.name, step.layer, std::nullopt, towards(paths_.of.at(step.id), changed)});
+    }
+
+    void add_edit_of_logits() {
+        const Step& head = *paths_.head;
+        if (head.patches.empty()) return;
+        const double changed = logit_in(run_.value(head.id)) - logit_in(before_edits(head));
+        if (changed != 0.0) made_.terms.push_back({Contributor::edit, head.name, -1, std::nullopt, changed});
+    }
+
+    // The token's logit, or its difference from the other token's, in [batch, pos, vocab].
+    [[nodiscard]] double logit_in(const Tensor& logits) const {
+        const auto logit = static_cast<double>(logits.at(Cell{batch_, position_, token_}));
+        return minus_ ? logit - static_cast<double>(logits.at(Cell{batch_, position_, *minus_})) : logit;
+    }
+
     void add_head_bias() {
-        if (paths_.head->operands.size() < 3) return;
-        const Tensor& bias = run_.value(paths_.head->operands[2]);
-        double logit = static_cast<double>(bias.at(Cell{token_}));
-        if (minus_) logit -= static_cast<double>(bias.at(Cell{*minus_}));
-        made_.terms.push_back({Contributor::head_bias, plan_[paths_.head->operands[2]].name, -1, std::nullopt, logit});
+        const Ref bias = plan_.operand(*paths_.head, OperandRole::bias);
+        if (bias == nullptr) return;
+        const Tensor& values = run_.value(bias->id);  // [vocab]
+        double logit = static_cast<double>(values.at(Cell{token_}));
+        if (minus_) logit -= static_cast<double>(values.at(Cell{*minus_}));
+        made_.terms.push_back({Contributor::head_bias, bias->name, -1, std::nullopt, logit});
     }
 
     const Run& run_;
@@ -131,9 +160,12 @@ private:
 
 Sentence attribution_obstacle(const Run& run) {
     const DirectPaths paths = direct_paths(run);
-    if (paths.head == nullptr || run.value(paths.head->id).empty())
-        return message("This model has no logits: nothing is read from its stream.");
-    return {};
+    if (paths.head != nullptr && !run.value(paths.head->id).empty()) return {};
+    if (!run.value("logits").empty())
+        return message(
+            "What this run calls logits is not the product of its stream with the vocabulary: they have no "
+            "parts that sum to them.");
+    return message("This model has no logits: nothing is read from its stream.");
 }
 
 Attribution direct_attribution(const Run& run, Index batch, Index position, Index token, std::optional<Index> minus) {

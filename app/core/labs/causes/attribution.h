@@ -11,8 +11,8 @@ namespace decoderscope {
 
 // Direct logit attribution: a logit as a sum of what each head, each MLP and the embedding wrote into the stream, along
 // the stream alone and by the final norm's own scale (app/core/labs/step/direct_path.h). The terms sum to the logit,
-// before a soft cap.
-enum class Contributor { embedding, positions, head, attention_bias, attention, mlp, norm_shift, head_bias };
+// before a soft cap: where an edit set or scaled cells of the stream itself, what it changed is a term of its own.
+enum class Contributor { embedding, positions, head, attention_bias, attention, mlp, norm_shift, edit, head_bias };
 
 struct Contribution {
     Contributor kind = Contributor::embedding;

@@ -61,7 +61,8 @@ bool is_stream(const Step& step) { return step.part == Part::add || step.part ==
 
 // What tokens are looked up as.
 bool is_looked_up(const Plan& plan, const Step& step) {
-    return step.part == Part::embedding && !step.operands.empty() && plan[step.operands[0]].role == Role::input;
+    const Ref tokens = plan.operand(step, OperandRole::tokens);
+    return step.part == Part::embedding && tokens != nullptr && tokens->role == Role::input;
 }
 
 // The scores as they are computed, before a cap or a mask.
@@ -108,7 +109,7 @@ std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber
     for (const std::string& name : by) wanted.insert("grad." + name);
     std::map<std::string, Tensor> gradients;
     const auto add = [&](const Cell& cell, float factor) {
-        scenario.gradients_of = written({number.tensor, cell});
+        scenario.gradients_of = cell_name(number.tensor, cell);
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
         std::vector<Tensor> values =
             computed_steps(*plan, [&](const Step& step) { return wanted.contains(step.name); });
@@ -134,8 +135,8 @@ struct TokenInput {
 std::vector<TokenInput> token_inputs(const Plan& plan) {
     std::vector<TokenInput> inputs;
     for (const Step& step : plan.steps())
-        if (is_looked_up(plan, step) && step.operands.size() > 1)
-            inputs.push_back({&plan[step.operands[0]], &step, &plan[step.operands[1]]});
+        if (is_looked_up(plan, step))
+            inputs.push_back({plan.operand(step, OperandRole::tokens), &step, plan.operand(step, OperandRole::table)});
     return inputs;
 }
 

@@ -27,11 +27,11 @@ Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
     ShownSlopes shown;
     try {
         const auto& [tensor, cell, minus] = number.number;
-        scenario.gradients_of = written({tensor, cell});
+        scenario.gradients_of = cell_name(tensor, cell);
         const std::shared_ptr<const Run> run = co_await executed(plan_of(scenario));
         std::shared_ptr<const Run> other;
         if (minus) {
-            scenario.gradients_of = written({tensor, *minus});
+            scenario.gradients_of = cell_name(tensor, *minus);
             other = co_await executed(plan_of(scenario));
         }
         shown.slopes = slopes_of(*run, other.get(), number.batch);
@@ -278,6 +278,8 @@ Sentence name_of(const Contribution& term) {
             return message("{tensor}, its bias", {{"tensor", term.tensor}});
         case Contributor::norm_shift:
             return message("{tensor}, its shift", {{"tensor", term.tensor}});
+        case Contributor::edit:
+            return message("{tensor}, edited", {{"tensor", term.tensor}});
         case Contributor::attention:
         case Contributor::mlp:
         case Contributor::head_bias:

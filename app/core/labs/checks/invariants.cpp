@@ -89,7 +89,7 @@ std::vector<PatternStep> patterns_of(const Run& run) {
         if (step.operation.traits().values != Values::weights || run.value(step.id).empty()) continue;
         const Ref filled = fill_before(plan, step);
         if (filled == nullptr) continue;
-        patterns.push_back({step, run.value(step.id), run.value(step.operands[0]), run.value(*step.masked_by),
+        patterns.push_back({step, run.value(step.id), run.value(*step.main_operand()), run.value(*step.masked_by),
                             filled->operation.traits().fill->value});
     }
     return patterns;

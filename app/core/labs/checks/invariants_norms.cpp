@@ -191,18 +191,19 @@ Resumable<Invariant> measure_norms(const Run& run) {
         co_yield kPause;
         const std::optional<NormFacts> facts = step.operation.traits().norm;
         if (!facts || run.value(step.id).empty()) continue;
-        const Step& scale_step = plan[step.operands[1]];
-        const std::optional<ScaleFacts> scale = scale_step.operation.traits().scale;
+        const Ref scale_step = plan.operand(step, OperandRole::scale);
+        const std::optional<ScaleFacts> scale =
+            scale_step == nullptr ? std::nullopt : scale_step->operation.traits().scale;
         if (!scale) continue;
         const Norm norm = {step,
-                           scale_step,
+                           *scale_step,
                            facts->centred,
                            *scale,
-                           read_x(run.value(step.operands[0])),
-                           read_scale(run.value(scale_step.id)),
+                           read_x(run.operand(step, OperandRole::input)),
+                           read_scale(run.value(scale_step->id)),
                            read_out(run.value(step.id)),
-                           run.value(step.operands[2]).values(),
-                           step.operands.size() > 3 ? run.value(step.operands[3]).values() : Row(),
+                           run.operand(step, OperandRole::gain).values(),
+                           step.operand(OperandRole::shift) ? run.operand(step, OperandRole::shift).values() : Row(),
                            facts->gain_offset};
         rows.look_at(norm, step.axes);
     }

@@ -116,7 +116,7 @@ void measure_kept(FillConsequences& found, Index query, const Row& row) {
 FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
     const Slice slice = slice_of(*run.plan().find(attention + ".mask"), place, nhead);
     const Step& filled = *run.plan().find(attention + ".masked_scores");
-    const Tensor& scores = run.value(filled.operands[0]);  // before the mask
+    const Tensor& scores = run.operand(filled, OperandRole::scores);  // before the mask
     const Tensor& pattern = run.value(attention + ".pattern");
     MaskRows mask(run.value(attention + ".mask"));
     FillConsequences found;
@@ -164,7 +164,8 @@ bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const T
     if (tensor.is_ready() || !step.patches.empty()) return false;
     const Traits traits = step.operation.traits();
     if (traits.values == Values::mask) return true;
-    return traits.fill && std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operands[0]; });
+    return traits.fill &&
+           std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operand(OperandRole::scores); });
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ void add_point(std::vector<DepthCurve>& curves, const Step& of, const Step& step
 // What the sublayer itself wrote, where a norm stands between it and the sum.
 const Step& written_by_sublayer(const Plan& plan, const Step& update) {
     const Step* step = &update;
-    while (step->part == Part::norm) step = &plan[step->operands[0]];
+    while (step->part == Part::norm) step = plan.main_operand(*step);
     return *step;
 }
 
@@ -138,12 +138,13 @@ void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>&
                       mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;
         const double at = depth + (sum++ + 0.5) / sums;
-        for (std::size_t i = 1; i < step->operands.size(); ++i) {
-            const Step& update = run.plan()[step->operands[i]];
+        for (const StepId added_by_sum : step->operands_as(OperandRole::update)) {
+            const Step& update = run.plan()[added_by_sum];
             const Tensor& added = run.value(update.id);
             const Step& written = written_by_sublayer(run.plan(), update);
             add_point(curves.updates, written, update, at, mean_length(rows, added));
-            add_point(curves.ratios, written, update, at, mean_ratio(rows, added, run.value(step->operands[0])));
+            add_point(curves.ratios, written, update, at,
+                      mean_ratio(rows, added, run.operand(*step, OperandRole::stream)));
         }
     }
 }

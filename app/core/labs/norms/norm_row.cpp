@@ -82,19 +82,22 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
     const std::optional<NormFacts> facts = normalized->operation.traits().norm;
     const std::optional<ScaleFacts> scaled = scale->operation.traits().scale;
     if (!facts || !scaled) return std::nullopt;
-    const std::vector<StepId>& operands = normalized->operands;  // x, scale, gain, shift?
+    const Ref before = plan.operand(*normalized, OperandRole::input);
+    const Ref gain = plan.operand(*normalized, OperandRole::gain),
+              shift = plan.operand(*normalized, OperandRole::shift);
+    if (before == nullptr || gain == nullptr) return std::nullopt;
     NormRow row;
     row.norm = norm;
     row.centred = facts->centred;
-    row.before_step = plan[operands[0]].name;
-    row.before = row_of(run.value(operands[0]), batch, pos);
+    row.before_step = before->name;
+    row.before = row_of(run.value(before->id), batch, pos);
     row.after = row_of(after, batch, pos);
-    row.gain = all_of(run.value(operands[2]));
-    for (float& gain : row.gain) gain += facts->gain_offset;
-    row.gain_parameter = plan[operands[2]].name;
-    if (operands.size() > 3) {
-        row.shift = all_of(run.value(operands[3]));
-        row.shift_parameter = plan[operands[3]].name;
+    row.gain = all_of(run.value(gain->id));
+    for (float& value : row.gain) value += facts->gain_offset;
+    row.gain_parameter = gain->name;
+    if (shift != nullptr) {
+        row.shift = all_of(run.value(shift->id));
+        row.shift_parameter = shift->name;
     }
     row.eps = scaled->eps;
     row.eps_outside = scaled->eps_outside;

@@ -10,20 +10,20 @@ namespace {
 const Step* head_of(const Plan& plan) {
     for (const Step& step : plan.steps()) {
         const bool over_vocabulary = step.axes.size() == 3 && step.axes[2].name == axis::vocab;
-        if (step.part == Part::head && over_vocabulary && step.operands.size() > 1) return &step;
+        if (step.part == Part::head && over_vocabulary && step.operation.traits().is_linear) return &step;
     }
     return nullptr;
 }
 
-// What a sum multiplies its operand number `operand` by: what stands beside the operand's cell in its explanation.
-double factor_in_sum(const Run& run, const Step& sum, std::size_t operand) {
+// What a sum multiplies an operand by: what stands beside the operand's cell in its explanation.
+double factor_in_sum(const Run& run, const Step& sum, StepId operand) {
     const Explanation explanation =
         sum.operation.explain(run.operands_of(sum.id), run.value(sum.id), Cell(sum.axes.size(), 0));
     for (const Term& term : explanation.lines.back().terms) {
         double others = 1.0;
         bool found = false;
         for (const Factor& factor : term.factors) {
-            const bool is_operand = factor.cell && factor.cell->operand == operand && factor.text.empty();
+            const bool is_operand = factor.cell && sum.operands[factor.cell->operand] == operand && factor.text.empty();
             found = found || is_operand;
             if (!is_operand) others *= factor.value;
         }
@@ -44,21 +44,16 @@ void add_update(DirectPaths& paths, const Plan& plan, StepId update, DirectPath 
     paths.of[update] = path;
     while (plan[update].operation.traits().norm) {
         path = through_norm(update, path);
-        update = plan[update].operands[0];
+        update = *plan[update].operand(OperandRole::input);
         paths.of[update] = path;
     }
 }
 
-// Heads' results have the path of their attention's output: both are made from the same z, or one from the other.
+// Heads' results have the path of their attention's output.
 void add_results(DirectPaths& paths, const Plan& plan) {
     for (const Step& step : plan.steps()) {
-        const bool by_head =
-            step.axes.size() == 4 && step.axes[1].name == axis::head && step.axes[3].name == axis::d_model;
-        if (!by_head || step.attention.empty()) continue;  // gradients belong to no attention
         for (const auto& [id, path] : paths.of) {
-            const Step& update = plan[id];
-            if (update.attention != step.attention || update.operands.empty()) continue;
-            if (update.operands[0] != step.operands[0] && update.operands[0] != step.id) continue;
+            if (!are_results_of(step, plan[id])) continue;
             const DirectPath same = path;
             paths.of[step.id] = same;
             break;
@@ -72,11 +67,11 @@ std::vector<float> through_frozen_norm(const Run& run, const Step& norm, Index b
     const Axes one_row = {{axis::batch, 1}, {axis::pos, 1}, {axis::d_model, static_cast<Index>(row.size())}};
     const Tensor x(one_row, row);
     const Tensor scale({{axis::batch, 1}, {axis::pos, 1}, {axis::one, 1}},
-                       {run.value(norm.operands[1]).at(Cell{batch, pos, 0})});
+                       {run.operand(norm, OperandRole::scale).at(Cell{batch, pos, 0})});
     Operands operands;  // x, scale, gain
     operands.add(x);
     operands.add(scale);
-    operands.add(run.value(norm.operands[2]));
+    operands.add(run.operand(norm, OperandRole::gain));
     const Tensor normed = norm.operation.compute(operands, one_row);
     return {normed.values().begin(), normed.values().end()};
 }
@@ -89,28 +84,41 @@ DirectPaths direct_paths(const Run& run) {
     paths.head = head_of(plan);
     if (paths.head == nullptr) return paths;
     DirectPath path;
-    StepId at = paths.head->operands[0];
-    for (;; at = plan[at].operands[0]) {
-        const Step& step = plan[at];
-        const Traits traits = step.operation.traits();
-        paths.of[at] = path;
+    Ref at = plan.operand(*paths.head, OperandRole::input);
+    for (Ref before = nullptr;; at = before) {
+        const Traits traits = at->operation.traits();
+        paths.of[at->id] = path;
+        before = traits.norm      ? plan.operand(*at, OperandRole::input)
+                 : traits.goes_on ? plan.operand(*at, OperandRole::stream)
+                                  : nullptr;
+        if (before == nullptr) break;
+        if (!at->patches.empty()) paths.edited.push_back(at->id);
         if (traits.norm) {
-            paths.from[at] = path;
-            path = through_norm(at, path);
-        } else if (traits.goes_on) {
-            for (std::size_t i = 1; i < step.operands.size(); ++i) {
-                DirectPath added = path;
-                added.factor *= factor_in_sum(run, step, i);
-                add_update(paths, plan, step.operands[i], std::move(added));
-            }
-            path.factor *= factor_in_sum(run, step, 0);
-        } else {
-            paths.added.push_back(at);
-            break;
+            paths.from[at->id] = path;
+            path = through_norm(at->id, path);
+            continue;
         }
+        for (const StepId update : at->operands_as(OperandRole::update)) {
+            DirectPath added = path;
+            added.factor *= factor_in_sum(run, *at, update);
+            add_update(paths, plan, update, std::move(added));
+        }
+        path.factor *= factor_in_sum(run, *at, before->id);
     }
+    paths.added.push_back(at->id);
     add_results(paths, plan);
     return paths;
+}
+
+// Both are made from the same heads' output, or one from the other.
+bool are_results_of(const Step& results, const Step& whole) {
+    const bool by_head =
+        results.axes.size() == 4 && results.axes[1].name == axis::head && results.axes[3].name == axis::d_model;
+    if (!by_head || results.attention.empty() || results.attention != whole.attention) return false;
+    if (!whole.operation.traits().adds_heads) return false;
+    return whole.operand(OperandRole::results) == results.id ||
+           (whole.operand(OperandRole::input) &&
+            whole.operand(OperandRole::input) == results.operand(OperandRole::input));
 }
 
 std::vector<double> along_path(const Run& run, const DirectPath& path, Index batch, Index pos,
@@ -122,7 +130,7 @@ std::vector<double> along_path(const Run& run, const DirectPath& path, Index bat
 }
 
 double towards_token(const Run& run, const Step& head, std::span<const double> row, Index token) {
-    const Tensor& weight = run.value(head.operands[1]);  // [vocab, d_model]
+    const Tensor& weight = run.operand(head, OperandRole::weight);  // [vocab, d_model]
     const float* toward = weight.data() + token * weight.dim(1);
     double sum = 0.0;
     for (std::size_t d = 0; d < row.size(); ++d) sum += row[d] * static_cast<double>(toward[d]);

@@ -8,10 +8,11 @@ namespace {
 
 bool is_pattern(const Step& step) { return step.operation.traits().values == Values::weights; }
 
-// The step before a softmax, through steps that fill a mask in.
-StepId raw_scores(const Plan& plan, StepId id) {
-    while (!plan[id].operands.empty() && plan[plan[id].operands.front()].is_scores) id = plan[id].operands.front();
-    return id;
+// The scores before a cap or a mask, from the step that they enter the softmax as.
+Ref raw_scores(const Plan& plan, Ref scores) {
+    for (Ref before = scores; before != nullptr && before->is_scores; before = plan.main_operand(*before))
+        scores = before;
+    return scores;
 }
 
 Sentence name_of(StackKind stack) { return stack == StackKind::encoder ? message("Encoder") : message("Decoder"); }
@@ -47,9 +48,8 @@ std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& 
 }
 
 Ref scores_of_pattern(const Plan& plan, const Step& pattern) {
-    if (!is_pattern(pattern) || pattern.operands.empty()) return nullptr;
-    const StepId scores = raw_scores(plan, pattern.operands.front());
-    return plan[scores].is_scores ? &plan[scores] : nullptr;
+    const Ref scores = is_pattern(pattern) ? plan.main_operand(pattern) : nullptr;
+    return scores != nullptr && scores->is_scores ? raw_scores(plan, scores) : nullptr;
 }
 
 std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target) {

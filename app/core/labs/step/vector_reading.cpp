@@ -56,14 +56,6 @@ void keep_best(std::vector<TokenMove>& best, TokenMove move, Better better) {
     if (best.size() > kTokens) best.pop_back();
 }
 
-// The same update in the sum that adds it, found by its id or as a part of it.
-bool is_part_of(const Plan& plan, const Step& part, StepId update) {
-    const Step& whole = plan[update];
-    if (part.attention.empty() || whole.attention != part.attention || whole.operands.empty()) return false;
-    const bool result = part.axes.size() == 4 && part.axes.back().name == axis::d_model;
-    return result && (whole.operands[0] == part.operands[0] || whole.operands[0] == part.id);
-}
-
 // What is known of a run before any row is read.
 class Reading {
 public:
@@ -83,7 +75,7 @@ public:
     [[nodiscard]] Index rows() const { return slice_.rows(); }
     // Multiply-adds for the tokens of one row; 0 where there are none to find.
     [[nodiscard]] Index cost_of_tokens() const {
-        return path() == nullptr ? 0 : run_.value(paths_.head->operands[1]).size();
+        return path() == nullptr ? 0 : run_.operand(*paths_.head, OperandRole::weight).size();
     }
 
     [[nodiscard]] VectorReading read(Index at) const {
@@ -102,7 +94,7 @@ public:
     Resumable<Done> find_tokens(VectorReading& reading) const {
         const Row row = row_of(run_.value(step_.id), slice_.cell(reading.row, 0));
         const Row carried = along_path(run_, *path(), batch_, reading.row, row);
-        const Index vocab = run_.value(paths_.head->operands[1]).dim(0);
+        const Index vocab = run_.operand(*paths_.head, OperandRole::weight).dim(0);
         const Index pause = std::max<Index>(1, kSlice / static_cast<Index>(row.size()));
         for (Index token = 0; token < vocab; ++token) {
             const TokenMove move{token, towards_token(run_, *paths_.head, carried, token)};
@@ -132,7 +124,9 @@ private:
         return std::ranges::max_element(row) - row.begin();
     }
 
-    [[nodiscard]] Row head_row(Index token) const { return row_of(run_.value(paths_.head->operands[1]), {token, 0}); }
+    [[nodiscard]] Row head_row(Index token) const {
+        return row_of(run_.operand(*paths_.head, OperandRole::weight), {token, 0});
+    }
 
     [[nodiscard]] Row stream_row(Index at) const {
         const Tensor& stream = run_.value(stream_->id);
@@ -160,8 +154,8 @@ const Step* stream_of(const Plan& plan, const Step& step) {
     if (step.axes.empty() || step.axes.back().name != axis::d_model) return nullptr;
     for (const Step& sum : plan.steps()) {
         if (!sum.operation.traits().goes_on) continue;
-        for (std::size_t i = 1; i < sum.operands.size(); ++i)
-            if (sum.operands[i] == step.id || is_part_of(plan, step, sum.operands[i])) return &plan[sum.operands[0]];
+        for (const StepId update : sum.operands_as(OperandRole::update))
+            if (update == step.id || are_results_of(step, plan[update])) return plan.operand(sum, OperandRole::stream);
     }
     return nullptr;
 }

@@ -4,10 +4,13 @@
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/base/json_object.h"
 #include "engine/tokenizer/vocabulary.h"
 #include "engine/train/tasks.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -192,6 +195,76 @@ std::shared_ptr<const ModelFolder> folder_of(const Recipe& recipe, const Model& 
     }
     folder.files["example.json"] = example.dump(2) + "\n";
     return std::make_shared<const ModelFolder>(std::move(folder));
+}
+
+// ---- as a session keeps it
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kOptimiserWords = {"sgd", "adam", "adamw"};
+
+Index at_least_1(JsonObject& json, const char* key) {
+    const Index value = json.index(key);
+    if (value < 1) json.fail(key, message("expected at least 1"));
+    return value;
+}
+
+double from_0(JsonObject& json, const char* key) {
+    const double value = json.number(key);
+    if (!std::isfinite(value) || value < 0.0) json.fail(key, message("expected a number from 0"));
+    return value;
+}
+
+RunChoice read_run(JsonObject json) {
+    std::vector<const char*> places;
+    for (const PlaceOfNorms& place : places_of_norms()) places.push_back(place.word);
+    RunChoice run;
+    run.placement = places_of_norms()[json.word("norm_placement", places)].placement;
+    run.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
+    run.optimiser = static_cast<OptimiserKind>(json.word("optimizer", kOptimiserWords));
+    run.learning_rate = from_0(json, "lr");
+    run.warmup = json.index("warmup");
+    run.clip = from_0(json, "clip");
+    json.finish();
+    return run;
+}
+
+}  // namespace
+
+std::string saved_plan(const TrainingPlan& plan) {
+    nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+    for (const RunChoice& run : plan.runs)
+        runs.push_back({{"norm_placement", place_of_norms(run.placement).word},
+                        {"init", run.xavier ? "xavier" : "pytorch"},
+                        {"optimizer", kOptimiserWords[static_cast<std::size_t>(run.optimiser)]},
+                        {"lr", run.learning_rate},
+                        {"warmup", run.warmup},
+                        {"clip", run.clip}});
+    nlohmann::ordered_json json = {{"task", plan.task},  {"layers", plan.layers}, {"d_model", plan.d_model},
+                                   {"batch", plan.rows}, {"steps", plan.steps},   {"seed", plan.seed},
+                                   {"runs", runs}};
+    if (!plan.text.empty()) json["text"] = plan.text;
+    return json.dump();
+}
+
+TrainingPlan read_plan(const std::string& saved) {
+    const nlohmann::json parsed = parse_json(saved, message("an object"));
+    JsonObject json(parsed, "labs.train.");
+    TrainingPlan plan;
+    plan.task = trainable_tasks()[json.word("task", trainable_tasks())];
+    plan.layers = at_least_1(json, "layers");
+    plan.d_model = at_least_1(json, "d_model");
+    plan.rows = at_least_1(json, "batch");
+    plan.steps = at_least_1(json, "steps");
+    plan.seed = json.whole("seed");
+    if (json.find("text") != nullptr) plan.text = json.text("text");
+    plan.runs.clear();
+    for (const nlohmann::json& run : json.list("runs"))
+        plan.runs.push_back(read_run(JsonObject(run, "labs.train.runs.")));
+    if (plan.runs.empty() || plan.runs.size() > kMostRuns)
+        json.fail("runs", message("expected from 1 to {most} runs", {{"most", kMostRuns}}));
+    json.finish();
+    return plan;
 }
 
 }  // namespace decoderscope

@@ -47,6 +47,11 @@ struct TrainingPlan {
 // The three runs that show what warm-up is for; the same as norms_and_warmup().
 [[nodiscard]] TrainingPlan plan_of_warmup(std::uint64_t seed = 0);
 
+// As a session keeps it, an object of JSON: the choices, not the trainings, which give the same bits again.
+[[nodiscard]] std::string saved_plan(const TrainingPlan& plan);
+// Read back. Throws Error naming the key for anything that saved_plan() can't have made.
+[[nodiscard]] TrainingPlan read_plan(const std::string& saved);
+
 // Throws Error saying what doesn't fit: no text, a width that no number of heads divides.
 [[nodiscard]] std::vector<Recipe> recipes_of(const TrainingPlan& plan);
 [[nodiscard]] Phrase title_of(OptimiserKind kind);

@@ -222,7 +222,7 @@ void draw_slopes(const Ui& ui, const Session& session, ViewState& state, const R
 
 void draw_moves(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
                 Commands& commands) {
-    CausesTabState& causes = state.lab<CausesTabState>();
+    CausesTabState& causes = state.part<CausesTabState>();
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("moves", {area.width() + ui.px(8), std::max(area.height(), 1.0F)});
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -283,7 +283,7 @@ void draw_picture(const Ui& ui, ViewState& state, const Heatmap& heatmap, const 
 
 void draw_patching(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
                    Commands& commands) {
-    CausesTabState& causes = state.lab<CausesTabState>();
+    CausesTabState& causes = state.part<CausesTabState>();
     const Snapshot& shown = session.shown();
     if (causes.stopped == number.number) {
         ImGui::SetCursorScreenPos(area.low);

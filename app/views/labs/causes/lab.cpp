@@ -2,8 +2,8 @@
 
 #include "app/core/text/numbers.h"
 #include "app/views/frame/terms.h"
-#include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/json_object.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kId = "causes";
 
 void add_exports(ExportScene& scene) {
-    const CausesTabState& causes = scene.state.lab<CausesTabState>();
+    const CausesTabState& causes = scene.state.part<CausesTabState>();
     if (!causes.shown) return;
     const Snapshot& shown = scene.session.shown();
     const ResolvedNumber& number = *causes.shown;
@@ -53,7 +53,7 @@ void put(nlohmann::ordered_json& json, const char* key, const std::optional<Inde
 }
 
 void save(const ViewState& state, SavedView& saved) {
-    const CausesTabState& causes = state.lab<CausesTabState>();
+    const CausesTabState& causes = state.part<CausesTabState>();
     nlohmann::ordered_json number = {{"kind", kNumberKindNames[static_cast<std::size_t>(causes.number.kind)]}};
     if (causes.number.kind == NumberKind::cell) {
         number["tensor"] = causes.number.tensor;
@@ -104,7 +104,7 @@ OtherChoice read_other(JsonObject json) {
 }
 
 void restore(ViewState& state, const SavedView& saved) {
-    CausesTabState& causes = state.lab<CausesTabState>();
+    CausesTabState& causes = state.part<CausesTabState>();
     const auto found = saved.labs.find(std::string(kId));
     CausesTabState read;
     if (found != saved.labs.end()) {
@@ -219,7 +219,7 @@ bool draw_causes_progress(const Ui& ui, const CausesProgress& progress, Area are
 }
 
 void ask_what_moves(const Session& session, ViewState& state) {
-    CausesTabState& causes = state.lab<CausesTabState>();
+    CausesTabState& causes = state.part<CausesTabState>();
     state.tab = "causes";
     causes.page = CausesPage::moves;
     const std::optional<Cell>& cell = session.cursor().cell;
@@ -228,7 +228,7 @@ void ask_what_moves(const Session& session, ViewState& state) {
 }
 
 void draw_causes_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    CausesTabState& causes = state.lab<CausesTabState>();
+    CausesTabState& causes = state.part<CausesTabState>();
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     ImGui::SetCursorScreenPos(rest.low);
@@ -255,13 +255,13 @@ void draw_causes_tab(const Ui& ui, const Session& session, ViewState& state, Are
 }
 
 void inspect_causes(const Ui& ui, const Session& session, ViewState& state, Commands&) {
-    const CausesTabState& causes = state.lab<CausesTabState>();
+    const CausesTabState& causes = state.part<CausesTabState>();
     if (causes.shown) {
         const Tensor& values = session.shown().run->value(causes.shown->number.tensor);
         paragraph(ui.fonts.text, ui.theme.text, tr(causes.shown->name));
         if (!values.empty() && values.contains(causes.shown->number.cell))
             text_line(ui.fonts.heading, ui.theme.text, cause_text(causes.shown->number.in(values)));
-        inspector_line(ui);
+        section_line(ui);
     }
     say_page(ui, state, causes.page);
 }

@@ -2,7 +2,6 @@
 
 #include "app/core/labs/causes/shown_causes.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 

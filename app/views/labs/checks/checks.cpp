@@ -1,5 +1,6 @@
+#include "app/views/labs/checks/checks.h"
+
 #include "app/core/run/labels.h"
-#include "app/views/frame/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 

@@ -91,7 +91,7 @@ Value<ShownBisection> found_bisection(const Session& session, const BisectTabSta
 
 void draw_bisect_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const std::shared_ptr<const ReferenceRun>& file = session.shown().trace_file;
-    BisectTabState& bisect = state.lab<DiffTabState>().bisect;
+    BisectTabState& bisect = state.part<DiffTabState>().bisect;
     follow_file(bisect, file.get());
     if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, area);
     if (bisect.cancelled == bisect.question) return draw_cancelled(ui, bisect, area);

@@ -175,7 +175,7 @@ float diff_header_height(const Ui& ui, Against against, float width) {
 }
 
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     ImGui::SetCursorScreenPos(area.low);
     const FirstLine line = first_line(ui, diff.against, area.width());
     choose_against(ui, diff, line.says_what);

@@ -3,11 +3,11 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/terms.h"
-#include "app/views/inspector/inspector.h"
 #include "app/views/labs/diff/bisect_page.h"
 #include "app/views/labs/diff/lab.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, c
 }
 
 void draw_three(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     const Step& step = session.step();
     const Value<DifferencePictures> pictures =
         shown_difference(session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
@@ -162,7 +162,7 @@ void draw_note(const Ui& ui, Area area, const std::string& text) {
 
 void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const Step& step = session.step();
-    const TensorDifference* d = difference_of(state.lab<DiffTabState>().shown->comparison, step.name);
+    const TensorDifference* d = difference_of(state.part<DiffTabState>().shown->comparison, step.name);
     const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
     const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
@@ -216,7 +216,7 @@ void say_tensor(const Ui& ui, const TensorDifference& d, ViewState& state, Comma
 }  // namespace
 
 void inspect_difference(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    const DiffTabState& diff = state.lab<DiffTabState>();
+    const DiffTabState& diff = state.part<DiffTabState>();
     if (diff.against == Against::bisect) return inspect_bisection(ui, session, diff.bisect);
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"), find_term("difference"));
     if (!diff.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));
@@ -231,7 +231,7 @@ void inspect_difference(const Ui& ui, const Session& session, ViewState& state, 
                  2))
             go_to_largest(session, first, commands);
     }
-    inspector_line(ui);
+    section_line(ui);
     const auto here = std::ranges::find(comparison.tensors, session.step().name, &TensorDifference::name);
     paragraph(ui.fonts.mono, ui.theme.text, session.step().name);
     explain_term(ui, state, term_of(session.step()));

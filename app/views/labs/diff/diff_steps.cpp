@@ -105,7 +105,7 @@ void mark_tooltip(const Ui& ui, const TensorDifference& d) {
 }  // namespace
 
 void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
-    const Comparison& comparison = state.lab<DiffTabState>().shown->comparison;
+    const Comparison& comparison = state.part<DiffTabState>().shown->comparison;
     const Plan& plan = session.shown().run->plan();
     const std::size_t count = count_of_a(comparison);
     const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
@@ -263,7 +263,7 @@ std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
 }  // namespace
 
 void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     const auto& tensors = diff.shown->comparison.tensors;
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     draw_head(ui, diff, {area.low, {area.high.x - scrollbar, area.low.y + head}});

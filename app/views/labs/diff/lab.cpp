@@ -2,7 +2,6 @@
 
 #include "app/core/labs/diff/comparison_text.h"
 #include "app/core/labs/diff/shown_comparison.h"
-#include "app/views/frame/panels.h"
 #include "app/views/labs/diff/bisect_page.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
@@ -18,7 +17,7 @@ namespace {
 constexpr std::string_view kId = kDiffLab;
 
 void add_exports(ExportScene& scene) {
-    const Value<ShownComparison>& diff = scene.state.lab<DiffTabState>().shown;
+    const Value<ShownComparison>& diff = scene.state.part<DiffTabState>().shown;
     if (!diff || diff->of.lock() != scene.session.shown().run) return;
     scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
         return difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance);
@@ -26,14 +25,14 @@ void add_exports(ExportScene& scene) {
 }
 
 void leave(ViewState& state) {
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     diff.asked.reset();
     diff.shown = {};
 }
 
 void pin(const Session&, ViewState& state, Commands& commands) {
     state.tab = kId;
-    state.lab<DiffTabState>().against = Against::pinned;
+    state.part<DiffTabState>().against = Against::pinned;
     commands.push_back(command::Pin{});
 }
 
@@ -43,14 +42,14 @@ std::vector<Action> actions_of_runs() {
 
 // The file to compare with is not saved here: the session knows and saves it.
 void save(const ViewState& state, SavedView& saved) {
-    const DiffTabState& diff = state.lab<DiffTabState>();
+    const DiffTabState& diff = state.part<DiffTabState>();
     saved.compare = {diff.against, diff.option, {}, diff.tolerance, diff.bisect.question};
     // Sorted, as a session file has them.
     std::ranges::sort(saved.compare.bisect.chosen, {}, &ChosenMatch::theirs);
 }
 
 void restore(ViewState& state, const SavedView& saved) {
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     diff.against = saved.compare.against;
     diff.option = saved.compare.option;
     diff.tolerance = saved.compare.tolerance;
@@ -64,7 +63,7 @@ void restore(ViewState& state, const SavedView& saved) {
 std::optional<Command> take_file(const Session& session, ViewState& state, const std::string& path) {
     const bool recording = is_recording(path);
     if (!recording && !path.ends_with(".safetensors")) return std::nullopt;
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     // What our names don't tell is aligned by bisecting; two recordings are compared by their names.
     const bool bisects = session.scenario().computes() && (recording || diff.against == Against::bisect);
     return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
@@ -169,7 +168,7 @@ void draw_missing(const Ui& ui, const Compared& b, Area area) {
 }
 
 void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     const Comparison& comparison = diff.shown->comparison;
     std::string text = measured_text(comparison) + ".";
     const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
@@ -190,7 +189,7 @@ void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state
 // ---- the result
 
 void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
-    const Comparison& comparison = state.lab<DiffTabState>().shown->comparison;
+    const Comparison& comparison = state.part<DiffTabState>().shown->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
     const std::string caption = tr("largest |A − B| of each step");
@@ -240,7 +239,7 @@ void go_to_largest(const Session& session, const TensorDifference& difference, C
 }
 
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.lab<DiffTabState>();
+    DiffTabState& diff = state.part<DiffTabState>();
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
     ask_for_companion(diff, commands);

@@ -4,9 +4,10 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/generate/lab.h"
-#include "app/views/labs/masks/lab.h"
+#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>

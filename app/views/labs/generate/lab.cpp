@@ -3,11 +3,9 @@
 #include "app/core/labs/generate/generation.h"
 #include "app/core/labs/generate/shown_generation.h"
 #include "app/core/text/token_text.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/terms.h"
-#include "app/views/inspector/inspector.h"
-#include "app/views/labs/masks/lab.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <array>
@@ -19,7 +17,7 @@ namespace decoderscope {
 namespace {
 
 void add_exports(ExportScene& scene) {
-    const GenerateTabState& generate = scene.state.lab<GenerateTabState>();
+    const GenerateTabState& generate = scene.state.part<GenerateTabState>();
     if (!generation_obstacle(scene.shown.scenario).empty()) return;
     const Index row = scene.place.batch;
     if (generate.page == GeneratePage::cache)
@@ -36,7 +34,7 @@ void add_exports(ExportScene& scene) {
 }
 
 void leave(ViewState& state) {
-    GenerateTabState& generate = state.lab<GenerateTabState>();
+    GenerateTabState& generate = state.part<GenerateTabState>();
     generate.asked_cache.reset();
     generate.asked_lens.reset();
     generate.running = false;
@@ -75,7 +73,7 @@ std::vector<Action> actions_of_text() {
              .key = Key::r,
              .enabled = can_generate,
              .run = on_this_tab([](const Session&, ViewState& state, Commands&) {
-                 GenerateTabState& generate = state.lab<GenerateTabState>();
+                 GenerateTabState& generate = state.part<GenerateTabState>();
                  generate.running = !generate.running;
              })}};
 }
@@ -116,7 +114,7 @@ Value<ShownNextToken> next_token_of(const Session& session) {
 
 // While it runs, generates a token at intervals.
 void run_on(const Session& session, ViewState& state, Commands& commands) {
-    GenerateTabState& tab = state.lab<GenerateTabState>();
+    GenerateTabState& tab = state.part<GenerateTabState>();
     const double now = ImGui::GetTime();
     if (!tab.running) {
         tab.next_token_at = now;
@@ -205,7 +203,7 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
     const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const Scenario& scenario = session.shown().scenario;
     if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty()) {
-        state.lab<GenerateTabState>().running = false;
+        state.part<GenerateTabState>().running = false;
         draw_obstacle(ui, inner, obstacle);
         return;
     }
@@ -297,7 +295,7 @@ void inspect_generation(const Ui& ui, const Session& session, ViewState& state, 
         return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
     const GenerateScene scene = generate_scene(ui, session, state, commands);
     paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
-    inspector_line(ui);
+    section_line(ui);
     switch (scene.tab().page) {
         case GeneratePage::next_token:
             return say_next_token(scene);

@@ -54,7 +54,7 @@ struct GenerateScene {
     Index length;  // its number of tokens
     Value<ShownNextToken> next;
 
-    [[nodiscard]] GenerateTabState& tab() const { return state.lab<GenerateTabState>(); }
+    [[nodiscard]] GenerateTabState& tab() const { return state.part<GenerateTabState>(); }
     [[nodiscard]] const Scenario& scenario() const { return session.shown().scenario; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // A token in readable form: its piece on one line, or its id.

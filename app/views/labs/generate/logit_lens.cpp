@@ -1,7 +1,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/labs/generate/lab.h"
-#include "app/views/labs/masks/lab.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>

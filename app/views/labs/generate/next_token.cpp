@@ -1,11 +1,10 @@
 #include "app/core/figure/heatmap_image.h"
 #include "app/core/labs/generate/generation.h"
 #include "app/core/text/numbers.h"
-#include "app/views/frame/panels.h"
 #include "app/views/labs/generate/lab.h"
-#include "app/views/labs/masks/lab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>

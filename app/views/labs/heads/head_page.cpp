@@ -33,7 +33,7 @@ struct OpenHead {
 };
 
 OpenHead open_head(const Session& session, const ViewState& state) {
-    const std::string& attention = state.lab<HeadsTabState>().attention;
+    const std::string& attention = state.part<HeadsTabState>().attention;
     const Step& pattern = *session.shown().run->plan().find(attention + ".pattern");
     const Index head = session.cursor().place.head;
     return {attention, pattern, head, pattern.axes[1].size, head_factor(session.scenario().edits, attention, head)};
@@ -55,7 +55,7 @@ std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& s
              [&ui, &state] {
                  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
                  if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001))
-                     state.lab<HeadsTabState>().opened = false;
+                     state.part<HeadsTabState>().opened = false;
                  tooltip(tr("Back to the grid (Esc)"));
              }},
             {counter_width(ui, tr("head"), open.head), gap,
@@ -79,8 +79,8 @@ std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& s
 float draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(4);
     const Snapshot& shown = session.shown();
-    const Value<MeasuredHeads> measured = measured_heads(session.derived(), shown.scenario, shown.run,
-                                                         state.lab<HeadsTabState>().kind, session.cursor().place.batch);
+    const Value<MeasuredHeads> measured = measured_heads(
+        session.derived(), shown.scenario, shown.run, state.part<HeadsTabState>().kind, session.cursor().place.batch);
     if (!measured) {
         draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Measuring …"));
         return area.low.y + line;
@@ -119,10 +119,11 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
     if (!held) tooltip(tr("Scale this head's z: 0 is off, 1 as the model has it, 2 twice as strong"));
     factor = std::round(factor * kSteps) / kSteps;
     if (moved && factor != open.factor) {
-        commands.push_back(command::ScaleHeadTo{open.attention, open.head, factor, state.lab<HeadsTabState>().scaling});
-        state.lab<HeadsTabState>().scaling = true;
+        commands.push_back(
+            command::ScaleHeadTo{open.attention, open.head, factor, state.part<HeadsTabState>().scaling});
+        state.part<HeadsTabState>().scaling = true;
     }
-    if (!held) state.lab<HeadsTabState>().scaling = false;
+    if (!held) state.part<HeadsTabState>().scaling = false;
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text,
@@ -239,8 +240,8 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
     const PatternLines lines =
         *shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
-    const auto token = draw_bipartite(ui, heatmap, lines, lit, state.lab<HeadsTabState>().pinned, lines_area);
-    const auto row = lit_in_pattern(heatmap, token ? token : state.lab<HeadsTabState>().pinned);
+    const auto token = draw_bipartite(ui, heatmap, lines, lit, state.part<HeadsTabState>().pinned, lines_area);
+    const auto row = lit_in_pattern(heatmap, token ? token : state.part<HeadsTabState>().pinned);
     const bool is_result = session.step().id == open.pattern.id;
     draw_card(ui, session, state, {open.pattern, picture, is_result}, row, hovered, commands);
 }

@@ -165,7 +165,7 @@ float cell_text_height(const Ui& ui, CellStyle style) {
 
 void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, const HeadScore& score, CellStyle style,
                     Area box, Commands& commands) {
-    HeadsTabState& heads = state.lab<HeadsTabState>();
+    HeadsTabState& heads = state.part<HeadsTabState>();
     const Step& pattern = *session.shown().run->plan().find(score.attention + ".pattern");
     const float factor = head_factor(session.scenario().edits, score.attention, score.head);
     const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);

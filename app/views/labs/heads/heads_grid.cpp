@@ -196,7 +196,7 @@ void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
 void draw_grid(const Ui& ui, const Session& session, ViewState& state, const MeasuredHeads& measured, Area area,
                Commands& commands) {
     const std::vector<HeadScore>& scores = measured.scores;
-    const HeadsTabState& heads = state.lab<HeadsTabState>();
+    const HeadsTabState& heads = state.part<HeadsTabState>();
     const bool by_layer = heads.order == HeadOrder::by_layer;
     const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
     if (by_layer) draw_head_numbers(ui, grid, area.low.x);
@@ -226,7 +226,7 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
 }  // namespace
 
 void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    HeadsTabState& heads = state.lab<HeadsTabState>();
+    HeadsTabState& heads = state.part<HeadsTabState>();
     const Snapshot& shown = session.shown();
     const Value<MeasuredHeads> known =
         measured_heads(session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);

@@ -7,7 +7,6 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
-#include "app/views/frame/panels.h"
 #include "app/views/labs/heads/head_page.h"
 #include "app/views/labs/heads/heads_grid.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -23,7 +22,7 @@ namespace {
 
 // The stage shows patterns, so their heads and layers are collected, not those of the cursor's step.
 void add_exports(ExportScene& scene) {
-    const HeadsTabState& heads = scene.state.lab<HeadsTabState>();
+    const HeadsTabState& heads = scene.state.part<HeadsTabState>();
     const Plan& plan = scene.shown.run->plan();
     scene.gathers_step = false;
     const std::vector<std::string> attentions = attentions_of_kind(plan, heads.kind);
@@ -56,7 +55,7 @@ std::optional<Suggestion> suggest(const Session& session) {
                                    command::ScaleHeadTo{opening->attention, head, off ? 1.0F : 0.0F}}};
 }
 
-void leave(ViewState& state) { state.lab<HeadsTabState>().preview.reset(); }
+void leave(ViewState& state) { state.part<HeadsTabState>().preview.reset(); }
 
 }  // namespace
 
@@ -105,7 +104,7 @@ void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& com
 }  // namespace
 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    HeadsTabState& heads = state.lab<HeadsTabState>();
+    HeadsTabState& heads = state.part<HeadsTabState>();
     // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
     const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
     if (escape && !session.cursor().cell) heads.opened = false;
@@ -315,7 +314,7 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
     ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
     const float line = compat::font_size(ui.fonts.caption);
     const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
-    const Compared runs = compared(session, state.lab<HeadsTabState>());
+    const Compared runs = compared(session, state.part<HeadsTabState>());
     const Ref output = output_step(runs.after->plan());
     if (output == nullptr) return;
     const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
@@ -330,10 +329,10 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
                          output_effects(session.derived(), runs.before, runs.after, *output, batch),
                          axis_labels(session.shown().scenario, *output, 1, batch),
                          batch,
-                         state.lab<HeadsTabState>().by_norm};
-    choose_height(ui, state.lab<HeadsTabState>(), top);
+                         state.part<HeadsTabState>().by_norm};
+    choose_height(ui, state.part<HeadsTabState>(), top);
     const std::string text =
-        headline(shown, state.lab<HeadsTabState>().opened) + (session.stale() ? "  · computing …" : "");
+        headline(shown, state.part<HeadsTabState>().opened) + (session.stale() ? "  · computing …" : "");
     const bool moved = furthest(shown.effects()).has_value();
     draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
     draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});

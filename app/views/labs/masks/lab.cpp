@@ -3,7 +3,7 @@
 #include "app/core/labs/masks/shown_masks.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
-#include "app/views/frame/panels.h"
+#include "app/views/frame/choices.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -23,7 +23,7 @@ void add_exports(ExportScene& scene) {
 }
 
 void leave(ViewState& state) {
-    MasksTabState& masks = state.lab<MasksTabState>();
+    MasksTabState& masks = state.part<MasksTabState>();
     masks.asked.reset();
     masks.asked_for = 0;
 }
@@ -180,9 +180,9 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const std::string attention = shown_attention(session);
     const Place place = session.cursor().place;
     state.hovered.reset();
-    state.lab<MasksTabState>().hovered = std::exchange(state.lab<MasksTabState>().hovered_next, std::nullopt);
-    keep_leak_position(session, state.lab<MasksTabState>());
-    ask_for_leak_run(session, state.lab<MasksTabState>(), commands);
+    state.part<MasksTabState>().hovered = std::exchange(state.part<MasksTabState>().hovered_next, std::nullopt);
+    keep_leak_position(session, state.part<MasksTabState>());
+    ask_for_leak_run(session, state.part<MasksTabState>(), commands);
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
@@ -197,7 +197,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
                               {inner.low, {inner.high.x, inner.high.y - choices}},
                               shown_masks(session.derived(), session.shown(), attention, place),
                               shown_nan_trail(session.derived(), session.shown().run),
-                              leak_found(session, state.lab<MasksTabState>())};
+                              leak_found(session, state.part<MasksTabState>())};
     const Heights heights = heights_of(scene, inner.width());
     if (inner.height() - heights.sum() >= ui.px(220))
         draw_with_fixed_findings(scene, heights, inner);
@@ -213,16 +213,6 @@ float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, c
     const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
     area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
     return bottom;
-}
-
-void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines) {
-    if (lines.empty() || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
-    if (!compat::begin_tooltip()) return;
-    for (std::size_t i = 0; i < lines.size(); ++i)
-        if (!lines[i].empty())
-            paragraph(ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted, lines[i],
-                      ImGui::GetFontSize() * 24.0F);
-    ImGui::EndTooltip();
 }
 
 }  // namespace decoderscope

@@ -65,7 +65,7 @@ struct MasksScene {
     Value<NanTrail> nan;  // empty during the search
     Value<Leak> leak;     // empty while unknown
 
-    [[nodiscard]] MasksTabState& tab() const { return state.lab<MasksTabState>(); }
+    [[nodiscard]] MasksTabState& tab() const { return state.part<MasksTabState>(); }
     [[nodiscard]] const ShownMasks& shown() const { return *masks; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // Whether the keys are the source's: cross-attention and the encoder.
@@ -101,7 +101,5 @@ void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, 
 // A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
 float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
                    const char* tip);
-// Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
-void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);
 
 }  // namespace decoderscope

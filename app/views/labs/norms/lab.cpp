@@ -26,7 +26,7 @@ void add_growth(ExportScene& scene, const NormsTabState& norms) {
 }
 
 void add_exports(ExportScene& scene) {
-    const NormsTabState& norms = scene.state.lab<NormsTabState>();
+    const NormsTabState& norms = scene.state.part<NormsTabState>();
     if (norms.view == NormsView::gradients) return add_growth(scene, norms);
     if (!norms.shown) return;
     const ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
@@ -72,19 +72,19 @@ std::optional<Suggestion> suggest(const Session& session) {
 }
 
 void leave(ViewState& state) {
-    NormsTabState& norms = state.lab<NormsTabState>();
+    NormsTabState& norms = state.part<NormsTabState>();
     norms.asked.reset();
     norms.shown.reset();
 }
 
 void save(const ViewState& state, SavedView& saved) {
-    const NormsTabState& norms = state.lab<NormsTabState>();
+    const NormsTabState& norms = state.part<NormsTabState>();
     saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor,
                    norms.row,  norms.places, norms.growth};
 }
 
 void restore(ViewState& state, const SavedView& saved) {
-    NormsTabState& norms = state.lab<NormsTabState>();
+    NormsTabState& norms = state.part<NormsTabState>();
     norms.view = saved.norms.view;
     norms.layers = saved.norms.layers;
     norms.gain_factor = saved.norms.gain_factor;
@@ -309,7 +309,7 @@ std::string added_norms_text(const NormsScene& scene) {
 }
 
 std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
-    switch (state.lab<NormsTabState>().view) {
+    switch (state.part<NormsTabState>().view) {
         case NormsView::depth: {
             const auto curves = shown_curves(session, scene);
             return depth_sentence(curves->left, curves->right, scene.places());
@@ -338,7 +338,7 @@ std::string sentence_of(const Session& session, ViewState& state, const NormsSce
 
 void draw_view(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                Commands& commands) {
-    switch (state.lab<NormsTabState>().view) {
+    switch (state.part<NormsTabState>().view) {
         case NormsView::depth:
             return draw_norms_by_depth(ui, session, state, scene, area, commands);
         case NormsView::step:
@@ -371,15 +371,15 @@ NormsScene norms_scene(const Session& session, const NormsTabState& norms) {
 }
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    accompany(session, state.lab<NormsTabState>(), commands);
+    accompany(session, state.part<NormsTabState>(), commands);
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
-    rest.low.y += draw_switches(ui, session, state.lab<NormsTabState>(), rest, commands);
-    if (state.lab<NormsTabState>().view == NormsView::gradients) return draw_norms_gradients(ui, session, state, rest);
-    const bool there = take_runs(session, state.lab<NormsTabState>());
+    rest.low.y += draw_switches(ui, session, state.part<NormsTabState>(), rest, commands);
+    if (state.part<NormsTabState>().view == NormsView::gradients) return draw_norms_gradients(ui, session, state, rest);
+    const bool there = take_runs(session, state.part<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
-    if (!state.lab<NormsTabState>().shown) return;
-    const NormsScene scene = norms_scene(session, state.lab<NormsTabState>());
+    if (!state.part<NormsTabState>().shown) return;
+    const NormsScene scene = norms_scene(session, state.part<NormsTabState>());
     const float sentence = there ? text_block(ui, ui.fonts.text, ui.theme.text, rest,
                                               sentence_of(session, state, scene) + added_norms_text(scene))
                                  : 0.0F;
@@ -388,7 +388,7 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
         const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
         draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
         draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
-    } else if (state.lab<NormsTabState>().diagrams) {
+    } else if (state.part<NormsTabState>().diagrams) {
         draw_norm_diagrams(ui, session, state, scene, rest, commands);
     } else {
         draw_view(ui, session, state, scene, rest, commands);

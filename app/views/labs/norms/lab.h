@@ -5,7 +5,6 @@
 #include "app/core/labs/norms/shown_norms.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 

@@ -138,14 +138,14 @@ void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state,
     };
     std::optional<double> pointed;
     for (std::size_t i = 0; i < charts.size(); ++i) {
-        const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.lab<NormsTabState>().marked_depth, cell(i));
+        const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.part<NormsTabState>().marked_depth, cell(i));
         if (!gesture.depth) continue;
         pointed = gesture.depth;
         const DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
         chart_tooltip(ui, charts[i], scene.places(), *gesture.depth, reachable != nullptr);
         if (gesture.clicked && reachable != nullptr) commands.push_back(command::GoTo{reachable->step});
     }
-    state.lab<NormsTabState>().marked_depth = pointed;
+    state.part<NormsTabState>().marked_depth = pointed;
     draw_legend(ui, both, scene, cell(charts.size()));
 }
 
@@ -333,7 +333,7 @@ void draw_measured(const Ui& ui, const Session& session, NormsTabState& norms, c
 }  // namespace
 
 void draw_norms_gradients(const Ui& ui, const Session& session, ViewState& state, Area area) {
-    NormsTabState& norms = state.lab<NormsTabState>();
+    NormsTabState& norms = state.part<NormsTabState>();
     area.low.y += draw_choices(ui, norms, area);
     if (norms.growth_stopped) {
         ImGui::SetCursorScreenPos(area.low);

@@ -219,12 +219,12 @@ void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, 
     const auto diagrams = norm_diagrams(session.derived(), scene.runs, scene.block);
     const float half = (area.width() - ui.px(16)) * 0.5F;
     const std::string explained =
-        state.lab<NormsTabState>().view == NormsView::row ? explained_norm(scene) : std::string();
+        state.part<NormsTabState>().view == NormsView::row ? explained_norm(scene) : std::string();
     const NormPlacement own = session.shown().scenario.config().placement();
     const auto draw = [&](const char* id, NormPlacement Places::*which, const Companion& run,
                           const std::vector<OutlinePart>& parts, Area side) {
         const PlaceOfNorms& place = norms_place_of(run);
-        draw_diagram(ui, session, state.lab<NormsTabState>(), scene,
+        draw_diagram(ui, session, state.part<NormsTabState>(), scene,
                      {id, which, place, run, parts, place.placement == own}, explained, side, commands);
     };
     draw("left", &Places::left, scene.runs.left, diagrams->left, {area.low, {area.low.x + half, area.high.y}});

@@ -271,7 +271,7 @@ void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabStat
 void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                     Commands& commands) {
     const std::string norm = explained_norm(scene);
-    draw_choice_of_row(ui, session, state.lab<NormsTabState>(), scene, norm, area, commands);
+    draw_choice_of_row(ui, session, state.part<NormsTabState>(), scene, norm, area, commands);
     const Value<BothNorms<std::optional<NormRow>>> shown = shown_rows(session, state, scene);
     const BothNorms<std::optional<NormRow>>& both = *shown;
     const std::array<const NormRow*, 2> rows = {both.left ? &*both.left : nullptr, both.right ? &*both.right : nullptr};
@@ -302,7 +302,7 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
         (compat::font_size(ui.fonts.mono_small) + ui.px(4)) * static_cast<float>(kFacts.size()) + ui.px(22);
     const float pitch = std::min((area.high.y - y - facts) / static_cast<float>(kStages.size()), ui.px(160));
     for (const Stage& stage : kStages) {
-        draw_stage_of_norm(ui, session, state.lab<NormsTabState>(), rows, stage, columns, y, pitch - ui.px(12),
+        draw_stage_of_norm(ui, session, state.part<NormsTabState>(), rows, stage, columns, y, pitch - ui.px(12),
                            commands);
         y += pitch;
     }

@@ -27,7 +27,7 @@ Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsSce
 Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
                                                     const NormsScene& scene) {
     return norm_rows(session.derived(), scene.runs, explained_norm(scene), session.cursor().place.batch,
-                     state.lab<NormsTabState>().row);
+                     state.part<NormsTabState>().row);
 }
 
 std::vector<std::string> norms_here(const NormsScene& scene) {
@@ -175,7 +175,7 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
         }
         if (!gesture.clicked) continue;
         commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
-        if (pair->a.row_axis == axis::pos) state.lab<NormsTabState>().row = gesture.clicked->first;
+        if (pair->a.row_axis == axis::pos) state.part<NormsTabState>().row = gesture.clicked->first;
     }
     draw_text(
         ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
@@ -229,8 +229,8 @@ void say_row(const Ui& ui, const Session& session, ViewState& state, const Norms
     const Value<BothNorms<std::optional<NormRow>>> rows = shown_rows(session, state, scene);
     paragraph(ui.fonts.mono, ui.theme.text, explained_norm(scene));
     paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("the row of position {position}", {{"position", state.lab<NormsTabState>().row}}));
-    inspector_line(ui);
+              tr("the row of position {position}", {{"position", state.part<NormsTabState>().row}}));
+    section_line(ui);
     if (rows->left && rows->right) draw_rows(ui, scene, rows_of(*rows->left, *rows->right));
     for (const auto* row : {&rows->left, &rows->right})
         if (*row) paragraph(ui.fonts.caption, ui.theme.muted, norm_row_sentence(**row));
@@ -252,7 +252,7 @@ void say_depth(const Ui& ui, const Session& session, const NormsScene& scene) {
     const Value<BothNorms<DepthCurves>> curves = shown_curves(session, scene);
     paragraph(ui.fonts.mono, ui.theme.text, scene.block);
     paragraph(ui.fonts.caption, ui.theme.muted, tr("mean over the rows that are not padding"));
-    inspector_line(ui);
+    section_line(ui);
     std::vector<Row> rows;
     const auto add = [&](const std::string& label, const DepthCurve& left, const DepthCurve* right) {
         const auto a = value_at(left, scene, scene.runs.left.run->plan());
@@ -278,9 +278,9 @@ void say_depth(const Ui& ui, const Session& session, const NormsScene& scene) {
 void say_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Commands& commands) {
     if (const auto pair = shown_pair(session, scene); *pair)
         paragraph(ui.fonts.caption, ui.theme.text, pair_sentence(**pair, scene.here.name));
-    inspector_line(ui);
+    section_line(ui);
     describe_step(ui, state, session.shown().run->plan(), session.step());
-    inspector_line(ui);
+    section_line(ui);
     inspect_cell(ui, session, state, commands);
 }
 
@@ -299,7 +299,7 @@ void say_gradients(const Ui& ui, ViewState& state) {
     say(
         tr("DeepNorm is Post-Norm whose sums are α·x + f(x), with v_proj, o_proj and the MLP begun smaller by β "
            "(Wang et al. 2022)."));
-    inspector_line(ui);
+    section_line(ui);
     for (const Sentence& objection : growth_objections()) say(tr(objection));
 }
 
@@ -307,7 +307,7 @@ void say_gradients(const Ui& ui, ViewState& state) {
 
 void inspect_norms(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Where the norms stand"), find_term("pre-norm"));
-    const NormsTabState& norms = state.lab<NormsTabState>();
+    const NormsTabState& norms = state.part<NormsTabState>();
     if (norms.view == NormsView::gradients) return say_gradients(ui, state);
     if (!norms.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
     const NormsScene scene = norms_scene(session, norms);

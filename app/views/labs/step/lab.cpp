@@ -4,7 +4,7 @@
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/frame/cards.h"
-#include "app/views/frame/panels.h"
+#include "app/views/frame/choices.h"
 #include "app/views/labs/step/spreadsheet_view.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -42,6 +42,8 @@ std::optional<Suggestion> suggest(const Session& session) {
                                             {"key", weight.cell[3]}}),
                                    false}}};
 }
+
+void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace
 
@@ -194,8 +196,6 @@ void draw_alone(const Ui& ui, const Session& session, ViewState& state, Area are
     state.hovered = hovered;
 }
 
-}  // namespace
-
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.presenting && !sheet_is_open(state)) return draw_alone(ui, session, state, area, commands);
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
@@ -210,6 +210,8 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
     draw_hint(ui, hint, {left, bottom});
 }
+
+}  // namespace
 
 namespace {
 

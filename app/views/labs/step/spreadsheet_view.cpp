@@ -331,10 +331,10 @@ std::optional<Spot> pointed_place(const Scene& s, const ViewState& state) {
 
 }  // namespace
 
-bool sheet_is_open(const ViewState& state) { return state.tab == kStepLab && state.lab<SheetState>().open; }
+bool sheet_is_open(const ViewState& state) { return state.tab == kStepLab && state.part<SheetState>().open; }
 
 void toggle_sheet(const Session& session, ViewState& state) {
-    SheetState& sheet = state.lab<SheetState>();
+    SheetState& sheet = state.part<SheetState>();
     if (sheet_is_open(state)) {
         sheet.open = false;
         return;
@@ -345,7 +345,7 @@ void toggle_sheet(const Session& session, ViewState& state) {
 }
 
 command::Tell copy_sheet(const Session& session, const ViewState& state) {
-    const SheetState& sheet = state.lab<SheetState>();
+    const SheetState& sheet = state.part<SheetState>();
     const Step& step = step_of(session, sheet);
     if (session.shown().run_of(step).value(step.id).empty())
         return {message("{name} is being computed: nothing was copied", {{"name", step.name}}), true};
@@ -367,7 +367,7 @@ command::Tell copy_sheet(const Session& session, const ViewState& state) {
 }
 
 void draw_spreadsheet(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    SheetState& sheet = state.lab<SheetState>();
+    SheetState& sheet = state.part<SheetState>();
     follow_cursor(session, sheet);
     if (session.shown().run_of(step_of(session, sheet)).value(step_of(session, sheet).id).empty()) {
         draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted,

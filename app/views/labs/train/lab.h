@@ -3,14 +3,11 @@
 #include "app/core/labs/train/shown_training.h"
 #include "app/core/labs/train/training_plan.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
 #include <array>
 #include <cstddef>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -18,15 +15,11 @@ namespace decoderscope {
 
 [[nodiscard]] Lab train_lab();
 
-// What the Train tab remembers from frame to frame. The trainings go on while other tabs are open.
+// What the Train tab remembers from frame to frame; the choices and the trainings are the session's.
 struct TrainTabState {
-    TrainingPlan plan;
-    std::array<char, 8192> text{};  // the learner's own
-    std::shared_ptr<TrainingBoard> board = std::make_shared<TrainingBoard>();
-    std::optional<Index> at;          // the step that is looked at; nothing: the newest
+    std::array<char, 8192> text{};    // the learner's own, as ImGui edits it
     std::string attention;            // whose patterns are shown; empty: the first
     std::array<char, 1024> folder{};  // where models are written
-    Sentence error;                   // why the plan can't be trained
 };
 
 void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
@@ -38,14 +31,18 @@ void inspect_training(const Ui& ui, const Session& session, ViewState& state, Co
 [[nodiscard]] ImU32 color_of_run(std::size_t run);
 [[nodiscard]] bool is_dashed(std::size_t run);
 
+// Trains the three runs that show what warm-up is for.
+void train_three_runs(Commands& commands);
+
 // What all runs share, and what tells them apart. Returns the height used.
-[[nodiscard]] float draw_train_choices(const Ui& ui, TrainTabState& train, Area area);
+[[nodiscard]] float draw_train_choices(const Ui& ui, const Session& session, TrainTabState& train, Area area,
+                                       Commands& commands);
 // Begin, pause, go on; how far they are, and what is kept. Returns the height used.
-[[nodiscard]] float draw_train_controls(const Ui& ui, TrainTabState& train, std::span<const SeenTraining> seen,
-                                        Area area);
+[[nodiscard]] float draw_train_controls(const Ui& ui, const Session& session, std::span<const SeenTraining> seen,
+                                        Area area, Commands& commands);
 // Loss and gradients by step, gradients by layer at the step that is looked at.
-void draw_train_charts(const Ui& ui, const Session& session, TrainTabState& train, std::span<const SeenTraining> seen,
-                       Area area);
+void draw_train_charts(const Ui& ui, const Session& session, std::span<const SeenTraining> seen, Area area,
+                       Commands& commands);
 // The patterns of each run's model at that step; the model can be opened and saved.
 void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state, std::span<const SeenTraining> seen,
                          Area area, Commands& commands);

@@ -5,11 +5,11 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"
-#include "engine/base/error.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace decoderscope {
 
@@ -59,19 +59,14 @@ FlowItem labelled_item(const Ui& ui, const char* text, float width, std::functio
             }};
 }
 
-std::vector<FlowItem> shared_items(const Ui& ui, TrainTabState& train) {
-    TrainingPlan& plan = train.plan;
+std::vector<FlowItem> shared_items(const Ui& ui, TrainingPlan& plan, Commands& commands) {
     const auto item = [&](const char* text, const char* id, auto& values, Index& now, const char* tip) {
         return labelled_item(ui, text, 70,
                              [&ui, id, &values, &now, tip] { choose<Index>(ui, id, 70, tip, values, now, number_of); });
     };
     std::vector<FlowItem> items;
-    items.push_back({button_width(tr("Three runs: what warm-up is for")), 0.0F, [&train] {
-                         if (!button(tr("Three runs: what warm-up is for"), "three")) return;
-                         train.plan = plan_of_warmup();
-                         train.error = {};
-                         train.at.reset();
-                         train.board->start(recipes_of(train.plan));
+    items.push_back({button_width(tr("Three runs: what warm-up is for")), 0.0F, [&commands] {
+                         if (button(tr("Three runs: what warm-up is for"), "three")) train_three_runs(commands);
                      }});
     items.push_back(labelled_item(ui, tr("task"), 180, [&ui, &plan] {
         choose<std::string>(ui, "##task", 180, tr(about_task(plan.task)), trainable_tasks(), plan.task,
@@ -174,12 +169,19 @@ float draw_runs(const Ui& ui, TrainingPlan& plan, Area area) {
     return y - area.low.y;
 }
 
-float draw_own_text(const Ui& ui, TrainTabState& train, Area area) {
-    if (train.plan.task != kOwnText) return 0.0F;
+// The field of the learner's own text. Sets `typed` where something was typed.
+float draw_own_text(const Ui& ui, TrainingPlan& plan, TrainTabState& train, Area area, bool& typed) {
+    if (plan.task != kOwnText) return 0.0F;
+    // After a change other than typing (undo, a session that is opened) the field shows what the session has.
+    const std::string_view kept = std::string_view(plan.text).substr(0, train.text.size() - 1);
+    if (kept != train.text.data()) {
+        train.text.fill('\0');
+        std::ranges::copy(kept, train.text.begin());
+    }
     ImGui::SetCursorScreenPos(area.low);
     const float height = ui.px(72);
-    if (ImGui::InputTextMultiline("##own", train.text.data(), train.text.size(), {area.width(), height}))
-        train.plan.text = train.text.data();
+    typed = ImGui::InputTextMultiline("##own", train.text.data(), train.text.size(), {area.width(), height});
+    if (typed) plan.text = train.text.data();
     tooltip(tr("A line an example; all of its characters are the vocabulary"));
     return height + ui.px(6);
 }
@@ -193,41 +195,39 @@ ImU32 color_of_run(std::size_t run) {
 
 bool is_dashed(std::size_t run) { return run % 2 == 1; }
 
-float draw_train_choices(const Ui& ui, TrainTabState& train, Area area) {
+void train_three_runs(Commands& commands) {
+    commands.push_back(command::ChangeTraining{plan_of_warmup()});
+    commands.push_back(command::StartTraining{});
+}
+
+float draw_train_choices(const Ui& ui, const Session& session, TrainTabState& train, Area area, Commands& commands) {
+    TrainingPlan plan = session.training_plan();
+    bool typed = false;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
-    const std::vector<FlowItem> items = shared_items(ui, train);
+    const std::vector<FlowItem> items = shared_items(ui, plan, commands);
     float height = flow_height(ui, items, area.width());
     draw_flow(ui, items, {area.low, {area.high.x, area.low.y + height}});
     height += ui.px(4);
-    height += draw_own_text(ui, train, {{area.low.x, area.low.y + height}, area.high});
-    height += draw_runs(ui, train.plan, {{area.low.x, area.low.y + height}, area.high});
+    height += draw_own_text(ui, plan, train, {{area.low.x, area.low.y + height}, area.high}, typed);
+    height += draw_runs(ui, plan, {{area.low.x, area.low.y + height}, area.high});
     ImGui::PopStyleVar();
+    if (plan != session.training_plan()) commands.push_back(command::ChangeTraining{std::move(plan), typed});
     return height + ui.px(4);
 }
 
 namespace {
 
-void begin(TrainTabState& train) {
-    try {
-        train.board->start(recipes_of(train.plan));
-        train.error = {};
-        train.at.reset();
-    } catch (const Error& error) {
-        train.error = error.sentence();
-    }
-}
-
-void buttons(const Ui& ui, TrainTabState& train, std::span<const SeenTraining> seen) {
-    if (button(seen.empty() ? tr("Train") : tr("Train anew"), "begin")) begin(train);
-    if (seen.empty() || train.board->finished()) return;
+void buttons(const Ui& ui, const TrainingBoard& training, std::span<const SeenTraining> seen, Commands& commands) {
+    if (button(seen.empty() ? tr("Train") : tr("Train anew"), "begin")) commands.push_back(command::StartTraining{});
+    if (seen.empty() || training.finished()) return;
     ImGui::SameLine(0, ui.px(6));
-    if (train.board->paused()) {
-        if (button(tr("Go on"), "go-on")) train.board->go_on();
+    if (training.paused()) {
+        if (button(tr("Go on"), "go-on")) commands.push_back(command::PauseTraining{false});
     } else if (button(tr("Pause"), "pause")) {
-        train.board->pause();
+        commands.push_back(command::PauseTraining{true});
     }
     ImGui::SameLine(0, ui.px(6));
-    if (button(tr("Cancel"), "cancel")) train.board->clear();
+    if (button(tr("Cancel"), "cancel")) commands.push_back(command::ClearTraining{});
 }
 
 // How far all are, and what is kept so that every step can be returned to.
@@ -259,12 +259,14 @@ float results(const Ui& ui, std::span<const SeenTraining> seen, Area area) {
 
 }  // namespace
 
-float draw_train_controls(const Ui& ui, TrainTabState& train, std::span<const SeenTraining> seen, Area area) {
+float draw_train_controls(const Ui& ui, const Session& session, std::span<const SeenTraining> seen, Area area,
+                          Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
-    buttons(ui, train, seen);
+    buttons(ui, session.training(), seen, commands);
     float y = area.low.y + ImGui::GetFrameHeight() + ui.px(6);
     const auto rest = [&] { return Area{{area.low.x, y}, area.high}; };
-    if (!train.error.empty()) y += text_block(ui, ui.fonts.text, ui.theme.error, rest(), tr(train.error)) + ui.px(4);
+    if (const Sentence& error = session.training_error(); !error.empty())
+        y += text_block(ui, ui.fonts.text, ui.theme.error, rest(), tr(error)) + ui.px(4);
     if (!seen.empty()) {
         y += results(ui, seen, rest()) + ui.px(2);
         y += text_block(ui, ui.fonts.caption, ui.theme.muted, rest(), progress_text(seen)) + ui.px(4);

@@ -25,11 +25,6 @@ Index last_step(std::span<const SeenTraining> seen) {
     return last;
 }
 
-void look_at(TrainTabState& train, std::optional<Index> step) {
-    train.at = step;
-    train.board->look_at(step);
-}
-
 void say_step(const Ui& ui, std::span<const SeenTraining> seen, Index step) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.text, ui.theme.text, tr("step {step}", {{"step", step}}));
@@ -43,33 +38,35 @@ void say_step(const Ui& ui, std::span<const SeenTraining> seen, Index step) {
 }
 
 // Where in the training: a slider over all steps, and back to the newest.
-void scrub(const Ui& ui, TrainTabState& train, Index last, Area area) {
+void scrub(const Ui& ui, const std::optional<Index>& now, Index last, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(2)));
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, tr("look at step"));
     ImGui::SameLine(0, ui.px(8));
     ImGui::SetNextItemWidth(std::max(ui.px(120), area.width() - ui.px(220)));
-    int step = static_cast<int>(train.at.value_or(last));
-    if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last)))) look_at(train, step);
+    int step = static_cast<int>(now.value_or(last));
+    if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last))))
+        commands.push_back(command::LookAtTraining{step});
     tooltip(tr("0 is before any training. A step that isn't kept is trained again, with the same bits."));
     ImGui::SameLine(0, ui.px(8));
-    if (toggle_button(ui, labelled(tr("newest"), "newest").c_str(), !train.at, tr("Follow the training")))
-        look_at(train, std::nullopt);
+    if (toggle_button(ui, labelled(tr("newest"), "newest").c_str(), !now, tr("Follow the training")))
+        commands.push_back(command::LookAtTraining{});
     ImGui::PopStyleVar();
 }
 
 }  // namespace
 
-void draw_train_charts(const Ui& ui, const Session& session, TrainTabState& train, std::span<const SeenTraining> seen,
-                       Area area) {
+void draw_train_charts(const Ui& ui, const Session& session, std::span<const SeenTraining> seen, Area area,
+                       Commands& commands) {
+    const std::optional<Index>& at = session.training_step();
     const Index last = last_step(seen);
     Index steps = 1, layers = 1;
     std::vector<Seen> all;
     for (const SeenTraining& one : seen) {
         steps = std::max(steps, one.recipe->steps);
         layers = std::max(layers, one.recipe->config.num_layers);
-        all.push_back({training_curves(session.derived(), one), gradients_at(one, train.at.value_or(last))});
+        all.push_back({training_curves(session.derived(), one), gradients_at(one, at.value_or(last))});
     }
     DepthChart loss{"train-loss", tr("Loss"), tr("of each step's batch"), {}, steps, false};
     DepthChart growth{"train-growth", tr("Gradients"), tr("by W2: last layer over first"), {}, steps, true};
@@ -85,17 +82,16 @@ void draw_train_charts(const Ui& ui, const Session& session, TrainTabState& trai
         const float x = area.low.x + static_cast<float>(number) * (width + gap);
         return Area{{x, area.low.y}, {x + width, area.high.y - bar}};
     };
-    const std::optional<double> marked =
-        train.at ? std::optional(static_cast<double>(*train.at)) : std::optional<double>();
+    const std::optional<double> marked = at ? std::optional(static_cast<double>(*at)) : std::optional<double>();
     for (const auto& [chart, number] : {std::pair{&loss, 0}, {&growth, 1}}) {
         const ChartGesture gesture = draw_depth_chart(ui, *chart, marked, cell(number));
         if (!gesture.depth) continue;
         const auto step = static_cast<Index>(std::lround(*gesture.depth));
         say_step(ui, seen, step);
-        if (gesture.clicked) look_at(train, step);
+        if (gesture.clicked) commands.push_back(command::LookAtTraining{step});
     }
     static_cast<void>(draw_depth_chart(ui, by_layer, std::nullopt, cell(2)));
-    scrub(ui, train, last, {{area.low.x, area.high.y - bar + ui.px(4)}, area.high});
+    scrub(ui, at, last, {{area.low.x, area.high.y - bar + ui.px(4)}, area.high}, commands);
 }
 
 namespace {
@@ -139,7 +135,7 @@ void choose_folder(TrainTabState& train, float width) {
 // One run: its title and step, what can be done with its model, and its heads side by side.
 void draw_run(const Ui& ui, const Session& session, ViewState& state, const SeenTraining& seen, std::size_t number,
               Area area, Commands& commands) {
-    const TrainTabState& train = state.lab<TrainTabState>();
+    const TrainTabState& train = state.part<TrainTabState>();
     ImGui::PushID(static_cast<int>(number));
     draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
     draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, ui.theme.text,
@@ -180,7 +176,7 @@ void draw_run(const Ui& ui, const Session& session, ViewState& state, const Seen
 
 void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state, std::span<const SeenTraining> seen,
                          Area area, Commands& commands) {
-    TrainTabState& train = state.lab<TrainTabState>();
+    TrainTabState& train = state.part<TrainTabState>();
     if (seen.empty() || !seen.front().model) return;
     const Value<TrainedModelRun> first = trained_model_run(session.derived(), seen.front().model);
     if (first) {

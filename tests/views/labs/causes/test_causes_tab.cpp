@@ -17,7 +17,7 @@ TEST_CASE("W on a cell asks what moves it: slopes beside what happens") {
     d.settle();
     d.press(Key::w);
     REQUIRE(d.state.tab == "causes");
-    const CausesTabState& causes = d.state.lab<CausesTabState>();
+    const CausesTabState& causes = d.state.part<CausesTabState>();
     CHECK(causes.page == CausesPage::moves);
     REQUIRE(causes.shown);
     CHECK(causes.shown->number == ChosenNumber{"logits", {0, 5, 3}, {}});
@@ -38,7 +38,7 @@ TEST_CASE("a measurement can be cancelled, and asked for again") {
     Driver d("induction");
     d.press(Key::k);
     d.settle();
-    CausesTabState& causes = d.state.lab<CausesTabState>();
+    CausesTabState& causes = d.state.part<CausesTabState>();
     REQUIRE(causes.shown);
     causes.stopped = causes.shown->number;
     d.settle();
@@ -53,7 +53,7 @@ TEST_CASE("patching with another token: what comes back with the token's own row
     d.press(Key::k);
     REQUIRE(d.click_label("Whatcomesback"));
     d.settle();
-    CausesTabState& causes = d.state.lab<CausesTabState>();
+    CausesTabState& causes = d.state.part<CausesTabState>();
     REQUIRE(causes.shown);
     const auto shown = shown_patching(d.session.derived(), d.session.shown(), *causes.shown, causes.other,
                                       causes.every_step, causes.patching);
@@ -88,7 +88,7 @@ TEST_CASE("who wrote a logit: the terms make it") {
 
 TEST_CASE("what the tab asks is saved and restored") {
     Driver d("induction");
-    CausesTabState& causes = d.state.lab<CausesTabState>();
+    CausesTabState& causes = d.state.part<CausesTabState>();
     causes.page = CausesPage::patching;
     causes.number = {.kind = NumberKind::difference, .position = 4, .token = 7, .minus = 2};
     causes.other = {.kind = OtherKind::configuration, .option = {"norm_first", "true"}};
@@ -107,7 +107,7 @@ TEST_CASE("the Causes tab fits the window at every size") {
         Driver d("induction", screen.scale, screen.size);
         d.press(Key::k);
         for (const CausesPage page : {CausesPage::moves, CausesPage::patching, CausesPage::writers}) {
-            d.state.lab<CausesTabState>().page = page;
+            d.state.part<CausesTabState>().page = page;
             d.settle();
             check_layout(d, screen.size);
         }

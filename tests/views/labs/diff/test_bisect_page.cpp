@@ -45,7 +45,7 @@ TEST_CASE("a dropped recording is bisected: the first difference, the cause, bot
     for (const Screen& screen : kScreens) {
         Driver d(gpt(), screen.scale, screen.size);
         drop(d, "gpt/scale-by-d-model.safetensors");
-        CHECK(d.state.lab<DiffTabState>().against == Against::bisect);
+        CHECK(d.state.part<DiffTabState>().against == Against::bisect);
         CHECK(d.sees("Firstdifference:blocks.0.attn.attn_scores"));
         check_layout(d, screen.size);
     }
@@ -84,9 +84,9 @@ TEST_CASE("what agrees says so, with the tolerance, which can be changed") {
     drop(d, "gpt/right-plain.safetensors");
     CHECK(d.sees("45tensorsagree"));
     REQUIRE(d.click_label("1e-6"));
-    CHECK(d.state.lab<DiffTabState>().bisect.question.tolerance == 1e-6);
+    CHECK(d.state.part<DiffTabState>().bisect.question.tolerance == 1e-6);
     REQUIRE(d.click_label("auto"));
-    CHECK_FALSE(d.state.lab<DiffTabState>().bisect.question.tolerance);
+    CHECK_FALSE(d.state.part<DiffTabState>().bisect.question.tolerance);
 }
 
 TEST_CASE("a match is changed by a click, and asks again") {
@@ -97,8 +97,8 @@ TEST_CASE("a match is changed by a click, and asks again") {
     d.click({(changes->low.x + changes->high.x) * 0.5F, (changes->low.y + changes->high.y) * 0.5F});
     REQUIRE(d.click_text("noneofours"));
     d.settle();
-    REQUIRE(d.state.lab<DiffTabState>().bisect.question.chosen.size() == 1);
-    CHECK(d.state.lab<DiffTabState>().bisect.question.chosen.front().ours.empty());
+    REQUIRE(d.state.part<DiffTabState>().bisect.question.chosen.size() == 1);
+    CHECK(d.state.part<DiffTabState>().bisect.question.chosen.front().ours.empty());
     CHECK(d.sees("44tensorsagree"));
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a changed match and tolerance are saved with the session") {
     const std::string path = folder.file("bisected.dscope");
     Driver d(gpt());
     drop(d, "gpt/right-plain.safetensors");
-    BisectQuestion& asked = d.state.lab<DiffTabState>().bisect.question;
+    BisectQuestion& asked = d.state.part<DiffTabState>().bisect.question;
     asked = {1e-3, {{"blocks.1.mlp.out", ""}, {"blocks.0.mlp.out", ""}}};
     d.settle();
     d.session.apply(command::SaveSession{path, saved_view(d.state)});
@@ -115,7 +115,7 @@ TEST_CASE("a changed match and tolerance are saved with the session") {
     Driver later("reverse");
     later.session.apply(command::OpenSession{path});
     later.settle();
-    const DiffTabState& diff = later.state.lab<DiffTabState>();
+    const DiffTabState& diff = later.state.part<DiffTabState>();
     CHECK(diff.against == Against::bisect);
     CHECK(diff.bisect.question.tolerance == 1e-3);
     CHECK(diff.bisect.question.chosen == std::vector<ChosenMatch>{{"blocks.0.mlp.out", ""}, {"blocks.1.mlp.out", ""}});
@@ -124,7 +124,7 @@ TEST_CASE("a changed match and tolerance are saved with the session") {
 TEST_CASE("a bisection is cancelled and started again") {
     Driver d(gpt());
     drop(d, "gpt/scale-by-d-model.safetensors");
-    d.state.lab<DiffTabState>().bisect.cancelled = d.state.lab<DiffTabState>().bisect.question;
+    d.state.part<DiffTabState>().bisect.cancelled = d.state.part<DiffTabState>().bisect.question;
     d.settle();
     CHECK(d.sees("Cancelled."));
     REQUIRE(d.click_text("Startagain"));

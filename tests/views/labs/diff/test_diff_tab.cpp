@@ -119,7 +119,7 @@ TEST_CASE("the list stands worst first or in order") {
     d.settle();
     CHECK(d.sees("96of768"));
     REQUIRE(d.click_text("inorder"));
-    CHECK(d.state.lab<DiffTabState>().in_order);
+    CHECK(d.state.part<DiffTabState>().in_order);
     CHECK_FALSE(d.sees("96of768"));
     CHECK(d.sees("equal"));
     REQUIRE(d.click_text("worstfirst"));
@@ -141,7 +141,7 @@ TEST_CASE("another configuration is computed as a companion run, and dropped whe
     // Choose another key.
     REQUIRE(d.click_text("norm_first=true"));
     REQUIRE(d.click_text("activation=gelu_tanh"));
-    CHECK(d.state.lab<DiffTabState>().option == std::pair<std::string, std::string>{"activation", "gelu_tanh"});
+    CHECK(d.state.part<DiffTabState>().option == std::pair<std::string, std::string>{"activation", "gelu_tanh"});
     CHECK(d.session.shown().companion("diff")->scenario.config().activation == ActivationKind::gelu_tanh);
     CHECK(d.sees("blocks.0.mlp.post→"));
     REQUIRE(d.click_text("Unedited"));
@@ -153,8 +153,8 @@ TEST_CASE("another configuration is computed as a companion run, and dropped whe
 TEST_CASE("a configuration that cannot be run says why") {
     Driver d;
     open_tab(d);
-    d.state.lab<DiffTabState>().against = Against::configuration;
-    d.state.lab<DiffTabState>().option = {"nhead", "7"};
+    d.state.part<DiffTabState>().against = Against::configuration;
+    d.state.part<DiffTabState>().option = {"nhead", "7"};
     d.settle();
     CHECK(d.sees("Thisruncannotbemade"));
     CHECK(d.sees("nhead"));
@@ -226,7 +226,7 @@ TEST_CASE("a typed file is compared within a tolerance, and missing tensors are 
     d.settle();
     REQUIRE(d.last<command::CompareWithFile>());
     CHECK(d.last<command::CompareWithFile>()->path == folder.file("t.safetensors"));
-    CHECK(d.state.lab<DiffTabState>().tolerance == 1e-5);
+    CHECK(d.state.part<DiffTabState>().tolerance == 1e-5);
     CHECK(d.sees("2arenotinbothorofanothershape"));
     CHECK(d.sees("blocks.0.attn.q→"));
     CHECK(d.sees("[768]inB"));
@@ -237,7 +237,7 @@ TEST_CASE("a typed file is compared within a tolerance, and missing tensors are 
     d.settle();
     CHECK(d.sees("0of16over"));
     REQUIRE(d.click_text("1e-6"));
-    CHECK(d.state.lab<DiffTabState>().tolerance == 1e-6);
+    CHECK(d.state.part<DiffTabState>().tolerance == 1e-6);
     d.hands.click(5, 5);
     d.settle();
     d.session.apply(command::CompareWithFile{folder.file("none.safetensors")});
@@ -289,11 +289,11 @@ TEST_CASE("three textures are uploaded once, and nothing is computed again for t
     switch_head_off(d, "blocks.0.attn", 0);
     d.session.apply(command::GoTo{"blocks.0.resid_mid"});
     d.settle();
-    const std::uint64_t number = d.state.lab<DiffTabState>().shown.number();
+    const std::uint64_t number = d.state.part<DiffTabState>().shown.number();
     int uploads = 0;
     for (const auto& [key, picture] : d.textures.pictures()) uploads += picture.uploads;
     for (int i = 0; i < 5; ++i) d.settle();
-    CHECK(d.state.lab<DiffTabState>().shown.number() == number);
+    CHECK(d.state.part<DiffTabState>().shown.number() == number);
     int again = 0;
     for (const auto& [key, picture] : d.textures.pictures()) again += picture.uploads;
     CHECK(again == uploads);
@@ -308,7 +308,7 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
             check_layout(d, screen.size);
             switch_head_off(d, "blocks.0.attn", 0);
             for (const Against against : {Against::unedited, Against::configuration, Against::pinned, Against::file}) {
-                d.state.lab<DiffTabState>().against = against;
+                d.state.part<DiffTabState>().against = against;
                 d.settle();
                 check_layout(d, screen.size);
                 if (against == Against::pinned) {

@@ -163,18 +163,18 @@ TEST_CASE("running continues at its own pace until the text ends or is full, and
     GenerateDriver d;
     d.set({.temperature = 0.0});
     d.press(Key::r);
-    CHECK(d.state.lab<GenerateTabState>().running);
+    CHECK(d.state.part<GenerateTabState>().running);
     for (int frame = 0; frame < 90; ++frame) d.settle_one();  // a second and a half
     CHECK(d.length() >= 8);
     CHECK(d.length() <= 12);
     d.press(Key::r);
-    CHECK_FALSE(d.state.lab<GenerateTabState>().running);
+    CHECK_FALSE(d.state.part<GenerateTabState>().running);
     const Index stopped = d.length();
     for (int frame = 0; frame < 60; ++frame) d.settle_one();
     CHECK(d.length() == stopped);
     d.press(Key::r);
-    for (int frame = 0; frame < 600 && d.state.lab<GenerateTabState>().running; ++frame) d.settle_one();
-    CHECK_FALSE(d.state.lab<GenerateTabState>().running);
+    for (int frame = 0; frame < 600 && d.state.part<GenerateTabState>().running; ++frame) d.settle_one();
+    CHECK_FALSE(d.state.part<GenerateTabState>().running);
     const bool ended = has_ended(d.session.scenario(), 0);
     CHECK((ended || d.length() == 24));
     d.settle();
@@ -186,7 +186,7 @@ TEST_CASE("running continues at its own pace until the text ends or is full, and
     CHECK_FALSE(d.session.message());
     d.press(Key::r);
     d.press(Key::s);
-    CHECK_FALSE(d.state.lab<GenerateTabState>().running);  // leaving the tab stops it
+    CHECK_FALSE(d.state.part<GenerateTabState>().running);  // leaving the tab stops it
 }
 
 TEST_CASE("the cache's page says what is kept, and proves it tensor by tensor") {

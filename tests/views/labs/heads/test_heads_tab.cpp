@@ -111,16 +111,16 @@ TEST_CASE("the threshold slides, and turns round") {
     const auto text = find_text(d.seen(), "allheads");  // the slider, 88 px wide, ends 8 px left of it
     REQUIRE(text);
     d.click({text->low.x - 8 - 44, text->middle().y});
-    CHECK(d.state.lab<HeadsTabState>().threshold == Approx(0.5F).margin(0.02));
+    CHECK(d.state.part<HeadsTabState>().threshold == Approx(0.5F).margin(0.02));
     CHECK(d.commands.empty());
     REQUIRE(d.click_text("≥"));
-    CHECK(d.state.lab<HeadsTabState>().at_most);
+    CHECK(d.state.part<HeadsTabState>().at_most);
 }
 
 TEST_CASE("a click on a head fills the stage with it, Escape and the link lead back, keys walk through the heads") {
     HeadsDriver d;
     d.click(d.picture(10));  // layer 1, head 2
-    CHECK(d.state.lab<HeadsTabState>().opened);
+    CHECK(d.state.part<HeadsTabState>().opened);
     CHECK(d.session.cursor().step == "blocks.1.attn.pattern");
     CHECK(d.session.cursor().place.head == 2);
     for (const char* name : {"blocks.1.attn.q", "blocks.1.attn.k", "blocks.1.attn.v", "Pointatatoken"})
@@ -128,16 +128,16 @@ TEST_CASE("a click on a head fills the stage with it, Escape and the link lead b
     d.press(Key::digit_5);
     CHECK(d.session.cursor().place.head == 5);
     d.press(Key::down);
-    CHECK(d.state.lab<HeadsTabState>().opened);
+    CHECK(d.state.part<HeadsTabState>().opened);
     CHECK(d.sees("blocks.2.attn.v"));
     d.press(Key::escape);
-    CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
+    CHECK_FALSE(d.state.part<HeadsTabState>().opened);
     d.click(d.picture(0));
     REQUIRE(d.click_text("←Allheads"));
-    CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
+    CHECK_FALSE(d.state.part<HeadsTabState>().opened);
     d.press(Key::digit_3);
     d.press(Key::enter);
-    CHECK(d.state.lab<HeadsTabState>().opened);
+    CHECK(d.state.part<HeadsTabState>().opened);
     CHECK(d.session.cursor().place.head == 3);
 }
 
@@ -232,9 +232,9 @@ TEST_CASE("pointing at a token shows its weights alone, and a click keeps them")
     for (Index key = 0; key < 3; ++key)
         CHECK(d.sees(fixed_text(static_cast<double>(pattern.at(Cell{0, 0, 2, key})), 3)));
     d.click(tokens[2].middle());
-    CHECK(d.state.lab<HeadsTabState>().pinned == PatternToken{false, 2});
+    CHECK(d.state.part<HeadsTabState>().pinned == PatternToken{false, 2});
     d.click(tokens[2].middle());
-    CHECK_FALSE(d.state.lab<HeadsTabState>().pinned);
+    CHECK_FALSE(d.state.part<HeadsTabState>().pinned);
 }
 
 TEST_CASE("a click on a weight explains it, and on q follows it") {
@@ -244,10 +244,10 @@ TEST_CASE("a click on a weight explains it, and on q follows it") {
     CHECK(d.session.cursor().cell == Cell{0, 0, 2, 1});
     CHECK(d.sees("weight="));
     d.press(Key::escape);  // deselects the cell
-    CHECK(d.state.lab<HeadsTabState>().opened);
+    CHECK(d.state.part<HeadsTabState>().opened);
     CHECK_FALSE(d.session.cursor().cell);
     d.press(Key::escape);
-    CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
+    CHECK_FALSE(d.state.part<HeadsTabState>().opened);
 }
 
 TEST_CASE("a query with everything masked is marked in the lines and in the output") {
@@ -268,7 +268,7 @@ TEST_CASE("a query with everything masked is marked in the lines and in the outp
 TEST_CASE("a switch shows cross-attention and the encoder's where the model has them") {
     HeadsDriver d("post-ln-encdec");
     REQUIRE(d.click_text("Cross"));
-    CHECK(d.state.lab<HeadsTabState>().kind == AttentionKind::cross);
+    CHECK(d.state.part<HeadsTabState>().kind == AttentionKind::cross);
     d.click(d.picture(0));
     CHECK(d.session.cursor().step == "blocks.0.cross_attn.pattern");
     d.press(Key::escape);
@@ -278,7 +278,7 @@ TEST_CASE("a switch shows cross-attention and the encoder's where the model has 
     // Another model has neither: the tab falls back.
     d.session.apply(command::OpenModel{"simple-decoder"});
     d.settle();
-    CHECK(d.state.lab<HeadsTabState>().kind == AttentionKind::self);
+    CHECK(d.state.part<HeadsTabState>().kind == AttentionKind::self);
 }
 
 TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the window") {
@@ -288,25 +288,25 @@ TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the
             INFO(model.name << " at scale " << screen.scale);
             for (const AttentionKind kind : kAttentionKinds) {
                 if (attentions_of_kind(d.session.shown().run->plan(), kind).empty()) continue;
-                d.state.lab<HeadsTabState>().opened = false;
-                d.state.lab<HeadsTabState>().kind = kind;
+                d.state.part<HeadsTabState>().opened = false;
+                d.state.part<HeadsTabState>().kind = kind;
                 for (const HeadOrder order : {HeadOrder::lowest_first, HeadOrder::by_layer}) {
-                    d.state.lab<HeadsTabState>().order = order;
+                    d.state.part<HeadsTabState>().order = order;
                     for (const PatternMeasure measure : kPatternMeasures) {
-                        d.state.lab<HeadsTabState>().measure = measure;
+                        d.state.part<HeadsTabState>().measure = measure;
                         d.settle();
                         check_layout(d, screen.size);
                     }
                 }
                 const std::string attention = attentions_of_kind(d.session.shown().run->plan(), kind).front();
                 d.session.apply(command::GoTo{attention + ".pattern"});
-                d.state.lab<HeadsTabState>().opened = true;
+                d.state.part<HeadsTabState>().opened = true;
                 d.settle();
                 check_layout(d, screen.size);
                 d.session.apply(command::ScaleHeadTo{attention, 0, 0.0F});
                 d.settle();
                 check_layout(d, screen.size);
-                d.state.lab<HeadsTabState>().pinned = PatternToken{true, 1};
+                d.state.part<HeadsTabState>().pinned = PatternToken{true, 1};
                 d.settle();
                 check_layout(d, screen.size);
                 d.session.apply(command::ClearEdits{});

@@ -65,13 +65,13 @@ TEST_CASE("the wheel scrolls the pictures, and zooms with Ctrl") {
     d.point(before.middle(5, 3));
     d.hands.push(Wheel{0, -1});
     d.settle();
-    CHECK(d.state.lab<MasksTabState>().views["padding"].zoom == 1.0F);
+    CHECK(d.state.part<MasksTabState>().views["padding"].zoom == 1.0F);
     CHECK(d.find_on_stage("combined")->low.y < combined - 40.0F);
     d.hands.push(KeyEvent{Key::none, true, with_ctrl});
     d.hands.push(Wheel{0, 1});
     d.settle();
     float zoom = 1.0F;
-    for (const auto& [title, view] : d.state.lab<MasksTabState>().views) zoom = std::max(zoom, view.zoom);
+    for (const auto& [title, view] : d.state.part<MasksTabState>().views) zoom = std::max(zoom, view.zoom);
     CHECK(zoom > 1.0F);
     d.hands.push(KeyEvent{Key::none, false, {}});
 }

@@ -118,7 +118,7 @@ TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is 
     const auto heading = find_text(d.seen(), "leaktest");
     REQUIRE(heading);
     d.click({heading->low.x + 10, heading->low.y + 36});
-    CHECK(d.state.lab<MasksTabState>().leak_position == 0);
+    CHECK(d.state.part<MasksTabState>().leak_position == 0);
     CHECK(d.sees("nothingcomesbeforeit"));
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model 
     CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
     CHECK(d.session.shown().companion("norms.right")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
     CHECK(d.session.shown().run->value("layers.4.norm2.weight").data()[0] == 1.0F);
-    CHECK(norm_curves(d.session.derived(), *d.state.lab<NormsTabState>().shown, "")->right.growth() < 0.6);
+    CHECK(norm_curves(d.session.derived(), *d.state.part<NormsTabState>().shown, "")->right.growth() < 0.6);
 }
 
 TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
@@ -178,11 +178,11 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     for (const DrawnText& piece : d.seen())
         if (piece.text == "row" && d.on_stage(piece)) row = piece;
     REQUIRE(row);
-    for (float x = row->high.x; x < row->high.x + 80 && d.state.lab<NormsTabState>().row == 0; x += 8) {
+    for (float x = row->high.x; x < row->high.x + 80 && d.state.part<NormsTabState>().row == 0; x += 8) {
         d.hands.click(x, row->middle().y);
         d.settle();
     }
-    CHECK(d.state.lab<NormsTabState>().row == 1);
+    CHECK(d.state.part<NormsTabState>().row == 1);
     REQUIRE(click_on_stage(d, "all1"));
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->step == "layers.0.norm2.weight");
@@ -209,7 +209,7 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
     for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
         Driver d;
         open_tab(d, Key::n, "norms");
-        d.state.lab<NormsTabState>().view = view;
+        d.state.part<NormsTabState>().view = view;
         d.settle();
         d.session.apply(command::OpenModel{"pre-ln-encdec"});
         d.settle();
@@ -246,7 +246,7 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
             Driver d(model.name, screen.scale, screen.size);
             open_tab(d, Key::n, "norms");
             for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
-                d.state.lab<NormsTabState>().view = view;
+                d.state.part<NormsTabState>().view = view;
                 for (const char* step : {"blocks.0.attn.pattern", "blocks.0.ln1.normalized", "blocks.0.mlp_out",
                                          "blocks.0.ln1.scale", "encoder.blocks.0.attn_out", "logits"}) {
                     d.session.apply(command::GoTo{step});
@@ -264,7 +264,7 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
 TEST_CASE("the page of gradients measures stacks of its own, and says what is held against it") {
     Driver d("induction");
     open_tab(d, Key::n, "norms");
-    NormsTabState& norms = d.state.lab<NormsTabState>();
+    NormsTabState& norms = d.state.part<NormsTabState>();
     norms.growth = {.layers = 2, .d_model = 16, .seeds = 1};
     REQUIRE(click_on_stage(d, "Gradients"));
     d.settle();
@@ -294,7 +294,7 @@ TEST_CASE("the page of gradients measures stacks of its own, and says what is he
 
 TEST_CASE("what the page of gradients measures is saved and restored") {
     Driver d("induction");
-    NormsTabState& norms = d.state.lab<NormsTabState>();
+    NormsTabState& norms = d.state.part<NormsTabState>();
     norms.view = NormsView::gradients;
     norms.growth = {.layers = 12, .d_model = 32, .seeds = 10, .encoder = false, .xavier = false};
     const SavedView saved = saved_view(d.state);
@@ -307,8 +307,8 @@ TEST_CASE("what the page of gradients measures is saved and restored") {
 TEST_CASE("the page of gradients fits the window at every size") {
     for (const Screen& screen : kScreens) {
         Driver d("induction", screen.scale, screen.size);
-        d.state.lab<NormsTabState>().growth = {.layers = 2, .d_model = 16, .seeds = 1};
-        d.state.lab<NormsTabState>().view = NormsView::gradients;
+        d.state.part<NormsTabState>().growth = {.layers = 2, .d_model = 16, .seeds = 1};
+        d.state.part<NormsTabState>().view = NormsView::gradients;
         open_tab(d, Key::n, "norms");
         check_layout(d, screen.size);
     }

@@ -58,7 +58,7 @@ TEST_CASE("either diagram's title is a menu of the four places, and curves and s
     const Run& peri = *d.session.shown().companion("norms.left")->run;
     CHECK(peri.value("layers.4.norm2_post.weight").data()[0] == 1.0F);
     // The diagram has both norms of a sublayer.
-    const auto diagrams = norm_diagrams(d.session.derived(), *d.state.lab<NormsTabState>().shown, "blocks.0");
+    const auto diagrams = norm_diagrams(d.session.derived(), *d.state.part<NormsTabState>().shown, "blocks.0");
     const auto norms = [](const std::vector<OutlinePart>& parts) {
         return std::ranges::count(parts, Part::norm, &OutlinePart::part);
     };

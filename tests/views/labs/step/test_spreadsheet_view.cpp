@@ -99,7 +99,7 @@ TEST_CASE("heads sort: rows by a column, columns by a row; the original order is
     const auto head = d.find_on_stage("1d");  // the column's, above the row's of the same index
     REQUIRE(head);
     d.click(head->middle());
-    CHECK(d.state.lab<SheetState>().rows == SheetSort{1, false});
+    CHECK(d.state.part<SheetState>().rows == SheetSort{1, false});
     const Tensor& pattern = d.session.shown().run->value(kCrossPattern);
     std::vector<float> column;
     for (Index row = 0; row < 12; ++row) column.push_back(pattern.at(Cell{0, 3, row, 1}));
@@ -112,7 +112,7 @@ TEST_CASE("heads sort: rows by a column, columns by a row; the original order is
     }
     CHECK(d.find_on_stage("▼"));
     REQUIRE(d.click_text("Originalorder"));
-    CHECK(d.state.lab<SheetState>().rows == SheetSort{});
+    CHECK(d.state.part<SheetState>().rows == SheetSort{});
     CHECK(d.place(d.exact(0, 1)).low.y < d.place(d.exact(1, 1)).low.y);
 }
 

@@ -1,6 +1,5 @@
 // The Train tab: runs side by side, any step of them, and their models.
 #include "app/core/labs/train/shown_training.h"
-#include "app/views/dialogs/saving.h"
 #include "app/views/labs/train/lab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -22,11 +21,10 @@ TrainingPlan brief() {
 }
 
 void train(Driver& d, const TrainingPlan& plan) {
-    TrainTabState& tab = d.state.lab<TrainTabState>();
-    tab.plan = plan;
-    REQUIRE(d.click_text("Train"));
-    tab.board->start(recipes_of(plan));
-    tab.board->finish();
+    d.session.apply(command::ChangeTraining{plan});
+    d.settle();
+    REQUIRE(d.click_label("Train"));
+    d.session.finish_training();
     d.settle();
 }
 
@@ -37,9 +35,8 @@ TEST_CASE("runs are trained side by side, and any of their steps is looked at") 
     d.press(Key::f);
     REQUIRE(d.state.tab == "train");
     train(d, brief());
-    TrainTabState& tab = d.state.lab<TrainTabState>();
-    CHECK(tab.board->finished());
-    std::vector<SeenTraining> seen = tab.board->seen();
+    CHECK(d.session.training().finished());
+    std::vector<SeenTraining> seen = d.session.training().seen();
     REQUIRE(seen.size() == 2);
     CHECK(seen[0].history->size() == 6);
     CHECK(seen[0].step == 6);
@@ -48,9 +45,9 @@ TEST_CASE("runs are trained side by side, and any of their steps is looked at") 
     CHECK(d.sees("Post-Norm,warm-up20"));
     CHECK(d.sees("head3"));
 
-    tab.board->look_at(2);
-    tab.board->finish();
-    seen = tab.board->seen();
+    d.session.apply(command::LookAtTraining{2});
+    d.session.finish_training();
+    seen = d.session.training().seen();
     CHECK(seen[1].step == 2);
     const Recipe& recipe = *seen[1].recipe;
     Trainer beside = first_trainer(recipe);
@@ -66,9 +63,8 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
     Driver d("induction");
     d.press(Key::f);
     train(d, brief());
-    TrainTabState& tab = d.state.lab<TrainTabState>();
     const std::string path = folder.path() + "/mine";
-    const SeenTraining seen = tab.board->seen().front();
+    const SeenTraining seen = d.session.training().seen().front();
     d.session.apply(command::SaveModel{folder_of(*seen.recipe, *seen.model), path, true});
     d.session.finish();
     d.settle();
@@ -85,10 +81,11 @@ TEST_CASE("one click trains the three runs that show what warm-up is for") {
     Driver d("induction");
     d.press(Key::f);
     REQUIRE(d.click_text("Threeruns:whatwarm-upisfor"));
-    TrainTabState& tab = d.state.lab<TrainTabState>();
-    tab.board->pause();
-    tab.board->finish();
-    REQUIRE(tab.board->seen().size() == 3);
+    d.session.apply(command::PauseTraining{true});
+    d.session.finish_training();
+    REQUIRE(d.session.training().seen().size() == 3);
+    CHECK(d.session.training_plan() == plan_of_warmup(0));
+    CHECK(d.session.can_undo());
     const std::vector<Recipe> known = norms_and_warmup(0);
     const std::vector<Recipe> made = recipes_of(plan_of_warmup(0));
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -98,7 +95,7 @@ TEST_CASE("one click trains the three runs that show what warm-up is for") {
         CHECK(made[i].steps == known[i].steps);
         CHECK(made[i].task.name == known[i].task.name);
     }
-    tab.board->clear();
+    d.session.apply(command::ClearTraining{});
 }
 
 TEST_CASE("the learner's own text is a task; a text of nothing says what is missing") {
@@ -112,20 +109,26 @@ TEST_CASE("the learner's own text is a task; a text of nothing says what is miss
     CHECK(recipes.front().task.vocabulary.size() == 3 + 13);  // and a b e h i n o q r s t u, and the space
 }
 
-TEST_CASE("the choices of the Train tab are saved and restored") {
+TEST_CASE("the choices of the Train tab are saved and restored, and undo shows those before") {
     Driver d("induction");
-    TrainTabState& tab = d.state.lab<TrainTabState>();
     TrainingPlan plan = plan_of_warmup(7);
     plan.task = kOwnText;
     plan.text = "ab\ncd";
     plan.runs[1].optimiser = OptimiserKind::adamw;
     plan.runs[1].clip = 0.25;
-    tab.plan = plan;
-    const SavedView saved = saved_view(d.state);
-    tab.plan = {};
-    static_cast<void>(show_saved(d.state, saved));
-    CHECK(tab.plan == plan);
-    CHECK(std::string(tab.text.data()) == "ab\ncd");
+    CHECK(read_plan(saved_plan(plan)) == plan);
+    d.press(Key::f);
+    d.session.apply(command::ChangeTraining{plan});
+    d.settle();
+    CHECK(std::string(d.state.part<TrainTabState>().text.data()) == "ab\ncd");
+    CHECK(d.sees("clip0.25"));
+    REQUIRE(d.click_text("+onemorerunbeside"));
+    CHECK(d.session.training_plan().runs.size() == 4);
+    d.press(Key::z, with_ctrl);
+    CHECK(d.session.training_plan() == plan);
+    d.press(Key::z, with_ctrl);
+    CHECK(d.session.training_plan() == TrainingPlan());
+    CHECK_FALSE(d.sees("clip0.25"));
 }
 
 TEST_CASE("the Train tab fits the window at every size") {
@@ -133,10 +136,9 @@ TEST_CASE("the Train tab fits the window at every size") {
         Driver d("induction", screen.scale, screen.size);
         d.press(Key::f);
         check_layout(d, screen.size);
-        TrainTabState& tab = d.state.lab<TrainTabState>();
-        tab.plan = brief();
-        tab.board->start(recipes_of(tab.plan));
-        tab.board->finish();
+        d.session.apply(command::ChangeTraining{brief()});
+        d.session.apply(command::StartTraining{});
+        d.session.finish_training();
         d.settle();
         check_layout(d, screen.size);
     }

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "app/core/session/session.h"
+#include "app/views/frame/view_state.h"
+
+namespace decoderscope {
+
+void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+}  // namespace decoderscope
