@@ -238,7 +238,9 @@ TEST_CASE("the lens's page shows the first token after each layer, and the text 
         for (const LensCell& cell : row.cells) CHECK(d.sees(d.piece(cell.top.front().first)));
     CHECK(table.rows.back().cells.back().top.front().first == d.next().candidates.front().token);
     // Pointing at a cell shows its five best tokens.
-    d.point(d.behind("block1").middle());
+    const auto label = find_text(d.seen(), "block1");
+    REQUIRE(label);
+    d.point({label->high.x + 60, label->middle().y});
     CHECK(d.sees("logit_lens.blocks.1.probs"));
     for (const auto& [token, probability] : table.rows[2].cells[0].top)
         CHECK(d.sees(fixed_text(static_cast<double>(probability), 4)));
