@@ -27,13 +27,14 @@ std::string message_of(const std::string& path) {
 }
 
 // A recorder's file of tensors of four F32 numbers each.
-std::string recorders(const std::vector<std::string>& names, const std::string& more_metadata = "") {
+std::string recorders(const std::vector<std::string>& names, const std::string& more_metadata = "",
+                      float begin_with = 1.0F) {
     std::string header =
         R"({"__metadata__": {"format": "decoderscope-trace 1", "finished": "yes")" + more_metadata + "}";
     std::string data;
     for (const std::string& name : names) {
         const std::string begin = std::to_string(data.size());
-        data += raw<float>({1.0F, 2.0F, 3.0F, static_cast<float>(data.size())});
+        data += raw<float>({begin_with, begin_with + 1.0F, begin_with + 2.0F, static_cast<float>(data.size())});
         header += ", \"" + name + R"(": {"dtype": "F32", "shape": [2, 2], "data_offsets": [)" + begin + ", " +
                   std::to_string(data.size()) + "]}";
     }
@@ -138,6 +139,30 @@ TEST_CASE("ranks are merged, their parts along the axis that the manifest says")
     const auto joined = trace.tensors[0].values.values();
     CHECK(std::vector<float>(joined.begin(), joined.end()) == std::vector<float>{1, 2, 1, 2, 3, 0, 3, 0});
     CHECK(trace.tensors[1].shape == std::vector<Index>{2, 2});
+}
+
+TEST_CASE("parts are joined in the order of their ranks, as torch.cat joins them, whatever the manifest's order") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("t.rank0-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(0, 2), 10.0F));
+    write_bytes(folder.file("t.rank1-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(1, 2), 20.0F));
+    const auto joined = [&](const std::string& manifest) {
+        write_bytes(folder.file("t.manifest.json"), manifest);
+        const Trace trace = open_trace(folder.file("t.manifest.json"));
+        const auto values = trace.tensors.at(0).values.values();
+        return std::vector<float>(values.begin(), values.end());
+    };
+    const auto along = [&](const std::string& ranks, int axis) {
+        return R"({"format": "decoderscope-trace 1", "world_size": 2, "ranks": [)" + ranks +
+               R"(], "shards": [{"tensors": "*.q/out", "axis": )" + std::to_string(axis) + "}]}";
+    };
+    const std::string first = R"({"rank": 0, "file": "t.rank0-of-2.safetensors"})";
+    const std::string second = R"({"rank": 1, "file": "t.rank1-of-2.safetensors"})";
+    // torch.cat([[[10, 11], [12, 0]], [[20, 21], [22, 0]]], dim)
+    for (const std::string& listed : {first + ", " + second, second + ", " + first}) {
+        INFO(listed);
+        CHECK(joined(along(listed, 1)) == std::vector<float>{10, 11, 20, 21, 12, 0, 22, 0});
+        CHECK(joined(along(listed, 0)) == std::vector<float>{10, 11, 12, 0, 20, 21, 22, 0});
+    }
 }
 
 TEST_CASE("a missing rank is named") {

@@ -3,6 +3,7 @@
 #include "app/views/dialogs/saving.h"
 #include "app/views/widgets/theme.h"
 #include "engine/load/bundled_models.h"
+#include "tests/catch.h"
 
 #include <algorithm>
 #include <ctime>
@@ -93,6 +94,20 @@ DrawnHeatmap Driver::heatmap(const std::string& step, std::string_view title) co
     const Axes& axes = session.shown().run->plan().find(step)->axes;
     const auto rows = static_cast<int>(axes.size() < 2 ? 1 : axes[axes.size() - 2].size);
     return {seen_, pictures_, title.empty() ? std::string_view(step) : title, rows, static_cast<int>(axes.back().size)};
+}
+
+DrawnText Driver::behind(std::string_view label) const {
+    const auto named = find_text(seen_, label);
+    INFO(label);
+    REQUIRE(named);
+    const float line = named->middle().y;
+    const DrawnText* nearest = nullptr;
+    for (const DrawnText& piece : seen_)
+        if (piece.low.x >= named->high.x && piece.low.y < line && piece.high.y > line &&
+            (nearest == nullptr || piece.low.x < nearest->low.x))
+            nearest = &piece;
+    REQUIRE(nearest != nullptr);
+    return *nearest;
 }
 
 bool Driver::click_text(std::string_view part, Button button) {

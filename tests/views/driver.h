@@ -74,6 +74,12 @@ public:
     }
     // The first piece there that contains this.
     [[nodiscard]] std::optional<DrawnText> find_on_stage(std::string_view part) const;
+    // What stands on the same line behind the first piece that contains this: the value in a label's field, a row's
+    // first cell. The test fails if there is no such label, or nothing behind it.
+    [[nodiscard]] DrawnText behind(std::string_view label) const;
+    // A place one line above a piece of text, such as a mark above its name, or below it.
+    [[nodiscard]] static ImVec2 line_above(const DrawnText& piece) { return lines_from(piece, -1.0F); }
+    [[nodiscard]] static ImVec2 line_below(const DrawnText& piece) { return lines_from(piece, 1.0F); }
     // Clicks on the middle of the first piece of text that contains this. Returns whether there is one.
     bool click_text(std::string_view part, Button button = Button::left);
     // The same on the first piece that is exactly this, such as a button's label.
@@ -88,6 +94,9 @@ public:
     }
 
 private:
+    [[nodiscard]] static ImVec2 lines_from(const DrawnText& piece, float lines) {
+        return {piece.middle().x, piece.middle().y + lines * 1.5F * (piece.high.y - piece.low.y)};
+    }
     bool frame();
     void apply(const Commands& asked);
     void load(float scale);

@@ -18,6 +18,7 @@ std::string described(const DrawnText& piece) {
 
 // `ink`: how far two lines may reach into each other, as a descender beside an ascender does.
 void check_pieces(std::span<const DrawnText> pieces, ImVec2 size, float ink) {
+    REQUIRE_FALSE(pieces.empty());  // an empty frame has no fault
     for (std::size_t a = 0; a < pieces.size(); ++a) {
         const bool inside = pieces[a].high.x <= size.x && pieces[a].high.y <= size.y;
         if (inside)

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// What the tests of languages share. They need a font of the language; without one, they say so.
+// What the tests of languages share. Those of their layout need a font of the language; without one, they say so.
 namespace decoderscope::testing {
 
 inline const char* no_variables(const char*) { return nullptr; }
@@ -19,7 +19,8 @@ struct Speaking {
 
     explicit Speaking(const std::string& code) { change(code); }
     void change(const std::string& code) { REQUIRE(window.follow(code).english() == ""); }
-    // Whether this machine has a font for it.
+    // Whether this machine has a font for it. What is said if not makes ctest list the whole file as skipped
+    // (tests/CMakeLists.txt).
     [[nodiscard]] static bool can_be_drawn() {
         if (Driver().fonts().lacking.empty()) return true;
         WARN("no font for this language is installed: not tested");

@@ -123,10 +123,7 @@ TEST_CASE("source and target are typed side by side, and run whatever lines the 
     CHECK(d.session.shown().scenario.inputs.batch() == 2);
     CHECK(tokens(d).back() == 0);  // a target that has only begun, padded
     // The second box, reached with Tab or with the mouse.
-    const auto label = find_text(d.seen(), "Target");
-    REQUIRE(label);
-    d.hands.click(label->high.x + 80, label->low.y + 4);
-    d.settle();
+    d.click(d.behind("Target").middle());
     d.press(Key::a, with_ctrl);
     type(d, "c");
     d.press(Key::enter);

@@ -40,12 +40,7 @@ std::string right_of(const Driver& d, std::string_view text) {
 }
 
 // Clicks into the field that types over the cell.
-void click_field(Driver& d) {
-    const auto label = find_text(d.seen(), "typeover");
-    REQUIRE(label);
-    d.hands.click(label->high.x + 40, label->middle().y);
-    d.settle();
-}
+void click_field(Driver& d) { d.click(d.behind("typeover").middle()); }
 
 }  // namespace
 

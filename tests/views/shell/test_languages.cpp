@@ -37,8 +37,7 @@ TEST_CASE("Chinese comes with the program, by its own name") {
 
 TEST_CASE("a language that is chosen while the window is open shows what one shows that was chosen before") {
     for (const std::string& code : translations()) {
-        Speaking speaking(code);
-        if (!Speaking::can_be_drawn()) continue;
+        Speaking speaking(code);  // without a font for it, every character stands there as another one, in both windows
         for (const Lab& lab : labs()) {
             INFO(code << ", " << lab.id);
             speaking.change(code);
@@ -92,7 +91,6 @@ TEST_CASE("the settings offer each language by its own name, and that of the sys
 
 TEST_CASE("actions are found by their name in the window's language and in English") {
     const Speaking speaking("zh_CN");
-    if (!Speaking::can_be_drawn()) return;
     for (const std::string& typed : {std::string(tr("Theme: light")), std::string("Theme: light")}) {
         Driver d;
         d.press(Key::p, with_ctrl);

@@ -159,10 +159,7 @@ TEST_CASE("a number typed over a cell becomes an edit") {
     REQUIRE(d.click_text(exact_number(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}))) ==
             true);
     // The heading shows the same number; the field is the lower one.
-    const auto label = find_text(d.seen(), "typeover");
-    REQUIRE(label);
-    d.hands.click(label->high.x + 40, label->middle().y);
-    d.settle();
+    d.click(d.behind("typeover").middle());
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type("-2.5");
     d.hands.tap(Key::enter);
@@ -220,8 +217,7 @@ TEST_CASE("the timeline scrubs, and Space plays") {
     for (const DrawnText& piece : d.seen())
         if (piece.text == "blocks.2" && (!named || piece.low.y > named->low.y)) named = piece;
     REQUIRE(named);
-    d.hands.click(named->low.x + 2, named->low.y - 12);
-    d.settle();
+    d.click({named->low.x, Driver::line_above(*named).y});
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.session.step().block == "blocks.2");
     const std::size_t place = d.session.timeline_position();

@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -73,25 +75,31 @@ std::string cause_of(const Bisection& bisection) {
 
 }  // namespace
 
-TEST_CASE("bisect names the first wrong tensor and the cause of nine bugs in ten") {
-    std::size_t bugs = 0, named = 0;
-    std::string missed;
+namespace {
+
+// Whose cause is not named, and why: the k that was recorded is repeated for all heads already; ours, of which the
+// mistake changes the readers alone, isn't.
+const std::set<std::string> kNotNamed = {"llama key-heads-tiled"};
+
+}  // namespace
+
+TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of all but those listed here") {
+    std::size_t bugs = 0;
+    std::set<std::string> not_named;
     for (const Case& wanted : cases()) {
         if (wanted.is_right()) continue;
         ++bugs;
         const Bisection found = bisected(wanted);
         INFO(wanted.way << " " << wanted.name);
         CHECK(found.first);  // every bug raises an alarm
-        const bool right = first_of(found) == wanted.first && cause_of(found) == wanted.cause;
-        named += right ? 1 : 0;
-        if (!right)
-            missed += wanted.way + " " + wanted.name + ": " + first_of(found) + ", " + cause_of(found) + "; expected " +
-                      wanted.first + ", " + wanted.cause + "\n";
+        CHECK(first_of(found) == wanted.first);
+        if (cause_of(found).empty())
+            not_named.insert(wanted.way + " " + wanted.name);
+        else
+            CHECK(cause_of(found) == wanted.cause);  // a wrong cause is worse than none
     }
-    INFO(missed);
     CHECK(bugs >= 24);
-    CHECK(10 * named >= 9 * bugs);
-    if (!missed.empty()) std::cout << missed;
+    CHECK(not_named == kNotNamed);
 }
 
 TEST_CASE("bisect raises no alarm where a decoder is only written otherwise") {

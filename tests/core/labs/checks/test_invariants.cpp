@@ -326,6 +326,26 @@ TEST_CASE("a norm's output typed over is named, and so is a scale") {
     CHECK(scale.cell == Cell{1, 1, 0});
 }
 
+TEST_CASE("the law of the norms is as strict as it says: an error of 1e-4 breaks it, one of 1e-6 doesn't") {
+    const Scenario scenario = bundled("causal-lm-as-meant");
+    const auto run = execute(plan_of(scenario));
+    const std::string out = "blocks.1.ln2.normalized", scale = "blocks.0.ln1.scale", gain = "layers.1.norm2.weight";
+    const Cell cell = {0, 2, 17};
+    const auto width = static_cast<double>(run->value(out).dim(2));
+    const auto with = [&](const std::string& tensor, const Cell& at, double value) {
+        return measured(bundled("causal-lm-as-meant", {SetCell{tensor, at, static_cast<float>(value)}}), Law::norms);
+    };
+    // The mean of a row moves by the change of one number, its gain undone, over the row's width.
+    const double moves_mean = width * std::abs(static_cast<double>(run->value(gain).at(Cell{17})));
+    const auto number = static_cast<double>(run->value(out).at(cell));
+    CHECK(with(out, cell, number + 1e-4 * moves_mean).verdict == Verdict::broken);
+    CHECK(with(out, cell, number + 1e-6 * moves_mean).verdict == Verdict::kept);
+    // The relative error of a scale.
+    const auto divided_by = static_cast<double>(run->value(scale).at(Cell{1, 1, 0}));
+    CHECK(with(scale, {1, 1, 0}, divided_by * (1.0 + 1e-4)).verdict == Verdict::broken);
+    CHECK(with(scale, {1, 1, 0}, divided_by * (1.0 + 1e-6)).verdict == Verdict::kept);
+}
+
 TEST_CASE("the first NaN is traced to the weight that it came from") {
     const Invariant weight =
         measured(bundled("causal-lm-as-meant",

@@ -1,6 +1,7 @@
 // What the model predicts at each position, against a search by hand and PyTorch's definition of softmax.
 #include "app/core/labs/generate/prediction.h"
 
+#include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/generate/generation.h"
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
@@ -85,4 +86,18 @@ TEST_CASE("an edited logit is what is predicted from") {
     Session session(make_bundled_model("verses"));
     apply(session, command::TypeOver{"logits", {0, 2, 7}, 1000.0F});
     CHECK(read(session).row(0)[2].token == Index{7});
+}
+
+TEST_CASE("of equally probable tokens the first is predicted, wherever a prediction is shown") {
+    Session session(make_bundled_model("verses"));
+    for (const Index token : {Index{5}, Index{9}, Index{30}})
+        apply(session, command::TypeOver{"logits", {0, 2, token}, 1000.0F});
+    CHECK(read(session).row(0)[2].token == Index{5});
+    const Run& run = *session.shown().run;
+    std::vector<Index> likely;
+    for (const Answer& answer : likely_answers(run, 0, 2, 3)) likely.push_back(answer.token);
+    CHECK(likely == std::vector<Index>{5, 9, 30});
+    const Tensor& logits = run.value("logits");
+    CHECK(position_effects(logits, logits, 0)[2].top_before == 5);
+    CHECK(position_effects(logits, logits, 0)[2].top_after == 5);
 }

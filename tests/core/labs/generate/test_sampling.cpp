@@ -88,6 +88,35 @@ TEST_CASE("each cut says which tokens it took and how much they weighed") {
     CHECK(next->candidates[1].after == Approx(e[1] / (e[0] + e[1])));
 }
 
+TEST_CASE("top-p keeps the fewest candidates that reach p, and none more where they reach it exactly") {
+    // Equal logits have probabilities that a double holds exactly, and so has every sum of them.
+    const auto kept = [](std::size_t of, double p) {
+        const auto next = next_token(std::vector<float>(of, 0.5F), {.top_p = p});
+        REQUIRE(next);
+        return next->kept;
+    };
+    for (const std::size_t of : {2U, 4U, 8U, 64U})
+        for (std::size_t count = 1; count < of; ++count) {
+            INFO(count << " of " << of);
+            const double p = static_cast<double>(count) / static_cast<double>(of);
+            CHECK(kept(of, p) == count);
+            CHECK(kept(of, std::nextafter(p, 1.0)) == count + 1);
+            CHECK(kept(of, std::nextafter(p, 0.0)) == count);
+        }
+}
+
+TEST_CASE("of equally probable tokens the first comes first, as numpy's argmax has it") {
+    const std::vector<float> logits = {1.0F, 3.0F, 2.0F, 3.0F, 2.0F, 3.0F};
+    const auto next = next_token(logits, {});
+    REQUIRE(next);
+    std::vector<Index> order;
+    for (const Candidate& candidate : next->candidates) order.push_back(candidate.token);
+    CHECK(order == std::vector<Index>{1, 3, 5, 2, 4, 0});
+    const auto greedy = next_token(logits, {.temperature = 0.0});
+    REQUIRE(greedy);
+    CHECK(greedy->candidates[draw(*greedy, 0.99).rank].token == 1);
+}
+
 TEST_CASE("a number falls on the token whose stretch of the sum it lies in") {
     const auto next = next_token(kLogits, {.top_k = 2});
     REQUIRE(next);

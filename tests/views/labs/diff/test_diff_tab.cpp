@@ -253,7 +253,7 @@ TEST_CASE("the strip goes to the step under the mouse, and its tooltip measures 
     // The blocks' names are below the marks of their steps.
     const auto named = std::ranges::find_if(d.seen(), [](const DrawnText& piece) { return piece.text == "blocks.1"; });
     REQUIRE(named != d.seen().end());
-    const ImVec2 at = {named->middle().x, named->low.y - 12};
+    const ImVec2 at = Driver::line_above(*named);
     d.hands.push(MouseMove{at.x, at.y});
     d.settle();
     CHECK(d.sees("max|A−B|"));

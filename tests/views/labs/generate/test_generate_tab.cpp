@@ -151,10 +151,7 @@ TEST_CASE("the sliders and the seed's field change how the token is drawn") {
     REQUIRE(top_k);
     drag(top_k->low.x, top_k->high.x, top_k->middle().y);
     CHECK(d.session.sampling().top_k > 5);
-    const auto seed = find_text(d.seen(), "seed");
-    REQUIRE(seed);
-    d.hands.click(seed->high.x + 30, seed->middle().y);
-    d.settle();
+    d.click(d.behind("seed").middle());
     d.hands.type("42");
     d.settle();
     d.press(Key::enter);  // Dear ImGui 1.93 applies a typed value only then
@@ -243,8 +240,7 @@ TEST_CASE("the lens's page shows the first token after each layer, and the text 
     // Pointing at a cell shows its five best tokens.
     const auto label = find_text(d.seen(), "block1");
     REQUIRE(label);
-    d.hands.push(MouseMove{label->high.x + 60, label->middle().y});
-    d.settle();
+    d.point({label->high.x + 60, label->middle().y});
     CHECK(d.sees("logit_lens.blocks.1.probs"));
     for (const auto& [token, probability] : table.rows[2].cells[0].top)
         CHECK(d.sees(fixed_text(static_cast<double>(probability), 4)));

@@ -1,0 +1,155 @@
+#include "tests/engine/raw_safetensors.h"
+#include "tests/program/wrong_files.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace decoderscope::testing {
+
+namespace {
+
+Wrong opened(std::string says, const std::string& name, const std::string& bytes, Files files = {}) {
+    files[name] = bytes;
+    return {std::move(says), std::move(files), {"open", "HERE/" + name}};  // it is wrong before the window opens
+}
+
+// ---- NumPy's files
+
+std::string npy(const std::string& dictionary, const std::string& data) {
+    return "\x93NUMPY" + std::string("\1\0", 2) + raw<std::uint16_t>({static_cast<std::uint16_t>(dictionary.size())}) +
+           dictionary + data;
+}
+
+// How a file lies in a zip.
+struct Packed {
+    std::string bytes;
+    std::uint16_t method = 0;  // stored
+    std::uint64_t size = 0;    // unpacked; 0: as many bytes as there are
+};
+
+std::string zip(const std::string& name, const Packed& file) {
+    const auto packed = static_cast<std::uint32_t>(file.bytes.size());
+    const bool huge = file.size > 0xfffffffeU;  // then the size stands behind the name
+    const auto size = huge ? 0xffffffffU : file.size == 0 ? packed : static_cast<std::uint32_t>(file.size);
+    const std::string extra = huge ? raw<std::uint16_t>({1, 8}) + raw<std::uint64_t>({file.size}) : "";
+    const auto length = static_cast<std::uint16_t>(name.size()), more = static_cast<std::uint16_t>(extra.size());
+    const std::string sizes = raw<std::uint32_t>({0, packed, size}) + raw<std::uint16_t>({length});
+    const std::string local = raw<std::uint32_t>({0x04034b50U}) + raw<std::uint16_t>({20, 0, file.method, 0, 0}) +
+                              sizes + raw<std::uint16_t>({0}) + name + file.bytes;
+    const std::string entry = raw<std::uint32_t>({0x02014b50U}) + raw<std::uint16_t>({20, 20, 0, file.method, 0, 0}) +
+                              sizes + raw<std::uint16_t>({more, 0, 0, 0}) + raw<std::uint32_t>({0, 0}) + name + extra;
+    return local + entry + raw<std::uint32_t>({0x06054b50U}) + raw<std::uint16_t>({0, 0, 1, 1}) +
+           raw<std::uint32_t>({static_cast<std::uint32_t>(entry.size()), static_cast<std::uint32_t>(local.size())}) +
+           raw<std::uint16_t>({0});
+}
+
+Wrong array(std::string says, const std::string& dictionary, const std::string& data = std::string(16, '\0')) {
+    return opened(std::move(says), "a.npz", zip("a.npy", {npy(dictionary, data)}));
+}
+
+// ---- the recorder's files
+
+// A rank's file with one tensor, h.q/out.
+std::string rank_file(int rank, const std::string& shape = "[2, 2]", std::size_t numbers = 4) {
+    return with_header(R"({"__metadata__": {"format": "decoderscope-trace 1", "finished": "yes", "rank": ")" +
+                           std::to_string(rank) + R"(", "world_size": "2"}, "h.q/out": {"dtype": "F32", "shape": )" +
+                           shape + R"(, "data_offsets": [0, )" + std::to_string(4 * numbers) + "]}}",
+                       std::string(4 * numbers, '\0'));
+}
+
+const std::string kManifest = R"({"format": "decoderscope-trace 1", "world_size": 2,
+    "ranks": [{"rank": 0, "file": "0.safetensors"}, {"rank": 1, "file": "1.safetensors"}],
+    "shards": [{"tensors": "*", "axis": 0}]})";
+
+Wrong manifest(std::string says, const std::string& pointer, const std::string& value,
+               const Files& files = {{"0.safetensors", rank_file(0)}, {"1.safetensors", rank_file(1)}}) {
+    return opened(std::move(says), "m.json", with(kManifest, pointer, value), files);
+}
+
+Wrong recorder(std::string says, const std::string& metadata) {
+    return opened(std::move(says), "a.safetensors",
+                  with_header(R"({"__metadata__": {"format": "decoderscope-trace 1", )" + metadata + "}}"));
+}
+
+}  // namespace
+
+std::vector<Wrong> wrong_recordings() {
+    const std::string floats = R"({'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), })";
+    const std::string well = zip("a.npy", {npy(floats, std::string(16, '\0'))});
+    const std::string list_at = raw<std::uint32_t>({0x02014b50U});
+    std::string damaged = well;
+    damaged.replace(damaged.find(list_at), 4, "oops");
+    const std::string leaf =
+        R"({"module_path": "M", "outputs": {"shape": "[2]", "value": "t.safetensors"}, "children": []})";
+    return {
+        opened(
+            "HERE/a.pt: pickled by Python, and a pickle is a program, which isn't run here; expected safetensors, "
+            "which a dictionary of tensors (nnsight's cache too) is saved as by safetensors.torch.save_file({{str(k): "
+            "v.contiguous() for k, v in cache.items()}}, \"trace.safetensors\")",
+            "a.pt", "\x80\x02."),
+        opened("HERE/a.json: expected a recorder's manifest, the tree of Hugging Face's model debugger "
+               "(…_FULL_TENSORS.json) or Polygraphy's outputs",
+               "a.json", "{}"),
+        opened("HERE/a.safetensors: 3 bytes, expected a safetensors file: not one, or cut within its header",
+               "a.safetensors", "abc"),
+        opened("HERE/a.safetensors: holds no tensor of a type that is read", "a.safetensors",
+               with_header(R"({"a": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}})")),
+        recorder("HERE/a.safetensors: calls: expected a list", R"("calls": "{}")"),
+        recorder("HERE/a.safetensors: holds no tensor: the recorded program ended before the recording did: this is "
+                 "what was written",
+                 R"("finished": "no")"),
+        manifest("HERE/m.json: format: expected \"decoderscope-trace 1\"", "/format", R"("another")"),
+        manifest("HERE/m.json: ranks: 2 files for a world_size of 3", "/world_size", "3"),
+        manifest("HERE/m.json: ranks: rank 0, expected each from 0 to 1 once", "/ranks/1/rank", "0"),
+        manifest("HERE/m.json: ranks: ../1.safetensors: expected the name of a file in the same folder",
+                 "/ranks/1/file", R"("../1.safetensors")"),
+        manifest("HERE/m.json: shards: expected objects with tensors, a pattern, and axis, a number", "/shards/0/axis",
+                 R"("first")"),
+        manifest("HERE/m.json: h.q/out: shards along axis 5, but it has 2 axes", "/shards/0/axis", "5"),
+        manifest("HERE/m.json: none of its 2 files is there", "/world_size", "2", {}),
+        manifest("HERE/m.json: HERE/1.safetensors: says that it is rank 0 of 2, but the manifest has it as rank 1 of 2",
+                 "/world_size", "2", {{"0.safetensors", rank_file(0)}, {"1.safetensors", rank_file(0)}}),
+        manifest("HERE/m.json: h.q/out: a rank holds shape [2, 3], which is no part along axis 0 of the others' [2, 2]",
+                 "/shards/0/axis", "0",
+                 {{"0.safetensors", rank_file(0)}, {"1.safetensors", rank_file(1, "[2, 3]", 6)}}),
+        opened("HERE/a.npz: cut short, or no .npz", "a.npz", "abc"),
+        opened("HERE/a.npz: cut short, or no .npz: a zip's list of files is missing", "a.npz", std::string(100, 'x')),
+        opened("HERE/a.npz: a zip's list of files is damaged", "a.npz", damaged),
+        opened("HERE/a.npz: a zip's list of files is damaged", "a.npz", well.substr(40)),
+        opened("HERE/a.npz: a: expected NumPy's .npy format", "a.npz", zip("a.npy", {"not NumPy's", 0, 0})),
+        opened("HERE/a.npz: a: cut within its .npy header", "a.npz",
+               zip("a.npy", {npy(floats, "").substr(0, 20), 0, 0})),
+        opened("HERE/a.npz: a: compressed by another method than numpy.savez_compressed's", "a.npz",
+               zip("a.npy", {"abc", 12, 3})),
+        opened("HERE/a.npz: a: its compressed data is damaged", "a.npz", zip("a.npy", {"abc", 8, 100})),
+        opened("HERE/a.npz: a: its compressed data is too short for its size", "a.npz",
+               zip("a.npy", {"abc", 8, 1000000})),
+        opened("HERE/a.npz: a: does not fit into the machine's memory", "a.npz",
+               zip("a.npy", {"abc", 8, ~std::uint64_t{0}})),
+        array("HERE/a.npz: a: 'descr': missing in the .npy header", R"({'fortran_order': False, 'shape': (2, 2), })"),
+        array("HERE/a.npz: a: pickled objects, which are not read; expected numbers",
+              R"({'descr': '|O', 'fortran_order': False, 'shape': (2, 2), })"),
+        array("HERE/a.npz: a: descr >f4', 'fortr is not read; expected little-endian floats or integers",
+              R"({'descr': '>f4', 'fortran_order': False, 'shape': (2, 2), })"),
+        array("HERE/a.npz: a: shape: expected a tuple", R"({'descr': '<f4', 'fortran_order': False, 'shape': 4, })"),
+        array("HERE/a.npz: a: shape: expected at most 8 sizes",
+              R"({'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 2, 2), })"),
+        array("HERE/a.npz: a: stored column by column; expected rows, which numpy.ascontiguousarray makes",
+              R"({'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), })"),
+        array("HERE/a.npz: a: 16 bytes of numbers, expected 24 for its shape",
+              R"({'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), })"),
+        opened("HERE/a.json: no outputs; expected what polygraphy run --save-outputs writes", "a.json",
+               R"({"polygraphy": 1, "a": {}})"),
+        opened("HERE/a.json: lst: expected [[runner, [results]]]", "a.json", R"({"polygraphy": 1, "lst": [[]]})"),
+        opened("HERE/a.json: a: expected base64", "a.json",
+               R"({"polygraphy": 1, "outputs": {"a": {"values": {"array": "!!"}}}})"),
+        opened("HERE/a.json: module_path: missing", "a.json", R"({"tree": {"module_path": "M"}})"),
+        opened("HERE/a.json: no full tensors; expected a dump of model_addition_debugger_context(model, debug_path=…, "
+               "do_prune_layers=False, use_repr=False), its _FULL_TENSORS.json",
+               "a.json", R"({"module_path": "M"})"),
+        opened("HERE/a.json: t.safetensors: 2 tensors, expected one", "a.json", leaf,
+               {{"t.safetensors", zeros({{"a", {2}}, {"b", {2}}})}}),
+    };
+}
+
+}  // namespace decoderscope::testing
