@@ -10,7 +10,8 @@ intermediate tensors are compared with those of PyTorch. [opening.md](opening.md
 
 "Right" means that every tensor agrees to within 1e-5 of its largest magnitude. `--set` on the command line, or the
 dialog of the window, takes the settings in the third column. The last column has the right values of settings that
-tensors can't show: the program assumes them or asks. """
+tensors can't show: the program assumes them or asks.
+"""
 
 
 def setting(key, answer):
