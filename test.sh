@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the program and runs its tests: ./test.sh [PRESET ...], by default release, asan, tsan and fuzz; `browser` is the
-# page's, which takes as long again. Installs the packages that it needs; without a clang, by default nothing is fuzzed.
+# Builds the program and runs its tests: ./test.sh [PRESET ...], by default release, asan, tsan and fuzz. `browser` builds
+# and tests the page, which takes as long again. Installs the packages that it needs; without clang nothing is fuzzed.
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
@@ -17,7 +17,7 @@ build() {
     quietly cmake --build --preset "$1"
 }
 
-# Every fuzzer for so many seconds, as many at once as there are cores.
+# Every fuzzer for this many seconds, as many at once as there are cores.
 run_fuzzers() {
     ls tests/fuzz/corpus | xargs -n 1 -P "$(nproc)" tests/fuzz/run.sh "$1"
 }

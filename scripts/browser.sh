@@ -2,8 +2,8 @@
 # Builds the program for a browser: a folder that any static server serves.
 #   scripts/browser.sh [FOLDER]     FOLDER: build/browser/site unless given
 # The compiler is Emscripten's: the one on the PATH if it is 3.1.69 or newer (an emsdk), else Debian 13's, which is put
-# into a folder of its own (build/browser/toolchain) by debootstrap. That takes root, and says so before. The libraries'
-# sources are Debian's own source packages.
+# into a folder of its own (build/browser/toolchain) by debootstrap. That needs root, and the script says so first. The
+# libraries' sources are Debian's source packages.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -24,10 +24,10 @@ has_emscripten() {
 get_toolchain() {
     [ -e "$toolchain/complete" ] && return
     if ! may_be_root; then
-        echo "No Emscripten from 3.1.69 on is on the PATH, and getting Debian 13's takes root: install an emsdk." >&2
+        echo "No Emscripten from 3.1.69 on is on the PATH, and getting Debian 13's needs root: install an emsdk." >&2
         exit 1
     fi
-    echo "Getting Debian 13's Emscripten into $toolchain: 3 GB on disk, 500 MB to load ..." >&2
+    echo "Getting Debian 13's Emscripten into $toolchain: 3 GB on disk, a download of 500 MB ..." >&2
     install debootstrap
     as_root rm -rf "$toolchain"
     quietly as_root debootstrap --variant=minbase --include=emscripten,cmake,ninja-build \
@@ -36,7 +36,7 @@ get_toolchain() {
     as_root touch "$toolchain/complete"
 }
 
-# Where this Debian gets its packages from.
+# The mirror that this Debian uses.
 debian_mirror() {
     apt-cache policy | grep -oE 'https?://[^ ]+/debian ' | head -n 1 | tr -d ' '
 }
@@ -78,7 +78,7 @@ get_libraries() {
     unpack xxhash xxhash
     unpack xz xz-utils
     unpack catch2 catch2
-    # Emscripten's compiler must see nothing else of /usr/include.
+    # Emscripten's compiler must not see the rest of /usr/include.
     for headers in eigen3 nlohmann CLI fast_float; do
         cp -r "/usr/include/$headers" "$libraries/include/"
     done
@@ -129,7 +129,7 @@ pack() {
 }
 
 # A file of the program, packed; and where the program looks for it: add_file FILE PATH WHEN
-# Weights are put in another order first, which packs better (app/window/browser/files.js).
+# Weights are reordered first, which compresses better (app/window/browser/files.js).
 add_file() {
     name=$3_$(echo "${2#/usr/share/}" | tr / _)
     packed=$site/files/$name.xz
@@ -196,8 +196,8 @@ fonts() {
     done
 }
 
-# The same fonts for the first picture: the characters of interface and formulas, of the last one those that the others
-# lack; without hints and kerning, which the window doesn't use. A tenth of their size.
+# The same fonts for the first picture: only the characters of interface and formulas (of the last font, those that the
+# others lack), without hinting and kerning, which the window doesn't use. A tenth of their size.
 small_fonts=$work/fonts
 letters=20-7E,A0-17F,391-3C9
 symbols=20,2010-2026,1D40,1D4F,2070-209C,211D,2190-21D4,2200-22C5,2423,25A0-25CF,2713-2717,27E8,27E9,FFFD

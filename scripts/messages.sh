@@ -1,9 +1,9 @@
 #!/bin/sh
 # Collects every text of the window into assets/messages/decoderscope.pot, and brings the translations, *.po beside it, up to
-# date with it: new messages come in untranslated, those that are gone go.
+# date with it: new messages are added untranslated, unused ones are removed.
 #   scripts/messages.sh            writes them
-#   scripts/messages.sh --check    fails if one is out of date, or a translation has other places than the English; warns of
-#                                  messages that are not translated, which the window shows in English
+#   scripts/messages.sh --check    fails if one is out of date, or a translation has other placeholders than the English; warns
+#                                  of messages that are not translated, which the window shows in English
 #   scripts/messages.sh --check --complete    before a release: fails if any is not translated, or fuzzy
 # Needs gettext's tools (Debian: gettext). How to translate: docs/languages.md
 set -eu
@@ -21,7 +21,7 @@ collect() {
             --flag=Error:1:no-c-format --flag=Sentence:1:no-c-format \
             --no-wrap --add-comments='Translators:' --add-location=file --sort-by-file \
             --package-name=decoderscope --copyright-holder='the authors of Decoderscope' |
-        # The date is of no use, and would change the file every time.
+        # The date would change the file every time.
         sed '/^"POT-Creation-Date:/d'
 }
 
@@ -31,8 +31,8 @@ merged() {
         msgattrib --no-obsolete --no-wrap --add-location=file --output-file=- | sed '/^"POT-Creation-Date:/d'
 }
 
-# The places ({name}) that a translation lacks or has too many, one message a line. Of plural forms, any may do without
-# {count}: "one step".
+# The placeholders ({name}) that a translation lacks or adds, one message per line. Any plural form may omit {count}: "one
+# step".
 wrong_places() {
     msgattrib --no-wrap --no-obsolete "$1" | awk '
         function unquoted(line) { sub(/^[^"]*"/, "", line); sub(/"$/, "", line); return line }
@@ -69,7 +69,7 @@ wrong_places() {
         END { compare() }'
 }
 
-# Whether a translation is up to date and right, and with --complete whether nothing is left to translate:
+# Whether a translation is up to date and correct, and with --complete whether nothing is left to translate:
 # check TRANSLATION TEMPLATE
 check() {
     right=0
@@ -90,7 +90,7 @@ check() {
         [ -n "$as_warning" ] || right=1
     }
     [ -z "$places" ] || {
-        printf '%s: wrong places:\n%s\n' "$1" "$places" >&2
+        printf '%s: wrong placeholders:\n%s\n' "$1" "$places" >&2
         right=1
     }
     return $right

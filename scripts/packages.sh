@@ -1,5 +1,5 @@
-# What run.sh and test.sh share: the Debian packages that the program is built from, run with and tested with. They set
-# $root to the folder of the program's source. What each package is for: third_party/README.md.
+# Shared by run.sh and test.sh: the Debian packages that are needed to build, run and test the program. The caller sets
+# $root to the source folder. What each package is for: third_party/README.md.
 # shellcheck shell=sh disable=SC2086,SC2154 # the lists are words; $root is the caller's
 packages="g++ cmake ninja-build pkgconf
     libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libfast-float-dev libcairo2-dev libfontconfig-dev
@@ -7,11 +7,11 @@ packages="g++ cmake ninja-build pkgconf
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core
     gettext"
-# Optional: makes the program faster, and draws Chinese, Japanese and Korean.
+# Optional: a faster program; Chinese, Japanese and Korean characters.
 wished_packages="libxsmm-dev fonts-noto-cjk"
-# Optional: for the test of the source layout. It shares its libraries with clang.
+# Optional: for the test of the formatting. It shares its libraries with clang.
 format_packages="clang-format-14"
-# What the fuzzers need on top of that.
+# Also needed for the fuzzers.
 fuzz_packages="clang libclang-rt-14-dev"
 
 is_installed() {
@@ -27,7 +27,7 @@ as_root() {
     "$@"
 }
 
-# Installs the packages that are missing. If it can't, names them in one sentence and fails.
+# Installs missing packages. If that fails, names them in one sentence and returns 1.
 install() {
     missing=""
     for package in "$@"; do
@@ -44,10 +44,10 @@ install() {
     return 1
 }
 
-# Installs the packages that are missing, or ends the script. Optional ones are tried once.
+# Installs missing packages, or exits. Optional ones are tried once.
 install_missing() {
     if ! command -v dpkg-query >/dev/null; then
-        echo "This is not Debian; install by your system's means what these packages hold:" $packages $wished_packages >&2
+        echo "This is not Debian; install the equivalents of these packages with your system's package manager:" $packages $wished_packages >&2
         return
     fi
     install $packages || exit 1
@@ -59,7 +59,7 @@ install_missing() {
     done
 }
 
-# Tries once to install an optional package: wish PACKAGE WHAT-FOLLOWS-WITHOUT
+# Tries once to install an optional package: wish PACKAGE WHAT-IS-MISSING-WITHOUT-IT
 wish() {
     if [ ! -e "$root/build/without-$1" ] && ! install "$1"; then
         mkdir -p "$root/build"

@@ -8,22 +8,22 @@
     decoderscope open trace.safetensors
     decoderscope bisect MODEL --against trace.safetensors
 
-The trace holds, in the order of calls: every module's inputs and outputs, repeated calls apart; what attention, softmax,
-masked fills, norms and products of two activations were given and gave, also where no module stands for them; the
-state_dict; the hyperparameters that modules carry. It is a safetensors file. Names in it:
+The trace holds, in the order of calls: the inputs and outputs of every module, with repeated calls numbered; those of
+attention, softmax, masked fills, norms and products of two activations, also where they are plain function calls; the
+state_dict; the modules' hyperparameters. It is a safetensors file. Names in it:
 
     param/h.0.attn.q.weight       a parameter or buffer, by its key in the state_dict
     h.0.attn.q/in.input           an input of a module, by the argument's name
     h.0.attn.q/out                its output; out.0, out.1, ... of a tuple, out.KEY of a dictionary
     h.0.attn.q#2/out              of its second call
-    h.0.attn/softmax/in.input     what a function was given that was called inside of h.0.attn
+    h.0.attn/softmax/in.input     an input of a function that was called inside h.0.attn
     h.0.attn/softmax#2/out        the second softmax of that call
     (model)/in.tokens             the recorded module itself
 
-A tensor that was recorded already is not stored again: the list of calls, in the file's metadata, refers to it by its
+A tensor that has been recorded is not stored again: the list of calls, in the file's metadata, refers to it by its
 first name. Numbers are stored as they are: float16 stays float16.
 
-It is written as it goes, a piece at a time. If the program ends in the middle, the file opens with all pieces that were
+It is written incrementally, a piece at a time. If the program ends early, the file opens with all pieces that were
 written. Under torch.distributed each rank writes a file of its own, and rank 0 a manifest, trace.manifest.json, that
 names them all; Decoderscope opens the manifest.
 
@@ -82,20 +82,20 @@ _ALIASES = {"__matmul__": "matmul", "__rmatmul__": "matmul", "masked_fill_": "ma
             "_safe_softmax": "softmax", "softmax_": "softmax", "relu_": "relu", "silu_": "silu", "native_layer_norm":
             "layer_norm", "_scaled_dot_product_attention": "scaled_dot_product_attention"}
 _PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum")
-# Written in Python from other functions, which the function mode doesn't see inside of it.
+# Composed of other functions in Python; the function mode doesn't see the calls inside.
 _COMPOSED = ("multi_head_attention_forward",)
 
 
 class record:
-    """Records the calls of `module` while the context lasts.
+    """Records the calls of `module` inside the with block.
 
     path        the safetensors file to write
     modules     names of modules to record, as patterns ("h.0.*", "lm_head"); all if not given
-    functions   whether functions are recorded that no module stands for
-    parameters  whether the state_dict is written
+    functions   whether functions are recorded, too, not only modules
+    parameters  whether the state_dict is stored
     piece       how many bytes are collected before they are written
-    shards      of a rank under tensor parallelism: {pattern of tensors' names: axis along which ranks hold parts}.
-                DTensors say it themselves.
+    shards      under tensor parallelism: {pattern of tensors' names: axis along which they are sharded}.
+                DTensors carry this themselves.
     """
 
     def __init__(self, module, path, modules=None, functions=True, parameters=True, piece=64 << 20, shards=None):
@@ -174,7 +174,7 @@ class record:
             call["inside"] = self._stack[-1]["name"]
         self._calls.append(call)
         self._stack.append(call)
-        # torch.nn's own small modules are one function each, and what it was given is what they were given.
+        # torch.nn's own leaf modules are one function each, with the same inputs.
         self._within_one = type(module).__module__.startswith("torch.nn") and not any(True for _ in module.children())
         return call
 
@@ -185,7 +185,7 @@ class record:
     # ---- functions
 
     def _function(self, func, args, kwargs):
-        """The call of a function that is recorded; None for all others."""
+        """The record of a function's call; None for functions that are not recorded."""
         if self._busy or not self._stack or self._within_one:
             return None
         name = getattr(func, "__name__", "")
@@ -261,7 +261,7 @@ class record:
 
 
 class _Functions(TorchFunctionMode):
-    """Sees functions of torch before they run, whatever module calls them."""
+    """Intercepts torch functions, whichever module calls them."""
 
     def __init__(self, recorder):
         super().__init__()
@@ -277,7 +277,7 @@ class _Functions(TorchFunctionMode):
 
 if TorchDispatchMode is not None:
     class _Kernels(TorchDispatchMode):
-        """The same a floor below, inside of a function that is composed of others."""
+        """The same one level lower, inside a function that is composed of others."""
 
         def __init__(self, recorder):
             super().__init__()
@@ -292,13 +292,13 @@ def _run(recorder, func, args, kwargs):
     out = func(*args, **kwargs)
     if call is not None:
         if getattr(func, "__name__", "").split(".")[0].endswith("_"):
-            recorder._seen.pop(id(args[0]), None)  # it is another tensor now
+            recorder._seen.pop(id(args[0]), None)  # modified in place: another value now
         first = out[0] if isinstance(out, (tuple, list)) and out and torch.is_tensor(out[0]) else out
         recorder._keep(call, "out", _flat("", first))
     return out
 
 
-# ---- what was given to whom
+# ---- arguments
 
 
 def _parameter_names(forward):
@@ -320,7 +320,7 @@ def _named(parameters, args, kwargs):
 
 
 def _flat(name, value, depth=0):
-    """The tensors in a value, by where they are in it."""
+    """The tensors in a value, by their path in it."""
     if torch.is_tensor(value):
         return {name: value}
     if depth > 6:
@@ -340,7 +340,7 @@ def _flat(name, value, depth=0):
 
 
 def _given(name, args, kwargs):
-    """A function's arguments by their names; tensors in a list by their numbers."""
+    """A function's arguments by name; tensors in a list by index."""
     names = _POSITIONS.get(name, _FUNCTIONS[name][0])
     given = {}
     for number, value in enumerate(args):
@@ -357,7 +357,7 @@ def _number(value):
 
 
 def _hyperparameters(root):
-    """What modules carry besides their parameters: sizes, rates, eps."""
+    """The modules' plain attributes besides parameters: sizes, rates, eps."""
     found = {}
     for name, module in root.named_modules():
         values = {key: value for key, value in vars(module).items() if not key.startswith("_") and _is_plain(value)}
@@ -384,12 +384,12 @@ def _is_plain(value):
 def _version(value):
     try:
         return value._version
-    except RuntimeError:  # made under inference_mode
+    except RuntimeError:  # created under inference_mode
         return None
 
 
 def _local(value):
-    """This rank's part of a DTensor, and the axis along which it is one."""
+    """This rank's shard of a DTensor, and the axis along which it is sharded."""
     if not hasattr(value, "to_local") or not hasattr(value, "placements"):
         return value, None
     axes = [placement.dim for placement in value.placements if hasattr(placement, "dim")]
@@ -405,8 +405,8 @@ def _bytes(value):
 
 
 class _File:
-    """A safetensors file that grows: its header is written anew after each piece. It begins with room for a header, and
-    moves behind a larger one when that is full."""
+    """A safetensors file that grows: its header is rewritten after each piece. Space for the header is reserved; when it is
+    full, the data moves behind a larger one."""
 
     ROOM = 1 << 20
 
@@ -439,7 +439,7 @@ class _File:
             self.room = 2 * size
             header, size = self.header(finished, self.room)
             self._move(size)
-        # The numbers first: a header never promises more than is there.
+        # The data first: the header never refers to data that isn't there.
         self.file.seek(0, os.SEEK_END)
         if self.file.tell() < 8 + self.room:
             self.file.write(header)
@@ -452,7 +452,7 @@ class _File:
         self.waiting, self.waiting_size = [], 0
 
     def _move(self, room):
-        """The same numbers behind a larger header, in a new file that takes the place of the old one."""
+        """Copies the data behind a larger header, into a new file that replaces the old one."""
         beside = self.path + ".moving"
         begin = struct.unpack("<Q", self._at(0, 8))[0] + 8
         moved = open(beside, "w+b")

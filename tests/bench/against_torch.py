@@ -262,7 +262,7 @@ def main():
     if peak is not None:
         print(f"peak: {peak['gflops']:.0f} GFLOP/s, {peak['gigabytes_per_second']:.1f} GB/s\n")
     print("| | ours, recorded | PyTorch, plain | PyTorch, keeping | ratio to plain | wanted | ratio to keeping | "
-          "recorded to not recorded |" + (" part of the peak |" if peak else ""))
+          "recorded to not recorded |" + (" fraction of the peak |" if peak else ""))
     print("| --- | --- | --- | --- | --- | --- | --- | --- |" + (" --- |" if peak else ""))
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)

@@ -57,7 +57,7 @@ def architectures():
          "gated_mlp": True, "causal": False, "positional_encoding": "rope", "final_norm": True, "num_layers": 1},
         {"x": x(2, 6), "attention_mask": ones_then_zeros(6, 5, 6)})
     yield small(
-        "scaled-embedding", "Post-Norm, scaled embedding, sinusoidal code, gelu, a tied head with a bias, a large eps",
+        "scaled-embedding", "Post-Norm, scaled embedding, sinusoidal encoding, gelu, a tied head with a bias, a large eps",
         {"vocab_size": 10, "scale_embedding": True, "positional_encoding": "sinusoidal", "activation": "gelu",
          "layer_norm_eps": 0.1, "lm_head": True, "tie_word_embeddings": True, "num_layers": 1},
         {"tokens": tokens(2, 6, 10)})
@@ -105,7 +105,7 @@ def parallel_blocks():
     text = {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 3)}
     yield small("parallel-one-norm", "attention and MLP read one norm and are added in one sum (GPT-J, Phi)",
                 {**gpt_j, "parallel_residual": "one_norm"}, text)
-    yield small("parallel-two-norms", "the same with a norm for each (GPT-NeoX), every dropout site behind a sublayer",
+    yield small("parallel-two-norms", "the same with a norm for each (GPT-NeoX), every dropout site after a sublayer",
                 {**gpt_j, "parallel_residual": "two_norms", "dropout": 0.25, "dropout_sites": ["attention_out", "mlp_out"]},
                 text, dropout_seed=3)
     yield small("parallel-edits", "a norm's output, an update and the sum changed in a parallel block without biases",
@@ -131,21 +131,21 @@ def families():
                  "sliding_window_layers": [0], "scale_embedding": True, "tie_word_embeddings": True,
                  "activation": "gelu_tanh"},
                 {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 4)})
-    yield small("olmo-2-like", "norms behind the sublayers only, queries and keys normalised across heads",
+    yield small("olmo-2-like", "norms after the sublayers only, queries and keys normalised across heads",
                 {**llama, "norm_placement": "reordered", "qk_norm": True, "qk_norm_across_heads": True,
                  "norm_first": False}, text)
     yield small("qwen-3-like", "queries and keys normalised by head, heads wider than d_model / nhead",
                 {**llama, "qk_norm": True, "head_dim": 6, "num_layers": 1}, text)
     yield small("mistral-like", "a sliding window in every layer",
                 {**llama, "sliding_window": 3}, {"tokens": tokens(2, 6, 9), "attention_mask": ones_then_zeros(6, 6, 4)})
-    yield small("gpt-j-like", "neighbouring columns turned, only some of a head, a parallel block",
+    yield small("gpt-j-like", "neighbouring columns rotated, only some of a head, a parallel block",
                 {**language_model, "norm_first": True, "parallel_residual": "one_norm", "activation": "gelu_tanh",
                  "positional_encoding": "rope", "rope_interleaved": True, "rotary_dim": 4, "head_dim": 6,
                  "num_layers": 1}, text)
-    yield small("gpt-neox-like", "halves of some columns turned, a parallel block with two norms",
+    yield small("gpt-neox-like", "halves of some columns rotated, a parallel block with two norms",
                 {**language_model, "norm_first": True, "parallel_residual": "two_norms", "activation": "gelu",
                  "positional_encoding": "rope", "rotary_dim": 2, "num_layers": 1}, text)
-    yield small("bloom-like", "ALiBi for three heads, a norm behind the embedding",
+    yield small("bloom-like", "ALiBi for three heads, a norm after the embedding",
                 {**language_model, "d_model": 9, "nhead": 3, "norm_first": True, "alibi": True, "embedding_norm": True,
                  "activation": "gelu_tanh", "num_layers": 1}, text)
     yield small("llama-3-like", "RoPE with some frequencies kept, some lowered and one between",
@@ -155,7 +155,7 @@ def families():
     yield small("linear-rope", "RoPE with all frequencies lowered, in neighbouring columns",
                 {"positional_encoding": "rope", "rope_interleaved": True, "rope_scaling": "linear", "rope_factor": 2.5,
                  "num_layers": 1}, {"x": x()})
-    yield small("cohere-like", "logits scaled, LayerNorm without bias, neighbouring columns turned",
+    yield small("cohere-like", "logits scaled, LayerNorm without bias, neighbouring columns rotated",
                 {**language_model, "norm_first": True, "bias": False, "logit_scale": 0.0625, "positional_encoding": "rope",
                  "rope_interleaved": True, "parallel_residual": "one_norm", "num_layers": 1}, text)
 
@@ -166,13 +166,13 @@ def norm_placements():
     yield small("peri-encdec", "two norms a sublayer, LayerNorm, with dropout before the second",
                 {**encdec, "norm_placement": "peri", "dropout": 0.2, "dropout_sites": ["attention_out", "mlp_out"]},
                 both, dropout_seed=12)
-    yield small("reordered-encdec", "norms behind the sublayers, LayerNorm without the mean's eps under the root",
+    yield small("reordered-encdec", "norms after the sublayers, LayerNorm without the mean's eps under the root",
                 {**encdec, "norm_placement": "reordered", "norm": "layernorm_std", "layer_norm_eps": 0.05}, both)
-    yield small("deepnorm", "Post-Norm with the stream scaled in every sum",
+    yield small("deepnorm", "Post-Norm with the residual stream scaled in every sum",
                 {**encdec, "residual_scale": 1.7}, both)
     yield small("annotated-transformer-like", "Pre-Norm by the unbiased standard deviation, eps outside the root",
                 {**encdec, "norm_placement": "pre", "norm": "layernorm_std", "layer_norm_eps": 0.01}, both)
-    yield small("attention-only-reordered", "no MLP, norms behind the sublayers, the stream scaled down",
+    yield small("attention-only-reordered", "no MLP, norms after the sublayers, the stream scaled down",
                 {"dim_feedforward": 0, "norm_placement": "reordered", "residual_scale": 0.5}, {"x": x()})
     yield small("parallel-scaled-stream", "a parallel block whose stream is scaled",
                 {"norm_first": True, "parallel_residual": "one_norm", "residual_scale": -0.75, "num_layers": 1},
@@ -191,7 +191,7 @@ def positions_and_scales():
                    "encoder_vocab_size": 7, "lm_head": True}
     source = {**text, "encoder_tokens": tokens(2, 6, 7, "encoder_tokens"),
               "encoder_attention_mask": ones_then_zeros(6, 6, 4)}
-    yield small("embedding-norm-encdec", "a norm behind embedding and scaled sinusoidal code in both stacks (BART's place)",
+    yield small("embedding-norm-encdec", "a norm after embedding and scaled sinusoidal encoding in both stacks (BART's place)",
                 {**translation, "embedding_norm": True, "positional_encoding": "sinusoidal", "position_scale": 0.4}, source)
     yield small("embedding-norm-vectors", "the norm of x itself, with a gain of 1 + weight; edited",
                 {"embedding_norm": True, "norm": "rmsnorm_plus_one", "num_layers": 1}, {"x": x()}, edits=[
@@ -249,12 +249,12 @@ def memories():
          "norm_first": True, "positional_encoding": "rope", "rope_theta": 100.0, "activation": "gelu"},
         {"tokens": tokens(2, 5, 9), "memory": memory(2, 7), "encoder_attention_mask": ones_then_zeros(7, 6, 7)})
     yield small(
-        "encdec-default-vocab", "an encoder whose vocabulary is the decoder's by default, sinusoidal codes, rmsnorm",
+        "encdec-default-vocab", "an encoder whose vocabulary is the decoder's by default, sinusoidal encoding, rmsnorm",
         {"cross_attention": True, "encoder_layers": 1, "num_layers": 1, "vocab_size": 9, "norm": "rmsnorm",
          "positional_encoding": "sinusoidal", "final_norm": True, "norm_first": True},
         {"tokens": tokens(2, 5, 9), "encoder_tokens": tokens(2, 6, 9, "encoder_tokens")})
     yield small(
-        "encdec-vectors", "no vocabulary at all: x and memory each get the sinusoidal code",
+        "encdec-vectors", "no vocabulary at all: x and memory each get the sinusoidal encoding",
         {"cross_attention": True, "encoder_layers": 1, "num_layers": 1, "positional_encoding": "sinusoidal"},
         {"x": x(), "memory": memory()})
 
@@ -339,7 +339,7 @@ def set_cell(tensor, index, value):
 def edits():
     language_model = {"vocab_size": 9, "lm_head": True, "final_norm": True, "num_layers": 2}
     text = {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 3)}
-    yield small("edits-mask", "mask cells, one by one and with \"*\"; a later edit wins; one shows a query the future",
+    yield small("edits-mask", "mask cells, one by one and with \"*\"; a later edit wins; one lets a query see the future",
                 language_model, text, edits=[
                     mask_edit("blocks.0.attn", 0, 1, 2, 1, False),
                     mask_edit("blocks.0.attn", "*", 0, 4, 0, False),
@@ -357,7 +357,7 @@ def edits():
                     set_cell("blocks.0.attn.z", [1, 1, 0, 0], 2.0),
                     scale_head("blocks.1.attn", 0, 0.0),
                 ])
-    yield small("edits-cells-post", "cells of every sort of tensor, Post-Norm",
+    yield small("edits-cells-post", "cells of every kind of tensor, Post-Norm",
                 {**language_model, "positional_encoding": "sinusoidal", "gated_mlp": True}, text, edits=[
                     set_cell("embed", [0, 1, 2], 1.25), set_cell("pos_embed", [2, 3], -0.75),
                     set_cell("blocks.0.resid_pre", [1, 0, 4], 0.5), set_cell("blocks.0.attn.q", [0, 1, 3, 2], 2.0),
@@ -407,7 +407,7 @@ def edits():
 
 
 def results():
-    yield small("result-asked", "attn.result asked for, right behind attn.z; a grouped-query cross-attention's, too",
+    yield small("result-asked", "attn.result requested, right after attn.z; a grouped-query cross-attention's, too",
                 {"nhead": 4, "num_key_value_heads": 2, "cross_attention": True, "norm_first": True,
                  "num_layers": 1},
                 {"x": x(), "memory": memory()}, asked=["blocks.0.attn.result", "blocks.0.cross_attn.result"])

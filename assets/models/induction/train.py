@@ -89,7 +89,7 @@ def measure(weights):
     return [
         Measure("letters of the repeat that are known", float(right), at_least=0.99, percent=True),
         Measure(f"layer 0, head {looks_back}: weight on the letter before", float(previous.max()), at_least=0.65),
-        Measure("layer 0, the least of the other heads: the same", float(previous.min()), at_least=0.5),
+        Measure("layer 0, the lowest of the other heads: the same", float(previous.min()), at_least=0.5),
         Measure(f"layer 1, head {head}: weight one past where the letter stood before", float(induction[head]),
                 at_least=0.85),
         Measure("the same head, in the first half: weight on `<bos>`", float(resting[head]), at_least=0.85),

@@ -17,7 +17,7 @@ class Vocabulary:
         return len(self.tokens)
 
     def encode(self, text):
-        """As the program encodes what is typed: behind <bos>, where the vocabulary has it."""
+        """As the program encodes typed text: after <bos>, if the vocabulary has it."""
         return [self.ids[c] for c in ([BOS] if BOS in self.special else []) + list(text)]
 
     def decode(self, ids):
@@ -40,7 +40,7 @@ class Vocabulary:
 
 
 def padded(rows, fill):
-    """Lists of ids as one tensor [row, longest], and the mask with 1 for what is no padding."""
+    """Lists of ids as one tensor [row, longest], and the mask with 1 for what is not padding."""
     longest = max(len(row) for row in rows)
     ids = torch.tensor([row + [fill] * (longest - len(row)) for row in rows])
     kept = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])

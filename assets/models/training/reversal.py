@@ -50,7 +50,7 @@ def trained_weights(task, seed, steps, peak, batch=48):
 def anti_diagonal_mass(task, weights, pairs):
     """Per layer and head, how much cross-attention lies on the letter that is due.   -> [layer, head]
 
-    Query t writes letter t of the answer, which is letter L - 1 - t of the word, at L - t behind <bos>. The last query
+    Query t writes letter t of the answer, which is letter L - 1 - t of the word, at L - t after <bos>. The last query
     has to answer <eos>, and what is due is <bos> itself. A mean over all queries of all words.
     """
     trace = task.trace(weights, pairs)
@@ -71,13 +71,13 @@ def padding_mass(task, weights, pairs):
 
 
 def growth(task, weights, pairs):
-    """How much longer the decoder's residual stream is behind the last block than before the first, on average."""
+    """How much longer the decoder's residual stream is after the last block than before the first, on average."""
     trace = task.trace(weights, pairs)
     kept = task.batch(pairs)[0]["attention_mask"] == 1
     length = {name: trace[name].norm(dim=-1)[kept].mean()
               for name in ("blocks.0.resid_pre", f"blocks.{task.config['num_layers'] - 1}.resid_post")}
-    before, behind = length.values()
-    return float(behind / before)
+    before, after = length.values()
+    return float(after / before)
 
 
 def things_to_try(layer, head, length, norm_first):
@@ -115,7 +115,7 @@ def recipe(norm_first, description, seed=0, steps=3600, peak=3e-3):
                     float(masses.max()), at_least=0.8),
             Measure("largest weight on a padded letter, in any layer and head", padding_mass(task, weights, pairs),
                     at_most=0.0),
-            Measure("residual stream behind the last block, as a multiple of its length before the first",
+            Measure("length of the residual stream after the last block, as a multiple of that before the first",
                     growth(task, weights, pairs), **({"at_least": 2.0} if norm_first else {"at_most": 1.5})),
             Measure("words that come back without a mistake with norm_first flipped", flipped.exact(weights, pairs),
                     at_most=0.5, percent=True),

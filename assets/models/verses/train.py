@@ -75,7 +75,7 @@ def held_out():
 
 
 def validation_loss(weights):
-    """Nats a character, over the held-out books."""
+    """Nats per character, over the held-out books."""
     verses, total, count = held_out(), 0.0, 0
     for at in range(0, len(verses), 32):
         inputs, answers = batch_of(verses[at:at + 32])
@@ -133,7 +133,7 @@ def measure(weights):
     layer, head, mass = best_head(weights)
     within = mass_within_word(weights)
     return [
-        Measure("validation loss, nats a character, on " + ", ".join(HELD_OUT), validation_loss(weights), at_most=1.3),
+        Measure("validation loss, nats per character, on " + ", ".join(HELD_OUT), validation_loss(weights), at_most=1.3),
         Measure(f"layer {layer}, head {head}: weight on the character before", mass, at_least=0.7),
         Measure("layer 0, mean of its heads: weight within the word that is being written", float(within[0]),
                 at_least=0.55),

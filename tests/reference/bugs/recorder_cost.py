@@ -47,7 +47,7 @@ def main():
         module(tokens)
         plain = seconds(lambda: module(tokens))
         plain_peak = peak()
-        print("| what | time | times the plain pass | file | peak memory more |\n| --- | --- | --- | --- | --- |")
+        print("| what | time | relative to the plain pass | file | additional peak memory |\n| --- | --- | --- | --- | --- |")
         print("| plain | %.0f ms | 1 | | |" % (1000 * plain))
         for name, options in (("blocks alone (`modules=[\"h.?\"]`, no functions, no parameters)",
                                {"modules": ["h.?"], "functions": False, "parameters": False}),

@@ -4,13 +4,13 @@ import json
 
 HEAD = """# Models
 
-What opens, with which words, and what is asked. This page is written by `tests/reference/foreign/run_program.py`: each
+Which models open, with which settings, and what is asked. This page is written by `tests/reference/foreign/run_program.py`: each
 line is a small decoder with the names and shapes of the original's file, opened by the program, and its logits and
 intermediate tensors are compared with those of PyTorch. [opening.md](opening.md) says how to open a file.
 
-"Right" means that every tensor agrees to 1e-5 of its largest number. `--set` on the command line, or the dialog of the
-window, takes the words of the third column. The last column is what the tensors can't show: the program assumes it or
-asks, and the values there are the right ones.
+"Right" means that every tensor agrees to within 1e-5 of its largest magnitude. `--set` on the command line, or the
+dialog of the window, takes the settings in the third column. The last column has the right values of settings that
+tensors can't show: the program assumes them or asks.
 """
 
 
