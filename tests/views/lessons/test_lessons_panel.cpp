@@ -36,13 +36,13 @@ TEST_CASE("the first minute, the toolbar and F7 lead to the lessons") {
     CHECK_FALSE(panel_of(driver).open);
     REQUIRE(driver.click_label("Lessons"));
     CHECK(panel_of(driver).open);
-    CHECK(driver.sees("1.Aweightisacomparison"));
+    CHECK(driver.sees("1.Fromtexttotext"));
     driver.press(Key::f7);
     CHECK_FALSE(panel_of(driver).open);
     driver.press(Key::f7);
     CHECK(panel_of(driver).open);
     REQUIRE(driver.click_label("Inspector"));
-    CHECK_FALSE(driver.sees("1.Aweightisacomparison"));
+    CHECK_FALSE(driver.sees("1.Fromtexttotext"));
 }
 
 TEST_CASE("a lesson is opened in the language that is spoken, wherever it comes from") {
@@ -59,7 +59,7 @@ TEST_CASE("in the presentation F7 slides the lessons over the stage, and away") 
     Driver driver("reverse");
     driver.state.settings.reduced_motion = true;
     driver.press(Key::f11);
-    REQUIRE_FALSE(driver.sees("1.Aweightisacomparison"));
+    REQUIRE_FALSE(driver.sees("1.Fromtexttotext"));
     begin_first(driver);  // by F7
     CHECK(driver.sees("Openthequery"));
     driver.press(Key::f7);
@@ -72,7 +72,7 @@ TEST_CASE("a place opens its model and goes to its cell") {
     begin_first(driver);
     CHECK(driver.session.shown().scenario.model()->name == "reverse");
     CHECK(driver.session.step().name == "blocks.1.cross_attn.q");
-    CHECK(driver.session.cursor().cell == Cell{0, 3, 1, 0});
+    CHECK(driver.session.cursor().cell == Cell{0, 3, 2, 0});
     CHECK(driver.sees("How"));
     // What was open before comes back by undo.
     driver.press(Key::z, with_ctrl);
@@ -100,7 +100,7 @@ TEST_CASE("a wrong answer gets its reply, hints come one by one, the right one o
     CHECK(driver.sees("Hint2"));
     CHECK_FALSE(driver.sees("Hint3"));
     CHECK(panel.player->shown_blocks() == shown);
-    answer("0,84");
+    answer("0,95");
     CHECK(panel.player->shown_blocks() > shown);
     CHECK(driver.sees("✓"));
     CHECK(panel.progress.at("weight").solved("largest"));
@@ -125,7 +125,7 @@ TEST_CASE("a number that was wrong is typed over at once: letters are no shortcu
     REQUIRE(panel.verdict.has_value());
     const std::string step = driver.session.step().name, tab = driver.state.tab;
     driver.press(Key::a, with_ctrl);
-    driver.hands.type("0.84");
+    driver.hands.type("0.95");
     driver.press(Key::enter);
     CHECK(panel.progress.at("weight").solved("largest"));
     CHECK(driver.session.step().name == step);
@@ -142,11 +142,11 @@ TEST_CASE("what a lesson says of a deed is announced beside the inspector") {
     REQUIRE(std::holds_alternative<lessons::ByRun>(panel.player->open_question()->answer));
     REQUIRE(driver.click_label("Inspector"));
     const auto score = [&](float value) {
-        driver.session.apply(command::TypeOver{"blocks.1.cross_attn.attn_scores", Cell{0, 3, 1, 6}, value});
+        driver.session.apply(command::TypeOver{"blocks.1.cross_attn.attn_scores", Cell{0, 3, 2, 6}, value});
         driver.settle();
     };
     CHECK_FALSE(driver.sees("✗notyet"));
-    score(12.0F);
+    score(14.0F);
     CHECK(driver.sees("✗notyet"));
     score(0.0F);
     CHECK(driver.sees("✓solved"));
