@@ -33,7 +33,7 @@
 #include <sstream>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 namespace {
 
@@ -44,57 +44,58 @@ const char* environment(const char* name) { return std::getenv(name); }
 
 }  // namespace
 
-Application::Application(Scenario scenario, std::function<void()> wake)
-    : language_(languages(), environment), session_(std::move(scenario), std::move(wake)) {}
+Application::Application(core::Scenario scenario, std::function<void()> wake)
+    : language_(core::language::languages(), environment), session_(std::move(scenario), std::move(wake)) {}
 
-Application::Application(SavedWork work, std::function<void()> wake)
-    : language_(languages(), environment), session_(std::move(work), std::move(wake)) {}
+Application::Application(core::files::SavedWork work, std::function<void()> wake)
+    : language_(core::language::languages(), environment), session_(std::move(work), std::move(wake)) {}
 
-void Application::use_fonts(const Fonts& fonts) {
+void Application::use_fonts(const views::Fonts& fonts) {
     fonts_ = &fonts;
     if (fetches_fonts(fonts)) return;
-    if (!fonts.lacking.empty()) session_.apply(command::Tell{language_.give_up(fonts.lacking)});
+    if (!fonts.lacking.empty()) session_.apply(core::command::Tell{language_.give_up(fonts.lacking)});
     std::vector<char32_t> missing = fonts.missing;
     // The names of the languages are not the person's own text; the settings show a code instead.
-    for (const Language& language : language_.known())
-        for (const Utf8Character& character : characters(language.name)) std::erase(missing, character.code);
+    for (const core::language::Language& language : language_.known())
+        for (const core::Utf8Character& character : core::characters(language.name))
+            std::erase(missing, character.code);
     if (missing == missing_glyphs_) return;
     missing_glyphs_ = std::move(missing);
-    const Sentence said = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
-    if (!said.empty()) session_.apply(command::Tell{said, false});
+    const Sentence said = core::missing_glyphs_sentence(missing_glyphs_, views::compat::kLastCharacter);
+    if (!said.empty()) session_.apply(core::command::Tell{said, false});
 }
 
 // Whether a font that the window needs is on its way: the window gets its fonts again when it is there.
-bool Application::fetches_fonts(const Fonts& fonts) {
+bool Application::fetches_fonts(const views::Fonts& fonts) {
     std::vector<char32_t> missing = fonts.lacking;
     missing.insert(missing.end(), fonts.missing.begin(), fonts.missing.end());
     if (missing.empty()) return false;
     const Sentence said = fetch_fonts(missing);
-    if (!said.empty()) session_.apply(command::Tell{said, false});
+    if (!said.empty()) session_.apply(core::command::Tell{said, false});
     return !said.empty();
 }
 
 float Application::text_scale(ImVec2 window) {
-    state_.largest_text = largest_text_size(window);
+    state_.largest_text = views::largest_text_size(window);
     return state_.text_size();
 }
 
-bool Application::frame(Textures& textures) {
-    const Theme theme = make_theme(state_.is_dark(), state_.settings.sequential);
+bool Application::frame(views::Textures& textures) {
+    const views::Theme theme = views::make_theme(state_.is_dark(), state_.settings.sequential);
     if (styled_dark_ != state_.is_dark() || styled_scale_ != fonts_->scale) {
-        apply_style(theme, fonts_->scale);
+        views::apply_style(theme, fonts_->scale);
         styled_dark_ = state_.is_dark();
         styled_scale_ = fonts_->scale;
     }
     ImGui::GetIO().ConfigInputTextCursorBlink = !state_.reduces_motion();
     session_.update();
-    if (const auto view = session_.take_view()) carry_out(show_saved(state_, *view));
+    if (const auto view = session_.take_view()) carry_out(views::dialogs::show_saved(state_, *view));
     state_.link_base = link_base(state_.settings);
     state_.busy = state_.paced = false;
-    const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
+    const views::Commands commands = views::shell::draw_workspace({*fonts_, theme, textures}, session_, state_);
     carry_out(commands);
     session_.update(kPatience);
-    session_.keep(saved_view(state_));
+    session_.keep(views::dialogs::saved_view(state_));
     remember_opened();
     follow_language();
     keep_settings();
@@ -105,7 +106,7 @@ bool Application::frame(Textures& textures) {
 
 void Application::remember_settings(std::string path) {
     settings_path_ = std::move(path);
-    state_.settings = load_settings(settings_path_);
+    state_.settings = core::files::load_settings(settings_path_);
     kept_ = state_.settings;
     surroundings_changed();
     state_.languages = language_.known();
@@ -119,8 +120,9 @@ void Application::surroundings_changed() { state_.desktop = surroundings(); }
 void Application::follow_language() {
     if (!follows_language_) return;
     if (const Sentence wrong = language_.follow(state_.settings.language); !wrong.empty())
-        session_.apply(command::Tell{wrong});
-    speak_lessons(state_, language_.spoken() == kEnglish ? std::string() : language_.spoken());
+        session_.apply(core::command::Tell{wrong});
+    views::lesson_panel::speak_lessons(
+        state_, language_.spoken() == core::language::kEnglish ? std::string() : language_.spoken());
 }
 
 // Written after a change, but not while a splitter is being dragged. If the home can't be written, the settings last as
@@ -129,112 +131,115 @@ void Application::keep_settings() {
     if (settings_path_.empty() || state_.settings == kept_ || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
     kept_ = state_.settings;
     try {
-        save_settings(settings_path_, kept_);
+        core::files::save_settings(settings_path_, kept_);
     } catch (const Error& error) {
         settings_path_.clear();
-        session_.apply(
-            command::Tell{message("Settings last until the window closes: {error}", {{"error", error.sentence()}})});
+        session_.apply(core::command::Tell{
+            message("Settings last until the window closes: {error}", {{"error", error.sentence()}})});
     }
 }
 
 void Application::remember_lessons(const std::string& path) {
     if (path.empty()) return;
-    keep_lesson_progress_in(state_, path);
-    kept_progress_ = state_.part<LessonsState>().progress;
+    views::lesson_panel::keep_lesson_progress_in(state_, path);
+    kept_progress_ = state_.part<views::lesson_panel::LessonsState>().progress;
 }
 
-void Application::open(std::shared_ptr<const lessons::Lesson> lesson) { open_lesson(state_, std::move(lesson)); }
+void Application::open(std::shared_ptr<const core::lessons::Lesson> lesson) {
+    views::lesson_panel::open_lesson(state_, std::move(lesson));
+}
 
 // Progress is written whenever it has changed.
 void Application::keep_lessons() {
-    LessonsState& panel = state_.part<LessonsState>();
+    views::lesson_panel::LessonsState& panel = state_.part<views::lesson_panel::LessonsState>();
     try {
         if (!panel.progress_path.empty() && panel.progress != kept_progress_) {
             kept_progress_ = panel.progress;
-            lessons::save_progress(panel.progress_path, kept_progress_);
+            core::lessons::save_progress(panel.progress_path, kept_progress_);
         }
     } catch (const Error& error) {
         panel.progress_path.clear();
-        session_.apply(command::Tell{error.sentence()});
+        session_.apply(core::command::Tell{error.sentence()});
     }
 }
 
 // What the views asked for, in their order.
-void Application::carry_out(const Commands& commands) {
+void Application::carry_out(const views::Commands& commands) {
     for (const auto& asked : commands) {
-        if (const Command* command = std::get_if<Command>(&asked))
+        if (const core::Command* command = std::get_if<core::Command>(&asked))
             session_.apply(*command);
         else
-            std::visit([this](const auto& request) { perform(request); }, std::get<Request>(asked));
+            std::visit([this](const auto& request) { perform(request); }, std::get<views::Request>(asked));
     }
 }
 
-void Application::perform(const request::PickFiles&) { pick_files(); }
+void Application::perform(const views::request::PickFiles&) { pick_files(); }
 
-void Application::perform(const request::CloseWindow&) { closes_ = true; }
+void Application::perform(const views::request::CloseWindow&) { closes_ = true; }
 
-void Application::perform(const request::HandIn&) {
-    LessonsState& panel = state_.part<LessonsState>();
+void Application::perform(const views::request::HandIn&) {
+    views::lesson_panel::LessonsState& panel = state_.part<views::lesson_panel::LessonsState>();
     if (!panel.player) return;
     try {
-        const std::string text = lessons::handin_text(*panel.player->lesson(), panel.player->progress());
-        const std::string path = lessons::handin_path(path_of("~"), *panel.player->lesson(), text);
+        const std::string text = core::lessons::handin_text(*panel.player->lesson(), panel.player->progress());
+        const std::string path = core::lessons::handin_path(core::path_of("~"), *panel.player->lesson(), text);
         write_whole(path, [&](std::ostream& out) { out << text; });
         panel.handed_in = path;
     } catch (const Error& error) {
-        session_.apply(command::Tell{error.sentence()});
+        session_.apply(core::command::Tell{error.sentence()});
     }
 }
 
-void Application::perform(const request::CopyPicture& picture) {
+void Application::perform(const views::request::CopyPicture& picture) {
     CopyResult copied;
     try {
         std::ostringstream png;
-        write_png(png, exhibit_figure(*picture.exhibit, picture.options.style), picture.options.scale);
+        core::write_png(png, core::exhibit_figure(*picture.exhibit, picture.options.style), picture.options.scale);
         copied = copy_png(png.str());
     } catch (const Error& error) {
         copied = {error.sentence(), true};
     }
-    state_.part<ExportDialogState>().said = tr(copied.sentence);
-    session_.apply(command::Tell{copied.sentence, copied.failed});
+    state_.part<views::dialogs::ExportDialogState>().said = tr(copied.sentence);
+    session_.apply(core::command::Tell{copied.sentence, copied.failed});
 }
 
-void Application::perform(const request::ShowFolder& folder) {
-    if (const Sentence failed = open_folder(folder.path); !failed.empty()) session_.apply(command::Tell{failed});
+void Application::perform(const views::request::ShowFolder& folder) {
+    if (const Sentence failed = open_folder(folder.path); !failed.empty()) session_.apply(core::command::Tell{failed});
 }
 
 // Adds the shown session, or the user's own model, to the recent list.
 void Application::remember_opened() {
     const std::string& name = session_.shown().scenario.model()->name;
-    const auto& models = bundled_models();
+    const auto& models = load::bundled_models();
     const bool bundled =
-        std::any_of(models.begin(), models.end(), [&](const BundledModel& model) { return model.name == name; });
+        std::any_of(models.begin(), models.end(), [&](const load::BundledModel& model) { return model.name == name; });
     if (bundled && session_.file().empty()) return;
     std::error_code failed;
     const std::string path =
         session_.file().empty() ? std::filesystem::absolute(name, failed).lexically_normal().string() : session_.file();
     if (failed || (!state_.settings.recent.empty() && state_.settings.recent.front() == path)) return;
-    state_.settings.recent = with_recent(std::move(state_.settings.recent), path);
+    state_.settings.recent = core::files::with_recent(std::move(state_.settings.recent), path);
 }
 
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
-    if (is_link(paths.front())) return session_.apply(command::OpenLink{paths.front()});
+    if (core::files::is_link(paths.front())) return session_.apply(core::command::OpenLink{paths.front()});
     if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
-    const std::string path = model_among(paths);
-    const Lab* open = find_lab(state_.tab);
-    const std::optional<Command> taken =
+    const std::string path = core::model_among(paths);
+    const views::Lab* open = views::find_lab(state_.tab);
+    const std::optional<core::Command> taken =
         open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, path) : std::nullopt;
     if (taken) return session_.apply(*taken);
-    state_.part<OpenDialogState>().awaited = state_.dialog == Dialog::open_model;  // which closes once this is open
-    session_.apply(opening_command(path));
+    state_.part<views::dialogs::OpenDialogState>().awaited =
+        state_.dialog == views::Dialog::open_model;  // which closes once this is open
+    session_.apply(core::opening_command(path));
 }
 
 void Application::open_dropped_lesson(const std::string& path) {
     try {
-        open(lessons::find_lesson(path));
+        open(core::lessons::find_lesson(path));
     } catch (const Error& error) {
-        session_.apply(command::Tell{error.sentence()});
+        session_.apply(core::command::Tell{error.sentence()});
     }
 }
 
@@ -247,23 +252,23 @@ std::string Application::title() const {
 }
 
 bool Application::may_close() {
-    Commands asked;
-    ask_to_close(session_, state_, asked);
+    views::Commands asked;
+    views::dialogs::ask_to_close(session_, state_, asked);
     carry_out(asked);
     return closes_;
 }
 
 double Application::next_wake() const {
     if (const auto when = session_.due())
-        return std::min(next_picture(), std::chrono::duration<double>(*when - JobRunner::Clock::now()).count());
+        return std::min(next_picture(), std::chrono::duration<double>(*when - core::JobRunner::Clock::now()).count());
     return next_picture();
 }
 
-void Application::advance(JobRunner::Clock::time_point until) { session_.advance(until); }
+void Application::advance(core::JobRunner::Clock::time_point until) { session_.advance(until); }
 
 bool Application::works() const {
     const auto when = session_.due();
-    return when && *when <= JobRunner::Clock::now();
+    return when && *when <= core::JobRunner::Clock::now();
 }
 
 // Seconds until the next picture must be drawn even if nothing happens.
@@ -274,4 +279,4 @@ double Application::next_picture() const {
     return std::numeric_limits<double>::infinity();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

@@ -11,18 +11,20 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
-
+namespace decoderscope::views {
 struct Fonts;
+}
+
+namespace decoderscope::app {
 
 // The program as the window sees it: each frame draws the session and applies the user's commands.
-class Application : public Frontend {
+class Application : public window::Frontend {
 public:
-    explicit Application(Scenario scenario, std::function<void()> wake = {});
-    explicit Application(SavedWork work, std::function<void()> wake = {});
+    explicit Application(core::Scenario scenario, std::function<void()> wake = {});
+    explicit Application(core::files::SavedWork work, std::function<void()> wake = {});
 
-    bool frame(Textures& textures) override;
-    void use_fonts(const Fonts& fonts) override;
+    bool frame(views::Textures& textures) override;
+    void use_fonts(const views::Fonts& fonts) override;
     [[nodiscard]] float text_scale(ImVec2 window) override;
     [[nodiscard]] bool wants_full_screen() const override { return state_.presenting; }
     void surroundings_changed() override;
@@ -31,7 +33,7 @@ public:
     [[nodiscard]] bool wants_to_close() const override { return closes_; }
     [[nodiscard]] bool may_close() override;
     [[nodiscard]] double next_wake() const override;
-    void advance(JobRunner::Clock::time_point until) override;
+    void advance(core::JobRunner::Clock::time_point until) override;
     [[nodiscard]] bool works() const override;
     void ended(bool by_the_person) override { session_.end(by_the_person); }
 
@@ -41,7 +43,7 @@ public:
     // Keeps the lessons' progress in a file.
     void remember_lessons(const std::string& path);
     // Opens a lesson beside the stage.
-    void open(std::shared_ptr<const lessons::Lesson> lesson);
+    void open(std::shared_ptr<const core::lessons::Lesson> lesson);
 
     // Shows the stage alone, within another page.
     void embed() { state_.embedded = true; }
@@ -49,37 +51,37 @@ public:
     // Autosaves unsaved work into a folder, and offers what was left there.
     void autosave_in(const std::string& folder) { session_.autosave_in(folder); }
 
-    [[nodiscard]] Session& session() { return session_; }
-    [[nodiscard]] ViewState& state() { return state_; }
-    [[nodiscard]] const ViewState& state() const { return state_; }
+    [[nodiscard]] core::Session& session() { return session_; }
+    [[nodiscard]] views::ViewState& state() { return state_; }
+    [[nodiscard]] const views::ViewState& state() const { return state_; }
 
 private:
     void keep_settings();
-    [[nodiscard]] bool fetches_fonts(const Fonts& fonts);
+    [[nodiscard]] bool fetches_fonts(const views::Fonts& fonts);
     void follow_language();
     void keep_lessons();
     void open_dropped_lesson(const std::string& path);
-    void carry_out(const Commands& commands);
-    void perform(const request::PickFiles& request);
-    void perform(const request::ShowFolder& folder);
-    void perform(const request::CopyPicture& picture);
-    void perform(const request::HandIn& request);
-    void perform(const request::CloseWindow& request);
+    void carry_out(const views::Commands& commands);
+    void perform(const views::request::PickFiles& request);
+    void perform(const views::request::ShowFolder& folder);
+    void perform(const views::request::CopyPicture& picture);
+    void perform(const views::request::HandIn& request);
+    void perform(const views::request::CloseWindow& request);
     void remember_opened();
     [[nodiscard]] double next_picture() const;
 
-    WindowLanguage language_;  // first: the others' texts may be in it
+    core::language::WindowLanguage language_;  // first: the others' texts may be in it
     bool follows_language_ = false;
-    Session session_;
-    ViewState state_;
-    bool closes_ = false;              // the window closes
-    Settings kept_;                    // as they are in the file
-    std::string settings_path_;        // empty: they are not kept
-    lessons::Progress kept_progress_;  // as it is in its file
-    const Fonts* fonts_ = nullptr;
+    core::Session session_;
+    views::ViewState state_;
+    bool closes_ = false;                    // the window closes
+    core::files::Settings kept_;             // as they are in the file
+    std::string settings_path_;              // empty: they are not kept
+    core::lessons::Progress kept_progress_;  // as it is in its file
+    const views::Fonts* fonts_ = nullptr;
     std::vector<char32_t> missing_glyphs_;  // as of the last fonts
     bool styled_dark_ = false;
     float styled_scale_ = 0.0F;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
     CliResult result;
@@ -26,20 +26,21 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     bool embed = false;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
-        result.window =
-            WindowRequest{cli::work_of(run), tour, lesson.empty() ? nullptr : lessons::find_lesson(lesson), embed};
+        result.window = WindowRequest{cli::work_of(run), tour,
+                                      lesson.empty() ? nullptr : core::lessons::find_lesson(lesson), embed};
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
     app.set_version_flag("--version", DECODERSCOPE_VERSION);
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
-    run.model = kDefaultModel;
+    run.model = load::kDefaultModel;
     app.add_option("--model", run.model, std::string(cli::kModelHelp) + "; what the window opens on");
     app.add_option("FILE", run.model, "a session (.dscope), a link to one, or a model to open the window on")
         ->check([](const std::string& path) {
             std::error_code failed;
-            return is_link(path) || is_session_path(path) || std::filesystem::exists(path, failed)
+            return core::files::is_link(path) || core::files::is_session_path(path) ||
+                           std::filesystem::exists(path, failed)
                        ? std::string()
                        : path + ": neither a command nor a session nor a link nor a model's path";
         })
@@ -51,10 +52,11 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     app.add_flag("--embed", embed, "the stage alone, for a page that embeds it");
 
-    const cli::Context context{run, work, out, [&](const std::string& path) {
-                                   SavedWork recorded{.scenario = scenario_of(model_of_trace(absolute_path(path)))};
-                                   result.window = WindowRequest{std::move(recorded), tour, nullptr, embed};
-                               }};
+    const cli::Context context{
+        run, work, out, [&](const std::string& path) {
+            core::files::SavedWork recorded{.scenario = core::scenario_of(load::model_of_trace(absolute_path(path)))};
+            result.window = WindowRequest{std::move(recorded), tour, nullptr, embed};
+        }};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,
                            cli::add_bisect, cli::add_recorder, cli::add_open, cli::add_lessons})
@@ -92,4 +94,4 @@ int run_program(int count, char** values, const std::function<int(const WindowRe
     return 1;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

@@ -9,18 +9,18 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
-
-namespace lessons {
+namespace decoderscope::core::lessons {
 struct Lesson;
 }
 
+namespace decoderscope::app {
+
 // What the command line can ask for besides its own commands: the window.
 struct WindowRequest {
-    SavedWork work;
+    core::files::SavedWork work;
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
-    std::shared_ptr<const lessons::Lesson> lesson;  // to open; nullptr: none
-    bool embed = false;                             // the stage alone, for a page that embeds it
+    std::shared_ptr<const core::lessons::Lesson> lesson;  // to open; nullptr: none
+    bool embed = false;                                   // the stage alone, for a page that embeds it
 };
 
 // The result of a command line.
@@ -38,4 +38,4 @@ struct CliResult {
 // returns 1.
 [[nodiscard]] int run_program(int count, char** values, const std::function<int(const WindowRequest&)>& show);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 // Puts a PNG onto the desktop's clipboard. The window library supports only text, so this runs wl-copy or xclip,
 // whichever suits the desktop and is installed; the helper keeps running as long as the picture is on the clipboard.
@@ -27,13 +27,13 @@ void pick_files();
 
 // Where copied links lead: to the page that the program runs in, or, on a desktop, to the browser version that the
 // settings name.
-[[nodiscard]] LinkBase link_base(const Settings& settings);
+[[nodiscard]] core::files::LinkBase link_base(const core::files::Settings& settings);
 
 // Gets a font that has these characters, where fonts are loaded on demand. Returns what is said meanwhile; empty if
 // none is on its way, and what is installed is all there is.
 [[nodiscard]] Sentence fetch_fonts(std::span<const char32_t> missing);
 
 // As the desktop is set, or the browser.
-[[nodiscard]] Surroundings surroundings();
+[[nodiscard]] core::files::Surroundings surroundings();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

@@ -20,7 +20,7 @@ EM_JS(int, page_copy_png, (const uint8_t* bytes, int count), {
 });
 // clang-format on
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 CopyResult copy_png(const std::string& png) {
     if (page_copy_png(reinterpret_cast<const std::uint8_t*>(png.data()), static_cast<int>(png.size())) != 0)
@@ -29,25 +29,25 @@ CopyResult copy_png(const std::string& png) {
             true};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app
 
 // clang-format off
 EM_JS(void, page_pick, (), { Module.page.pick(); });
 // clang-format on
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 void pick_files() { page_pick(); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 Sentence open_folder(const std::string& folder) {
     return message("{folder}: a browser shows no folders; what is written is downloaded", {{"folder", folder}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app
 
 // A page's links lead to itself.
 
@@ -56,7 +56,7 @@ EM_JS_DEPS(decoderscope_link_base, "$stringToNewUTF8");
 EM_JS(char*, page_address, (), { return stringToNewUTF8(location.origin + location.pathname); });
 // clang-format on
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 LinkBase link_base(const Settings&) {
     static const std::string address = [] {
@@ -66,7 +66,7 @@ LinkBase link_base(const Settings&) {
     return {address, false};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app
 
 // The large font with Chinese, Japanese and Korean is loaded when the first such character is to be drawn.
 
@@ -74,7 +74,7 @@ LinkBase link_base(const Settings&) {
 EM_JS(double, page_bring_wide_font, (), { return Module.page.bringWideFont(); });
 // clang-format on
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 namespace {
 
@@ -90,13 +90,13 @@ Sentence fetch_fonts(std::span<const char32_t> missing) {
                    {{"size", static_cast<Index>(megabytes + 0.5)}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app
 
 // clang-format off
 EM_JS(int, page_prefers, (const char* what), { return matchMedia(UTF8ToString(what)).matches ? 1 : 0; });
 // clang-format on
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 Surroundings surroundings() {
     return {.dark = page_prefers("(prefers-color-scheme: dark)") != 0,
@@ -105,4 +105,4 @@ Surroundings surroundings() {
             .shows_folders = false};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

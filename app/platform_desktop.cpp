@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 namespace {
 
@@ -109,10 +109,14 @@ Sentence open_folder(const std::string& folder) {
                    {{"folder", folder}});
 }
 
-LinkBase link_base(const Settings& settings) { return {address_of(settings.browser_address), true}; }
+core::files::LinkBase link_base(const core::files::Settings& settings) {
+    return {core::files::address_of(settings.browser_address), true};
+}
 
 Sentence fetch_fonts(std::span<const char32_t>) { return {}; }
 
-Surroundings surroundings() { return {.reduced_motion = desktop_reduces_motion(config_folder())}; }
+core::files::Surroundings surroundings() {
+    return {.reduced_motion = core::files::desktop_reduces_motion(core::files::config_folder())};
+}
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

@@ -11,6 +11,9 @@
 
 namespace decoderscope::packaging {
 
+using namespace decoderscope::app;
+using namespace decoderscope::load;
+
 namespace {
 
 std::vector<std::string> split(std::string_view text, char at) {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <ostream>
 
-namespace decoderscope {
+namespace decoderscope::cli {
 
 namespace {
 
@@ -29,37 +29,37 @@ double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& 
 
 }  // namespace
 
-BenchResult bench_forward(const Scenario& timed, int repeat) {
-    Scenario scenario = timed;
+BenchResult bench_forward(const core::Scenario& timed, int repeat) {
+    core::Scenario scenario = timed;
     scenario.gradients_of.clear();
-    const std::shared_ptr<const Plan> plan = plan_of(scenario);
+    const std::shared_ptr<const Plan> plan = core::plan_of(scenario);
     BenchResult result{.runs = repeat, .recorded_bytes = execute(plan)->recorded_bytes()};
     result.forward_ms = median_ms(plan, {}, repeat);
     const auto outputs_only = [](const Step& step) { return step.name == "logits"; };
     result.unrecorded_ms = median_ms(plan, {.kept = outputs_only}, repeat);
     if (!timed.gradients_of.empty()) {
-        const std::shared_ptr<const Plan> both_ways = plan_of(timed);
+        const std::shared_ptr<const Plan> both_ways = core::plan_of(timed);
         static_cast<void>(execute(both_ways));
         result.with_gradients_ms = median_ms(both_ways, {}, repeat);
     }
     if (scenario.edits.empty()) return result;
-    Scenario unedited = scenario;
+    core::Scenario unedited = scenario;
     unedited.edits.clear();
-    const std::shared_ptr<const Run> before = execute(plan_of(unedited));
+    const std::shared_ptr<const Run> before = execute(core::plan_of(unedited));
     const std::vector<std::string> last_row_first = {"logits"};
     result.edit_ms = median_ms(plan, {.previous = before.get(), .last_row_first = last_row_first}, repeat);
     result.edit_complete_ms = median_ms(plan, {.previous = before.get()}, repeat);
     return result;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::cli
 
 namespace decoderscope::cli {
 
 namespace {
 
 void bench(const RunOptions& options, int repeat, const std::string& gradients_of, bool json, std::ostream& out) {
-    Scenario scenario = scenario_of(options);
+    core::Scenario scenario = scenario_of(options);
     scenario.gradients_of = gradients_of;
     static_cast<void>(plan_naming_files(scenario, options));
     const BenchResult result = bench_forward(scenario, repeat);

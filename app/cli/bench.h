@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::cli {
 
 struct BenchResult {
     double forward_ms = 0.0;     // median over the runs
@@ -19,6 +19,6 @@ struct BenchResult {
 
 // Times the recorded forward pass, and if the scenario asks for gradients the way back with it, recomputing everything
 // each time, after one uncounted warm-up run.
-[[nodiscard]] BenchResult bench_forward(const Scenario& scenario, int repeat);
+[[nodiscard]] BenchResult bench_forward(const core::Scenario& scenario, int repeat);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::cli

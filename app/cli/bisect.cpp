@@ -23,20 +23,21 @@ bool gives_inputs(const RunOptions& run) {
 }
 
 // The scenario on what the recorded model was given, unless the command line says otherwise.
-Scenario scenario_for(const RunOptions& run, const Trace& trace) {
-    Scenario scenario = scenario_of(run);
+core::Scenario scenario_for(const RunOptions& run, const trace::Trace& trace) {
+    core::Scenario scenario = scenario_of(run);
     if (!scenario.mutation.empty())
         throw Error("--mutation: {name} is a mistake; bisect compares with the decoder as it should be",
                     {{"name", scenario.mutation}});
-    return gives_inputs(run) ? scenario : on_recorded_input(std::move(scenario), trace);
+    return gives_inputs(run) ? scenario : core::on_recorded_input(std::move(scenario), trace);
 }
 
 void run_bisect(const RunOptions& run, const BisectRequest& request, std::ostream& out) {
-    const Trace trace = open_trace(request.against);
-    const Bisection bisection = bisect(scenario_for(run, trace), trace, {.tolerance = request.tolerance});
-    out << (request.json ? bisection_json(bisection) : bisection_text(bisection));
+    const trace::Trace trace = trace::open_trace(request.against);
+    const core::bisect::Bisection bisection =
+        core::bisect::bisect(scenario_for(run, trace), trace, {.tolerance = request.tolerance});
+    out << (request.json ? core::bisect::bisection_json(bisection) : core::bisect::bisection_text(bisection));
     if (!bisection.first) return;
-    const TensorCheck& first = bisection.checks[*bisection.first];
+    const core::bisect::TensorCheck& first = bisection.checks[*bisection.first];
     throw Error("{path}: {theirs} differs from {ours}; expected them to agree",
                 {{"path", request.against}, {"theirs", first.theirs}, {"ours", first.ours}});
 }

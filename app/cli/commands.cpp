@@ -62,7 +62,8 @@ Overrides settings_of(const RunOptions& options) {
 namespace {
 
 // A text needs a tokenizer that can encode it.
-Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::string& text, const std::string& option) {
+core::Typed typed_text(const load::Model& model, const tokenizer::Tokenizer& tokenizer, const std::string& text,
+                       const std::string& option) {
     const std::string ids = option == "--text" ? "--tokens" : "--encoder-tokens";
     if (!tokenizer.can_encode())
         throw Error("{option}: {model} {lack}, expected {ids} with ids such as \"1 2 3\"",
@@ -75,8 +76,8 @@ Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::stri
 }
 
 // The inputs typed on the command line instead of read from a file.
-TypedSequences typed_sequences(const RunOptions& options, const Model& model) {
-    TypedSequences typed;
+core::TypedSequences typed_sequences(const RunOptions& options, const load::Model& model) {
+    core::TypedSequences typed;
     if (options.text) typed.target = typed_text(model, model.tokenizer, *options.text, "--text");
     if (options.source) typed.source = typed_text(model, model.encoder_tokenizer, *options.source, "--source");
     if (!options.tokens.empty()) typed.target = {.text = options.tokens, .ids = true, .name = "--tokens"};
@@ -90,56 +91,60 @@ void note(const RunOptions& options, const std::vector<Sentence>& remarks) {
     for (const Sentence& remark : remarks) *options.notes << "decoderscope: note: " << remark.english() << '\n';
 }
 
-Mapping mapping_of(const RunOptions& options) {
+load::names::Mapping mapping_of(const RunOptions& options) {
     if (options.map.empty()) return {};
     const std::string text = read_text(options.map);
-    return naming(options.map, [&] { return parse_mapping(text); });
+    return naming(options.map, [&] { return load::names::parse_mapping(text); });
 }
 
 // The default work: the model on its own example, or a session.
-SavedWork opened(const RunOptions& options, const Overrides& overrides) {
-    const bool link = is_link(options.model);
-    if (link || is_session_path(options.model)) {
+core::files::SavedWork opened(const RunOptions& options, const Overrides& overrides) {
+    const bool link = core::files::is_link(options.model);
+    if (link || core::files::is_session_path(options.model)) {
         if (!options.map.empty())
             throw Error("--map: {model} is a session, which keeps its own; expected a model",
-                        {{"model", link ? link_name() : Sentence::verbatim(options.model)}});
-        return link ? open_link(options.model) : open_session(options.model);
+                        {{"model", link ? core::files::link_name() : Sentence::verbatim(options.model)}});
+        return link ? core::files::open_link(options.model) : core::files::open_session(options.model);
     }
-    SavedWork work;
-    const OpenAs as = kind_of_path(options.model) == PathKind::trace ? OpenAs::trace : OpenAs::model;
-    work.scenario = decoderscope::scenario_of(open_model(options.model, as, overrides, nullptr, mapping_of(options)));
+    core::files::SavedWork work;
+    const core::OpenAs as = kind_of_path(options.model) == PathKind::trace ? core::OpenAs::trace : core::OpenAs::model;
+    work.scenario =
+        decoderscope::core::scenario_of(core::open_model(options.model, as, overrides, nullptr, mapping_of(options)));
     return work;
 }
 
 // Answers that say how tensors are read did so when the model was opened.
-Overrides configuration_of(const Model& model, Overrides overrides) {
+Overrides configuration_of(const load::Model& model, Overrides overrides) {
     const auto asked = [&](const std::string& key) {
         return std::ranges::find(model.recognised.names.questions, key, &Question::key) !=
                model.recognised.names.questions.end();
     };
-    std::erase_if(overrides, [&](const auto& setting) { return is_naming_key(setting.first) && asked(setting.first); });
+    std::erase_if(overrides, [&](const auto& setting) {
+        return load::names::is_naming_key(setting.first) && asked(setting.first);
+    });
     return overrides;
 }
 
 }  // namespace
 
-SavedWork work_of(const RunOptions& options) {
+core::files::SavedWork work_of(const RunOptions& options) {
     const Overrides settings = settings_of(options);
-    SavedWork work = opened(options, settings);
-    Scenario& scenario = work.scenario;
+    core::files::SavedWork work = opened(options, settings);
+    core::Scenario& scenario = work.scenario;
     const Overrides overrides = configuration_of(*scenario.model(), settings);
     note(options, work.remarks);
     note(options, scenario.model()->remarks);
-    if (!overrides.empty()) scenario = naming("--set", [&] { return with_overrides(scenario, overrides); });
+    if (!overrides.empty()) scenario = naming("--set", [&] { return core::with_overrides(scenario, overrides); });
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
     if (!options.mutation.empty()) scenario.mutation = options.mutation;
-    static_cast<void>(mutation_of(scenario));  // throws if there is none of that name
-    if (options.record == "patterns") scenario.recording = Recording::patterns;
+    static_cast<void>(core::mutation_of(scenario));  // throws if there is none of that name
+    if (options.record == "patterns") scenario.recording = core::Recording::patterns;
     if (!options.inputs.empty()) {
         scenario.inputs = load_inputs(options.inputs, scenario.config());
         scenario.inputs_path = options.inputs;
     }
-    scenario.inputs = typed_inputs(*scenario.model(), scenario.inputs, typed_sequences(options, *scenario.model()));
+    scenario.inputs =
+        core::typed_inputs(*scenario.model(), scenario.inputs, typed_sequences(options, *scenario.model()));
     if (!options.edits.empty()) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
         scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
@@ -147,19 +152,20 @@ SavedWork work_of(const RunOptions& options) {
     return work;
 }
 
-Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }
+core::Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }
 
-std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const RunOptions& options) {
-    if (options.edits.empty()) return plan_of(scenario);
-    Scenario unedited = scenario;
+std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, const RunOptions& options) {
+    if (options.edits.empty()) return core::plan_of(scenario);
+    core::Scenario unedited = scenario;
     unedited.edits.clear();
-    static_cast<void>(plan_of(unedited));  // an error without any edits is not theirs
-    return naming(options.edits, [&] { return plan_of(scenario); });
+    static_cast<void>(core::plan_of(unedited));  // an error without any edits is not theirs
+    return naming(options.edits, [&] { return core::plan_of(scenario); });
 }
 
-std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options,
+std::shared_ptr<const Run> run_of(const core::Scenario& scenario, const RunOptions& options,
                                   const std::vector<std::string>& asked) {
-    return execute(plan_naming_files(scenario, options), {.asked = asked, .kept = kept_steps(scenario.recording)});
+    return execute(plan_naming_files(scenario, options),
+                   {.asked = asked, .kept = core::kept_steps(scenario.recording)});
 }
 
 }  // namespace decoderscope::cli

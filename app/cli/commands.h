@@ -40,15 +40,15 @@ void add_set_option(CLI::App& command, RunOptions& options);
 
 // What the window opens on: the scenario and, for a session, everything else. Throws Error naming what can't be read or
 // doesn't fit.
-[[nodiscard]] SavedWork work_of(const RunOptions& options);
+[[nodiscard]] core::files::SavedWork work_of(const RunOptions& options);
 // The scenario to run. Throws the same.
-[[nodiscard]] Scenario scenario_of(const RunOptions& options);
+[[nodiscard]] core::Scenario scenario_of(const RunOptions& options);
 
 // The plan of a scenario; the error for an edit that doesn't fit names its file.
-[[nodiscard]] std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const RunOptions& options);
+[[nodiscard]] std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, const RunOptions& options);
 
 // Its run, with these on-demand tensors.
-[[nodiscard]] std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options,
+[[nodiscard]] std::shared_ptr<const Run> run_of(const core::Scenario& scenario, const RunOptions& options,
                                                 const std::vector<std::string>& asked = {});
 
 // The commands, a file each. Each adds itself to the command line; when parsed, it only sets the work to be done.

@@ -11,17 +11,19 @@ namespace {
 
 // Compares a run with a trace's file. Throws Error if they differ, so that a script can tell.
 void diff(const RunOptions& options, const std::string& path, double tolerance, std::ostream& out) {
-    const ReferenceRun reference = read_trace(path);
+    const core::ReferenceRun reference = core::read_trace(path);
     std::vector<std::string> asked;  // on-demand tensors are compared if the file has them
     for (const auto& [name, tensor] : reference.tensors) asked.push_back(name);
-    const Scenario scenario = scenario_of(options);
-    const Comparison comparison =
-        compare(recorded_tensors(*run_of(scenario, options, asked)), reference.tensors, tolerance);
-    out << difference_table(comparison, "the run", "the file") << measured_text(comparison) << '\n'
-        << verdict_of(comparison) << '\n';
+    const core::Scenario scenario = scenario_of(options);
+    const core::Comparison comparison =
+        core::compare(recorded_tensors(*run_of(scenario, options, asked)), reference.tensors, tolerance);
+    out << core::diff::difference_table(comparison, "the run", "the file") << core::diff::measured_text(comparison)
+        << '\n'
+        << core::diff::verdict_of(comparison) << '\n';
     if (!comparison.differs()) return;
     const std::string first = comparison.first ? " First: " + comparison.tensors[*comparison.first].name : "";
-    throw Error("{path}: {verdict}{first}", {{"path", path}, {"verdict", verdict_of(comparison)}, {"first", first}});
+    throw Error("{path}: {verdict}{first}",
+                {{"path", path}, {"verdict", core::diff::verdict_of(comparison)}, {"first", first}});
 }
 
 }  // namespace

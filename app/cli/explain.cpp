@@ -26,13 +26,14 @@ const Step& step_of(const Run& run, const CellName& name) {
 
 void explain(const RunOptions& options, const ExplainRequest& request, std::ostream& out) {
     const CellName name = parse_cell_name(request.cell);
-    const Scenario scenario = scenario_of(options);
+    const core::Scenario scenario = scenario_of(options);
     const std::shared_ptr<const Run> run = run_of(scenario, options, {name.tensor});
-    const ExplainedCells explained = explained_cells(scenario, *run, step_of(*run, name), name.cell, request.depth);
+    const core::report::ExplainedCells explained =
+        core::report::explained_cells(scenario, *run, step_of(*run, name), name.cell, request.depth);
     if (request.html)
-        write_explanation_page(out, scenario, *run, explained);
+        core::report::write_explanation_page(out, scenario, *run, explained);
     else
-        write_explanation(out, scenario, *run, explained);
+        core::report::write_explanation(out, scenario, *run, explained);
 }
 
 }  // namespace

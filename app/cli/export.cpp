@@ -37,7 +37,7 @@ Progress::~Progress() {
 }
 
 void Progress::advance() {
-    if (interrupted != 0) throw ExportStopped();
+    if (interrupted != 0) throw core::ExportStopped();
     if (!shown_) return;
     constexpr std::size_t width = 30;
     const std::size_t filled = std::min(width, done_ * width / parts_);
@@ -53,8 +53,8 @@ struct ExportRequest {
     Index batch = 0, head = 0;
     std::optional<Index> layer;
     bool norm_curves = false, with_operands = false, each_head = false;
-    Gathering gathering;
-    ExportOptions options;
+    core::Gathering gathering;
+    core::ExportOptions options;
 };
 
 void check_index(const Step& step, std::string_view axis_name, Index index) {
@@ -66,7 +66,7 @@ void check_index(const Step& step, std::string_view axis_name, Index index) {
 }
 
 // The requested slice. On the command line a head is one of the tensor's own, even if query heads share keys.
-Place place_for(const Step& step, const ExportRequest& options, Index query_heads) {
+core::Place place_for(const Step& step, const ExportRequest& options, Index query_heads) {
     check_index(step, axis::batch, options.batch);
     check_index(step, axis::head, options.head);
     for (const Axis& axis : step.axes)
@@ -94,38 +94,39 @@ std::vector<std::string> asked_for(const ExportRequest& request) {
     return {request.tensor};
 }
 
-Exhibit requested_exhibit(const ShownRun& shown, const ExportRequest& request) {
+core::Exhibit requested_exhibit(const core::ShownRun& shown, const ExportRequest& request) {
     const Step& step = requested_step(*shown.run, request);
-    const Place place = place_for(step, request, shown.scenario.config().nhead);
-    Gathering gathering = request.gathering;
+    const core::Place place = place_for(step, request, shown.scenario.config().nhead);
+    core::Gathering gathering = request.gathering;
     if (request.each_head) gathering.all_heads = true;
-    if (gathering.all_heads || gathering.all_layers) return gathered_exhibit(shown, step, place, gathering);
-    return step_exhibit(shown, step, place, request.with_operands);
+    if (gathering.all_heads || gathering.all_layers) return core::gathered_exhibit(shown, step, place, gathering);
+    return core::step_exhibit(shown, step, place, request.with_operands);
 }
 
 // The same model, weights and input with the norms before the sublayers, and after them.
-Exhibit norm_curves(const Scenario& scenario, const RunOptions& options) {
+core::Exhibit norm_curves(const core::Scenario& scenario, const RunOptions& options) {
     const auto curves = [&](const char* norm_first) {
-        return depth_curves(*run_of(with_override(scenario, "norm_first", norm_first), options), StackKind::decoder);
+        return core::norms::depth_curves(*run_of(core::with_override(scenario, "norm_first", norm_first), options),
+                                         StackKind::decoder);
     };
-    return depth_exhibit(scenario, curves("true"), curves("false"));
+    return core::norms::depth_exhibit(scenario, curves("true"), curves("false"));
 }
 
-void write(Exhibit exhibit, const ExportRequest& request) {
+void write(core::Exhibit exhibit, const ExportRequest& request) {
     Progress progress(request.path, exhibit.panels.size());
-    exhibit = watched(std::move(exhibit), [&] { progress.advance(); });
+    exhibit = core::watched(std::move(exhibit), [&] { progress.advance(); });
     try {
         if (request.each_head)
-            export_each(exhibit, request.path, "." + request.ending, request.options);
+            core::export_each(exhibit, request.path, "." + request.ending, request.options);
         else
-            export_exhibit(exhibit, request.path, request.options);
-    } catch (const ExportStopped& stopped) {
+            core::export_exhibit(exhibit, request.path, request.options);
+    } catch (const core::ExportStopped& stopped) {
         throw Error("{path}: {reason}", {{"path", request.path}, {"reason", stopped.what()}});
     }
 }
 
 void run_export(const RunOptions& options, const ExportRequest& request) {
-    const Scenario scenario = scenario_of(options);
+    const core::Scenario scenario = scenario_of(options);
     if (request.norm_curves) return write(norm_curves(scenario, options), request);
     write(requested_exhibit({scenario, run_of(scenario, options, asked_for(request))}, request), request);
 }
@@ -135,9 +136,9 @@ void check_together(const ExportRequest& request) {
     if (request.tensor.empty() == !request.norm_curves)
         throw CLI::RequiredError(request.norm_curves ? "either --tensor or --norm-curves" : "--tensor");
     const std::string file = request.each_head ? "x." + request.ending : request.path;
-    if (!is_export_path(file))
+    if (!core::is_export_path(file))
         throw CLI::ValidationError(request.each_head ? "--format " + request.ending : "--out " + request.path,
-                                   "expected an ending of " + export_endings());
+                                   "expected an ending of " + core::export_endings());
     if (request.with_operands && (request.gathering.all_heads || request.gathering.all_layers || request.each_head))
         throw CLI::ExcludesError("--with-operands", "--all-heads, --all-layers and --each-head");
 }
@@ -154,7 +155,7 @@ void add_export(CLI::App& app, const Context& context) {
     const auto request = std::make_shared<ExportRequest>();
     CLI::App& command = add_running(
         app, context, "export",
-        "Write a heatmap, all heads or layers of a tensor, or the norm curves to a file: " + export_endings());
+        "Write a heatmap, all heads or layers of a tensor, or the norm curves to a file: " + core::export_endings());
     command.add_option("--tensor", request->tensor, "the tensor's name, such as blocks.0.attn.pattern");
     command.add_flag("--norm-curves", request->norm_curves,
                      "instead of a tensor: stream, updates and norms by depth, under Pre-Norm and Post-Norm");

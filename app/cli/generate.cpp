@@ -13,11 +13,11 @@ namespace {
 
 struct GenerateOptions {
     int length = 32;
-    Sampling sampling = {.temperature = 0.0};
+    core::generate::Sampling sampling = {.temperature = 0.0};
     bool full_passes = false, json = false;
 };
 
-std::string written(const Model& model, const std::vector<Index>& tokens) {
+std::string written(const load::Model& model, const std::vector<Index>& tokens) {
     if (model.tokenizer.size() > 0) return model.tokenizer.decode(tokens);
     std::string ids;
     for (const Index token : tokens) ids += (ids.empty() ? "" : " ") + std::to_string(token);
@@ -26,14 +26,15 @@ std::string written(const Model& model, const std::vector<Index>& tokens) {
 
 // Continues every row of the batch separately.
 void generate(const RunOptions& options, const GenerateOptions& wanted, std::ostream& out) {
-    const Scenario scenario = scenario_of(options);
+    const core::Scenario scenario = scenario_of(options);
     static_cast<void>(plan_naming_files(scenario, options));
     naming(options.model, [&] {
-        if (const Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
+        if (const Sentence obstacle = core::generate::generation_obstacle(scenario); !obstacle.empty())
+            throw Error(obstacle);
     });
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (Index row = 0; row < scenario.inputs.batch(); ++row) {
-        Generator generator(scenario, row, wanted.sampling, !wanted.full_passes);
+        core::generate::Generator generator(scenario, row, wanted.sampling, !wanted.full_passes);
         const std::vector<Index> prompt = generator.tokens();
         for (int i = 0; i < wanted.length && generator.next(); ++i) {
         }
@@ -46,7 +47,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
         rows.push_back({{"prompt", prompt},
                         {"generated",
                          std::vector<Index>(tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size()), tokens.end())},
-                        {"text", valid_utf8(text)},
+                        {"text", core::valid_utf8(text)},
                         {"computed_positions", generator.computed_positions()}});
     }
     if (wanted.json) out << nlohmann::ordered_json{{"rows", rows}}.dump() << '\n';

@@ -24,7 +24,7 @@ std::string counted(std::size_t count, const char* thing) {
 }
 
 void list_lessons(std::ostream& out) {
-    for (const lessons::LessonCard& card : lessons::lesson_cards()) {
+    for (const core::lessons::LessonCard& card : core::lessons::lesson_cards()) {
         out << card.name << "  " << card.title;
         if (card.minutes > 0) out << " (" << card.minutes << " minutes, " << counted(card.questions, "question") << ")";
         out << (card.summary.empty() ? "" : ": ") << card.summary << '\n';
@@ -34,35 +34,35 @@ void list_lessons(std::ostream& out) {
 
 std::vector<std::string_view> tab_ids() {
     std::vector<std::string_view> ids;
-    for (const Lab& lab : labs()) ids.push_back(lab.id);
+    for (const views::Lab& lab : views::labs()) ids.push_back(lab.id);
     return ids;
 }
 
 // Each problem has its line in the file; the command's error says how many there are.
 void check_lesson_file(const std::string& name, std::ostream& out) {
-    const std::shared_ptr<const lessons::Lesson> lesson = lessons::find_lesson(name);
-    std::vector<Sentence> problems = lessons::check_lesson(*lesson, tab_ids());
-    for (const std::string& language : lessons::translations_of(lesson->path)) {
-        const std::string translated = lessons::translation_of(lesson->path, language);
-        for (const Sentence& problem : lessons::compare_translation(lesson->path, translated))
+    const std::shared_ptr<const core::lessons::Lesson> lesson = core::lessons::find_lesson(name);
+    std::vector<Sentence> problems = core::lessons::check_lesson(*lesson, tab_ids());
+    for (const std::string& language : core::lessons::translations_of(lesson->path)) {
+        const std::string translated = core::lessons::translation_of(lesson->path, language);
+        for (const Sentence& problem : core::lessons::compare_translation(lesson->path, translated))
             problems.push_back(problem);
-        for (const Sentence& problem : lessons::check_lesson(lessons::read_lesson(translated), tab_ids()))
+        for (const Sentence& problem : core::lessons::check_lesson(core::lessons::read_lesson(translated), tab_ids()))
             problems.push_back(problem);
     }
     for (const Sentence& problem : problems) out << problem.english() << '\n';
     if (!problems.empty())
         throw Error(message_n("{path}: {count} mistake; expected none", "{path}: {count} mistakes; expected none",
                               problems.size(), {{"path", lesson->path}}));
-    out << lessons::plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
-        << counted(lessons::questions_of(*lesson).size(), "question")
+    out << core::lessons::plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
+        << counted(core::lessons::questions_of(*lesson).size(), "question")
         << "; every solution passes, every wrong answer is refused\n";
 }
 
 void check_handin_file(const std::string& path, std::ostream& out) {
-    const lessons::JudgedHandin judged = lessons::judge_handin(path);
+    const core::lessons::JudgedHandin judged = core::lessons::judge_handin(path);
     out << judged.lesson << "  " << judged.title << ": " << judged.right() << " of " << judged.answers.size()
         << " right\n";
-    for (const lessons::JudgedAnswer& answer : judged.answers) {
+    for (const core::lessons::JudgedAnswer& answer : judged.answers) {
         out << "  " << answer.question << ": ";
         if (!answer.given)
             out << "not answered\n";
@@ -85,22 +85,23 @@ struct PageWanted {
     std::string language;  // empty: the file's own
 };
 
-std::shared_ptr<const lessons::Lesson> wanted_lesson(const PageWanted& wanted) {
-    const std::shared_ptr<const lessons::Lesson> lesson = lessons::find_lesson(wanted.name, wanted.language);
-    if (wanted.language.empty() || lessons::language_of(*lesson) == wanted.language) return lesson;
-    std::string there(kEnglish);
-    for (const std::string& language : lessons::translations_of(lesson->path)) there += ", " + language;
+std::shared_ptr<const core::lessons::Lesson> wanted_lesson(const PageWanted& wanted) {
+    const std::shared_ptr<const core::lessons::Lesson> lesson =
+        core::lessons::find_lesson(wanted.name, wanted.language);
+    if (wanted.language.empty() || core::lessons::language_of(*lesson) == wanted.language) return lesson;
+    std::string there(core::language::kEnglish);
+    for (const std::string& language : core::lessons::translations_of(lesson->path)) there += ", " + language;
     throw Error("{lesson}: not in the language {language}, expected one of: {languages}",
                 {{"lesson", wanted.name}, {"language", wanted.language}, {"languages", there}});
 }
 
 // The page is in one language: its own words are in that of the lesson.
 void export_lesson(const PageWanted& wanted) {
-    const std::shared_ptr<const lessons::Lesson> lesson = wanted_lesson(wanted);
+    const std::shared_ptr<const core::lessons::Lesson> lesson = wanted_lesson(wanted);
     const auto no_environment = [](const char*) -> const char* { return nullptr; };
-    WindowLanguage spoken(languages(), no_environment);
-    static_cast<void>(spoken.follow(lessons::language_of(*lesson)));  // else the page's own words are English
-    write_whole(wanted.path, [&](std::ostream& out) { lessons::write_lesson_page(out, *lesson); });
+    core::language::WindowLanguage spoken(core::language::languages(), no_environment);
+    static_cast<void>(spoken.follow(core::lessons::language_of(*lesson)));  // else the page's own words are English
+    write_whole(wanted.path, [&](std::ostream& out) { core::lessons::write_lesson_page(out, *lesson); });
 }
 
 }  // namespace

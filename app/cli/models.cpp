@@ -12,7 +12,7 @@ namespace decoderscope::cli {
 void add_models(CLI::App& app, const Context& context) {
     app.add_subcommand("models", "List the bundled models, one per line")->callback([context] {
         context.work = [context] {
-            for (const BundledModel& model : bundled_models())
+            for (const load::BundledModel& model : load::bundled_models())
                 context.out << model.name << "  " << model.description.english() << '\n';
         };
     });
@@ -27,7 +27,8 @@ void add_names(CLI::App& app, const Context& context) {
     command.add_option("--out", *path, "the JSON file to write instead");
     command.callback([context, path] {
         context.work = [context, path] {
-            const std::string text = mapping_to_json(mapping_of_model(context.run.model, settings_of(context.run)));
+            const std::string text =
+                load::names::mapping_to_json(load::mapping_of_model(context.run.model, settings_of(context.run)));
             if (path->empty())
                 context.out << text;
             else

@@ -10,8 +10,8 @@ namespace decoderscope::cli {
 
 namespace {
 
-void list(const Trace& trace, std::ostream& out) {
-    for (const TraceTensor& tensor : trace.tensors)
+void list(const trace::Trace& trace, std::ostream& out) {
+    for (const trace::TraceTensor& tensor : trace.tensors)
         out << tensor.name << '\t' << tensor.dtype << '\t' << shape_text(unnamed(tensor.shape)) << '\n';
     out << trace.origin.english() << ": " << trace.tensors.size() << " tensors, " << trace.parameters.size()
         << " parameters, " << trace.calls.size() << " calls\n";
@@ -35,7 +35,7 @@ void add_open(CLI::App& app, const Context& context) {
     command.add_flag("--list", wanted->list, "print its tensors instead: name, type, shape, in the order of recording");
     command.callback([context, wanted] {
         context.work = [context, wanted] {
-            if (wanted->list) return list(open_trace(wanted->path), context.out);
+            if (wanted->list) return list(trace::open_trace(wanted->path), context.out);
             context.open_trace(wanted->path);
         };
     });

@@ -13,7 +13,7 @@ void add_recorder(CLI::App& app, const Context& context) {
     CLI::App& command = *app.add_subcommand(
         "recorder", "Print the Python file that records a PyTorch model: decoderscope recorder > record.py");
     command.callback(
-        [context] { context.work = [context] { context.out << read_text(asset_path("recorder/record.py")); }; });
+        [context] { context.work = [context] { context.out << read_text(load::asset_path("recorder/record.py")); }; });
 }
 
 namespace {
@@ -25,10 +25,10 @@ struct TraceRequest {
 };
 
 void trace(const RunOptions& options, const TraceRequest& request) {
-    Scenario scenario = scenario_of(options);
+    core::Scenario scenario = scenario_of(options);
     scenario.gradients_of = request.gradients_of;
     std::vector<std::string> asked = request.asked;
-    for (const std::string& name : request.asked) asked.push_back(gradient_name(name));
+    for (const std::string& name : request.asked) asked.push_back(backward::gradient_name(name));
     const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
     for (const std::string& name : request.asked)
         if (name != "*" && run->plan().find(name) == nullptr)

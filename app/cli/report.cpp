@@ -16,9 +16,9 @@ struct ReportRequest {
 };
 
 // The place given on the command line; else the session's, or the one that the model's author suggests.
-Cursor place_to_look(const RunOptions& options, const ReportRequest& request, const Model& model) {
-    Cursor cursor;
-    if (is_session_path(options.model)) cursor = read_session_file(options.model).cursor;
+core::Cursor place_to_look(const RunOptions& options, const ReportRequest& request, const load::Model& model) {
+    core::Cursor cursor;
+    if (core::files::is_session_path(options.model)) cursor = core::files::read_session_file(options.model).cursor;
     if (cursor.step.empty()) cursor = {model.look_at.step, {0, model.look_at.head}, {}};
     if (!request.step.empty()) cursor = {request.step, {}, {}};
     if (request.batch) cursor.place.batch = *request.batch;
@@ -32,22 +32,23 @@ void check(const char* axis, Index index, Index count) {
                     {{"axis", axis}, {"index", index}, {"highest", count - 1}});
 }
 
-ReportOf report_of(const RunOptions& options, const ReportRequest& request) {
-    const Scenario scenario = scenario_of(options);
-    const Cursor cursor = place_to_look(options, request, *scenario.model());
+core::report::ReportOf report_of(const RunOptions& options, const ReportRequest& request) {
+    const core::Scenario scenario = scenario_of(options);
+    const core::Cursor cursor = place_to_look(options, request, *scenario.model());
     check("batch", cursor.place.batch, scenario.inputs.batch());
     check("head", cursor.place.head, scenario.config().nhead);
-    ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};
+    core::report::ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};
     if (!request.step.empty() && report.shown.run->plan().find(request.step) == nullptr)
         throw Error("{step}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
                     {{"step", request.step}});
-    if (is_session_path(options.model)) report.title = std::filesystem::path(options.model).stem().string();
+    if (core::files::is_session_path(options.model))
+        report.title = std::filesystem::path(options.model).stem().string();
     return report;
 }
 
 void report(const RunOptions& options, const ReportRequest& request) {
-    const ReportOf report = report_of(options, request);
-    write_whole(request.path, [&](std::ostream& out) { write_report(out, report); });
+    const core::report::ReportOf report = report_of(options, request);
+    write_whole(request.path, [&](std::ostream& out) { core::report::write_report(out, report); });
 }
 
 }  // namespace

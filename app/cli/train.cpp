@@ -27,7 +27,7 @@ struct TrainRequest {
     std::string data, task, lines, out, optimizer = "adam", init;
     std::vector<double> betas;
     std::optional<double> weight_decay;
-    TrainingSettings settings;
+    train::TrainingSettings settings;
     double clip = 0.0;
     Index steps = 0, batch = 0;
     std::uint64_t seed = 0;
@@ -39,7 +39,7 @@ struct TrainRequest {
 struct Beginning {
     Config config;
     Weights weights;
-    Tokenizer tokenizer;
+    tokenizer::Tokenizer tokenizer;
     std::map<std::string, std::string> files;  // that belong into the trained model's folder
 };
 
@@ -48,18 +48,19 @@ Beginning read_bare(const std::string& folder, const Overrides& overrides) {
     const std::string path = (fs::path(folder) / "config.json").string();
     const std::string text = text_of_file(path);
     Beginning beginning;
-    beginning.config = naming(path, [&] { return parse_config(read_family(text).config_json, overrides); });
-    beginning.tokenizer = read_tokenizers(folder, beginning.config).target;
-    beginning.files = files_to_keep(folder);
+    beginning.config =
+        naming(path, [&] { return parse_config(load::families::read_family(text).config_json, overrides); });
+    beginning.tokenizer = tokenizer::read_tokenizers(folder, beginning.config).target;
+    beginning.files = load::files_to_keep(folder);
     return beginning;
 }
 
 Beginning read_model(const std::string& name, const Overrides& overrides) {
-    const std::shared_ptr<const Model> model = load_model(name, overrides);
+    const std::shared_ptr<const load::Model> model = load::load_model(name, overrides);
     Beginning beginning = {
         naming("--set", [&] { return model->config(overrides); }), model->weights, model->tokenizer, {}};
     std::error_code failed;
-    if (fs::is_directory(model->path, failed)) beginning.files = files_to_keep(model->path);
+    if (fs::is_directory(model->path, failed)) beginning.files = load::files_to_keep(model->path);
     return beginning;
 }
 
@@ -72,9 +73,9 @@ Beginning beginning_of(const RunOptions& options, const TrainRequest& request) {
     Beginning beginning =
         afresh && configured ? read_bare(options.model, overrides) : read_model(options.model, overrides);
     if (afresh)
-        beginning.weights =
-            initial_weights(beginning.config, request.seed,
-                            request.init == "xavier" ? Initialisation::xavier : Initialisation::pytorch);
+        beginning.weights = decoder::initial_weights(
+            beginning.config, request.seed,
+            request.init == "xavier" ? decoder::Initialisation::xavier : decoder::Initialisation::pytorch);
     return beginning;
 }
 
@@ -87,24 +88,24 @@ std::vector<std::string> lines_of(const std::string& path) {
     return lines;
 }
 
-Task task_of(const TrainRequest& request, const Beginning& beginning) {
-    if (request.lines.empty()) return find_task(request.task);
+train::Task task_of(const TrainRequest& request, const Beginning& beginning) {
+    if (request.lines.empty()) return train::find_task(request.task);
     const Index most = beginning.config.max_positions;
     return naming(request.lines, [&] {
-        return text_task(request.task.empty() ? "verses" : request.task, lines_of(request.lines), beginning.tokenizer,
-                         most > 0 ? std::min(most, kLongestText) : kLongestText);
+        return train::text_task(request.task.empty() ? "verses" : request.task, lines_of(request.lines),
+                                beginning.tokenizer, most > 0 ? std::min(most, kLongestText) : kLongestText);
     });
 }
 
 using BatchOfStep = std::function<Inputs(Index step)>;
 
 BatchOfStep batches_of_task(const TrainRequest& request, Beginning& beginning, const std::string& model) {
-    const Task task = task_of(request, beginning);
-    if (request.lines.empty()) naming(model, [&] { check_task(task, beginning.config); });
+    const train::Task task = task_of(request, beginning);
+    if (request.lines.empty()) naming(model, [&] { train::check_task(task, beginning.config); });
     if (request.lines.empty() && beginning.files.empty()) {
-        beginning.files["vocabulary.json"] = vocabulary_json(task.vocabulary);
+        beginning.files["vocabulary.json"] = train::vocabulary_json(task.vocabulary);
         if (!task.encoder_vocabulary.empty())
-            beginning.files["encoder_vocabulary.json"] = vocabulary_json(task.encoder_vocabulary);
+            beginning.files["encoder_vocabulary.json"] = train::vocabulary_json(task.encoder_vocabulary);
     }
     const Index rows = request.batch > 0 ? request.batch : task.rows;
     return [task, rows, seed = request.seed](Index step) { return task.batch(seed, step, rows); };
@@ -119,7 +120,7 @@ BatchOfStep batches_of_file(const std::string& path, const Config& config) {
 
 // ---- training
 
-void print(const TrainingStep& step, const TrainRequest& request, std::ostream& out) {
+void print(const train::TrainingStep& step, const TrainRequest& request, std::ostream& out) {
     if (request.json) {
         const auto number = [](double value) { return nlohmann::json(value).dump(); };  // null where it is none
         out << R"({"step": )" << step.step << R"(, "loss": )" << number(step.loss) << R"(, "lr": )"
@@ -135,24 +136,26 @@ void print(const TrainingStep& step, const TrainRequest& request, std::ostream& 
 }
 
 void train(const RunOptions& options, const TrainRequest& request, std::ostream& out) {
-    if (!request.out.empty()) check_model_folder(request.out);
+    if (!request.out.empty()) load::check_model_folder(request.out);
     Beginning beginning = beginning_of(options, request);
     const bool from_file = !request.data.empty();
     const BatchOfStep batch = from_file ? batches_of_file(request.data, beginning.config)
                                         : batches_of_task(request, beginning, options.model);
-    TrainingSettings settings = request.settings;
+    train::TrainingSettings settings = request.settings;
     settings.dropout_seed = options.dropout_seed;
-    Trainer trainer(beginning.config, std::move(beginning.weights), settings);
+    train::Trainer trainer(beginning.config, std::move(beginning.weights), settings);
     for (Index step = 1; step <= request.steps; ++step)
         print(naming(from_file ? request.data : options.model, [&] { return trainer.train(batch(step)); }), request,
               out);
-    if (!request.out.empty()) write_model_folder(request.out, {beginning.config, trainer.weights(), beginning.files});
+    if (!request.out.empty())
+        load::write_model_folder(request.out, {beginning.config, trainer.weights(), beginning.files});
 }
 
-TrainingSettings settings_of_words(const TrainRequest& request) {
-    TrainingSettings settings = request.settings;
-    const std::map<std::string, OptimiserKind> kinds = {
-        {"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}, {"adamw", OptimiserKind::adamw}};
+train::TrainingSettings settings_of_words(const TrainRequest& request) {
+    train::TrainingSettings settings = request.settings;
+    const std::map<std::string, train::OptimiserKind> kinds = {{"sgd", train::OptimiserKind::sgd},
+                                                               {"adam", train::OptimiserKind::adam},
+                                                               {"adamw", train::OptimiserKind::adamw}};
     settings.optimiser.kind = kinds.at(request.optimizer);
     settings.optimiser.weight_decay = request.weight_decay;
     if (request.clip > 0.0) settings.clip = request.clip;

@@ -14,21 +14,23 @@
 
 namespace {
 
-int show(const decoderscope::WindowRequest& request) {
+int show(const decoderscope::app::WindowRequest& request) {
     using namespace decoderscope;
     if (!request.tour.empty()) {
-        for (const std::string& file : draw_tour(request.work.scenario, request.tour)) std::cout << file << '\n';
+        for (const std::string& file : decoderscope::app::draw_tour(request.work.scenario, request.tour))
+            std::cout << file << '\n';
         return 0;
     }
-    auto application = std::make_unique<Application>(request.work, wake_window);
-    application->remember_settings(settings_path());
-    application->remember_lessons(lessons::progress_path());
-    application->autosave_in(autosave_folder());
+    auto application =
+        std::make_unique<decoderscope::app::Application>(request.work, decoderscope::window::wake_window);
+    application->remember_settings(decoderscope::core::files::settings_path());
+    application->remember_lessons(decoderscope::core::lessons::progress_path());
+    application->autosave_in(decoderscope::core::files::autosave_folder());
     if (request.lesson) application->open(request.lesson);
     if (request.embed) application->embed();
-    return run_window(std::move(application));
+    return decoderscope::window::run_window(std::move(application));
 }
 
 }  // namespace
 
-int main(int count, char** values) { return decoderscope::run_program(count, values, show); }
+int main(int count, char** values) { return decoderscope::app::run_program(count, values, show); }

@@ -10,27 +10,28 @@
 #include <filesystem>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::app {
 
 namespace {
 
 // Draws what the application shows now.
-std::string picture(OffscreenWindow& window, Application& application, const std::filesystem::path& path) {
+std::string picture(window::OffscreenWindow& window, Application& application, const std::filesystem::path& path) {
     window.settle(application);
     application.session().finish();
     window.settle(application);
-    std::vector<Rgba> pixels;
+    std::vector<core::Rgba> pixels;
     for (const std::uint32_t p : window.pixels())
         pixels.push_back(
             {static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(p >> 8), static_cast<std::uint8_t>(p >> 16), 255});
-    write_whole(path.string(),
-                [&](std::ostream& out) { write_png_pixels(out, window.size().width, window.size().height, pixels); });
+    write_whole(path.string(), [&](std::ostream& out) {
+        core::write_png_pixels(out, window.size().width, window.size().height, pixels);
+    });
     return path.string();
 }
 
 }  // namespace
 
-std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder) {
+std::vector<std::string> draw_tour(core::Scenario scenario, const std::string& folder) {
     struct Stop {
         const char* file;
         std::string step;
@@ -44,21 +45,21 @@ std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder)
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (failed) throw Error("{folder}: cannot be made: {reason}", {{"folder", folder}, {"reason", failed.message()}});
-    OffscreenWindow window({.width = 1280, .height = 800});
+    window::OffscreenWindow window({.width = 1280, .height = 800});
     Application application(std::move(scenario));
     application.state().settings.introduction_closed = true;
     std::vector<std::string> files;
     for (const Stop& stop : stops) {
-        Session& session = application.session();
+        core::Session& session = application.session();
         if (stop.step.empty())
-            session.apply(command::GoLast{});
+            session.apply(core::command::GoLast{});
         else
-            session.apply(command::GoTo{stop.step});
+            session.apply(core::command::GoTo{stop.step});
         const Step& step = session.step();
-        if (stop.explain) session.apply(command::SelectCell{Cell(step.axes.size(), 0)});
+        if (stop.explain) session.apply(core::command::SelectCell{Cell(step.axes.size(), 0)});
         files.push_back(picture(window, application, std::filesystem::path(folder) / stop.file));
     }
     return files;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::app

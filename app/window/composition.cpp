@@ -2,38 +2,38 @@
 
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
-bool Composition::takes(Key key, Mods mods) {
+bool Composition::takes(views::Key key, views::Mods mods) {
     if (mods.ctrl || mods.alt) return false;
-    if (key >= Key::a && key <= Key::z) {
+    if (key >= views::Key::a && key <= views::Key::z) {
         ++letters_;
         return false;  // without its character it types nothing
     }
     if (letters_ == 0) return false;
     switch (key) {
-        case Key::backspace:
+        case views::Key::backspace:
             --letters_;
             return true;
-        case Key::enter:
-        case Key::escape:
+        case views::Key::enter:
+        case views::Key::escape:
             letters_ = 0;
             return true;
-        case Key::left:
-        case Key::right:
-        case Key::up:
-        case Key::down:
-        case Key::home:
-        case Key::end:
-        case Key::page_up:
-        case Key::page_down:
-        case Key::tab:
-        case Key::space:
-        case Key::del:
+        case views::Key::left:
+        case views::Key::right:
+        case views::Key::up:
+        case views::Key::down:
+        case views::Key::home:
+        case views::Key::end:
+        case views::Key::page_up:
+        case views::Key::page_down:
+        case views::Key::tab:
+        case views::Key::space:
+        case views::Key::del:
             return true;
         default:
             return false;
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

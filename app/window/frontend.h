@@ -7,10 +7,12 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
-
+namespace decoderscope::views {
 struct Fonts;
 class Textures;
+}  // namespace decoderscope::views
+
+namespace decoderscope::window {
 
 // What a window shows. The window calls it, on one thread; the frontend knows nothing about the window.
 class Frontend {
@@ -19,11 +21,11 @@ public:
 
     // Builds one frame, between ImGui::NewFrame and ImGui::Render. Returns whether it wants another one soon, because
     // something moves.
-    virtual bool frame(Textures& textures) = 0;
+    virtual bool frame(views::Textures& textures) = 0;
 
     // The fonts to use; called before the first frame and whenever the scale changes. They stay valid until the next
     // call.
-    virtual void use_fonts(const Fonts& fonts) { static_cast<void>(fonts); }
+    virtual void use_fonts(const views::Fonts& fonts) { static_cast<void>(fonts); }
     // The user's scale on top of the monitor's, for a window of this size (pixels at the monitor's scale of 1): at 1
     // everything has the size that the monitor asks for. Called before each frame.
     [[nodiscard]] virtual float text_scale(ImVec2 window) {
@@ -53,4 +55,4 @@ public:
     [[nodiscard]] virtual double next_wake() const { return std::numeric_limits<double>::infinity(); }
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 struct WindowOptions {
     int width = 1280, height = 800;  // at a scale of 1; smaller where the monitor is
@@ -19,4 +19,4 @@ int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions& options 
 // Makes the window draw a frame soon; from any thread, with or without a window.
 void wake_window();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

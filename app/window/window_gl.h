@@ -7,7 +7,7 @@
 #include <GL/gl.h>
 #endif
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 // The first line of a shader.
 #if defined(__EMSCRIPTEN__)
@@ -16,4 +16,4 @@ inline constexpr const char* kShaderVersion = "#version 300 es";
 inline constexpr const char* kShaderVersion = "#version 330 core";
 #endif
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -1,52 +1,53 @@
 #include "app/window/window_keys.h"
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 namespace {
 
-Key key_of_sign(char sign) {
+views::Key key_of_sign(char sign) {
     switch (sign) {
         case '-':
-            return Key::minus;
+            return views::Key::minus;
         case '=':
-            return Key::equal;
+            return views::Key::equal;
         case '+':
-            return Key::plus;
+            return views::Key::plus;
         case ',':
-            return Key::comma;
+            return views::Key::comma;
         case '.':
-            return Key::period;
+            return views::Key::period;
         case '/':
-            return Key::slash;
+            return views::Key::slash;
         case ';':
-            return Key::semicolon;
+            return views::Key::semicolon;
         case '\'':
-            return Key::apostrophe;
+            return views::Key::apostrophe;
         case '[':
-            return Key::left_bracket;
+            return views::Key::left_bracket;
         case ']':
-            return Key::right_bracket;
+            return views::Key::right_bracket;
         case '\\':
-            return Key::backslash;
+            return views::Key::backslash;
         case '`':
-            return Key::grave;
+            return views::Key::grave;
         default:
-            return Key::none;
+            return views::Key::none;
     }
 }
 
 }  // namespace
 
-Key key_meant(KeyPlace place, std::string_view printed, bool ctrl) {
+views::Key key_meant(KeyPlace place, std::string_view printed, bool ctrl) {
     if (printed.size() != 1) return place.key;
     const char sign = printed.front();
-    if (sign >= 'a' && sign <= 'z') return offset(Key::a, sign - 'a');
-    if (sign >= 'A' && sign <= 'Z') return offset(Key::a, sign - 'A');
+    if (sign >= 'a' && sign <= 'z') return offset(views::Key::a, sign - 'a');
+    if (sign >= 'A' && sign <= 'Z') return offset(views::Key::a, sign - 'A');
     // The row of digits chooses heads, even where a digit needs Shift as in France.
-    const Key meant = key_of_sign(sign);
-    if (place.in_digit_row && !(ctrl && (meant == Key::minus || meant == Key::plus || meant == Key::equal)))
+    const views::Key meant = key_of_sign(sign);
+    if (place.in_digit_row &&
+        !(ctrl && (meant == views::Key::minus || meant == views::Key::plus || meant == views::Key::equal)))
         return place.key;
-    return meant != Key::none ? meant : place.key;
+    return meant != views::Key::none ? meant : place.key;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::window {
 namespace {
 
 void start_backend() {
@@ -35,7 +35,7 @@ Painter::Painter() : context_(ImGui::CreateContext()) {
     io.IniFilename = nullptr;
     io.LogFilename = nullptr;
     io.BackendPlatformName = "decoderscope";
-    use_demand(demand_);
+    views::use_demand(demand_);
     start_backend();
     textures_ = std::make_unique<GlTextures>();
 }
@@ -53,14 +53,14 @@ void Painter::use_scale(Frontend& frontend, float scale) {
         // The backend holds the old atlas on the GPU. In 1.86 only a new backend works: an old one assumes that its
         // buffers, once recreated, are as large as before.
         ImGui_ImplOpenGL3_Shutdown();
-        fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale, demand_);
+        fonts_ = views::load_fonts(*ImGui::GetIO().Fonts, scale, demand_);
         start_backend();
     }
     if (anew || told_ != &frontend) frontend.use_fonts(fonts_);
     told_ = &frontend;
 }
 
-bool Painter::draw(Frontend& frontend, InputQueue& input, const Canvas& canvas) {
+bool Painter::draw(Frontend& frontend, views::InputQueue& input, const Canvas& canvas) {
     ImGui::SetCurrentContext(context());
     bool more = build(frontend, input, canvas);
     // Characters that are drawn for the first time get their glyphs before anything is shown.
@@ -71,7 +71,7 @@ bool Painter::draw(Frontend& frontend, InputQueue& input, const Canvas& canvas) 
     return more || demand_.grew();
 }
 
-bool Painter::build(Frontend& frontend, InputQueue& input, const Canvas& canvas) {
+bool Painter::build(Frontend& frontend, views::InputQueue& input, const Canvas& canvas) {
     const ImVec2 window = {static_cast<float>(canvas.width) / canvas.scale,
                            static_cast<float>(canvas.height) / canvas.scale};
     use_scale(frontend, std::clamp(canvas.scale * frontend.text_scale(window), 0.5F, 4.0F));
@@ -88,4 +88,4 @@ bool Painter::build(Frontend& frontend, InputQueue& input, const Canvas& canvas)
     return more_input || moves;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

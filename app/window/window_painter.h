@@ -9,7 +9,7 @@
 
 struct ImGuiContext;
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 // What the window on screen and the one without a screen share: Dear ImGui, its fonts, and drawing a frame into the
 // bound framebuffer. The OpenGL context must be current, and outlive it.
@@ -27,7 +27,7 @@ public:
         double seconds = 1.0 / 60.0;  // since the frame before
     };
     // Draws one frame. Returns whether another should follow at once: something moves, or input is waiting.
-    bool draw(Frontend& frontend, InputQueue& input, const Canvas& canvas);
+    bool draw(Frontend& frontend, views::InputQueue& input, const Canvas& canvas);
 
     // Loads the fonts again before the next frame: others are installed now.
     void use_new_fonts() { new_fonts_ = true; }
@@ -41,14 +41,14 @@ private:
     };
     void use_scale(Frontend& frontend, float scale);
     // Builds a frame without drawing it. Returns whether another should follow at once.
-    bool build(Frontend& frontend, InputQueue& input, const Canvas& canvas);
+    bool build(Frontend& frontend, views::InputQueue& input, const Canvas& canvas);
 
-    GlyphDemand demand_;  // before the context, which must not outlive it
+    views::GlyphDemand demand_;  // before the context, which must not outlive it
     std::unique_ptr<ImGuiContext, ContextDeleter> context_;
     std::unique_ptr<GlTextures> textures_;
-    Fonts fonts_;
+    views::Fonts fonts_;
     bool new_fonts_ = false;
     const Frontend* told_ = nullptr;  // the frontend that was given these fonts
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::window {
 namespace {
 
 // Long enough that a picture survives a step away and back; short enough that memory doesn't fill up.
@@ -75,14 +75,14 @@ ImTextureID GlTextures::upload(std::uint64_t key, int width, int height, std::sp
         }
     }
     texture = {texture.name, width, height, version, frame_};
-    return compat::texture_id(texture.name);
+    return views::compat::texture_id(texture.name);
 }
 
 ImTextureID GlTextures::find(std::uint64_t key, std::uint64_t version) {
     const auto found = textures_.find(key);
     if (found == textures_.end() || found->second.version != version) return ImTextureID{};
     found->second.last_used = frame_;
-    return compat::texture_id(found->second.name);
+    return views::compat::texture_id(found->second.name);
 }
 
 void GlTextures::end_frame() {
@@ -95,4 +95,4 @@ void GlTextures::end_frame() {
     });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -2,10 +2,10 @@
 
 #include "app/views/widgets/theme.h"
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 // The views' pictures as OpenGL textures of the current context, which must outlive them.
-class GlTextures : public Textures {
+class GlTextures : public views::Textures {
 public:
     GlTextures() = default;
     ~GlTextures() override;
@@ -28,4 +28,4 @@ private:
     std::uint64_t frame_ = 0;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::backward {
 
 namespace {
 
@@ -226,4 +226,4 @@ std::optional<StepId> backward_begins(const Plan& plan) {
     return std::ranges::find_if(steps, &Step::backward)->id;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::backward

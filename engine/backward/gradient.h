@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::backward {
 
 // By what the gradients are wanted: by everything, to be shown, or by the parameters alone, to train them.
 enum class GradientsBy { everything, parameters };
@@ -39,4 +39,4 @@ void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, 
 // (Step::backward, Step::gradient_of, Plan::gradient_by).
 [[nodiscard]] std::optional<StepId> backward_begins(const Plan& plan);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::backward

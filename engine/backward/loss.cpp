@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::backward {
 
 namespace {
 
@@ -153,4 +153,4 @@ Explanation MeanLoss::explain_pull_back(std::size_t, const Backward& b, const Ce
                               constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::backward

@@ -3,7 +3,7 @@
 #include "engine/graph/operation.h"
 #include "engine/ops/kinds.h"
 
-namespace decoderscope {
+namespace decoderscope::backward {
 
 // How surprising each position's target is: −log softmax(logits)[target], 0 where the target is left out; as
 // torch.nn.functional.cross_entropy with reduction="none".
@@ -39,4 +39,4 @@ struct MeanLoss {
     bool operator==(const MeanLoss&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::backward

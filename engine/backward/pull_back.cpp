@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::backward {
 
 namespace {
 
@@ -123,4 +123,4 @@ Explanation PullBackEdits::explain(const Operands& in, const Tensor&, const Cell
     return {{line("g", {term({cell_factor(in[0], 0, cell), constant_factor(factor, tr("edit"))})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::backward

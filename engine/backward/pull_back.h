@@ -7,7 +7,7 @@
 #include <vector>
 
 // The operations of the backward pass. That of a step's own operation is PullBack; the others begin, join and end it.
-namespace decoderscope {
+namespace decoderscope::backward {
 
 // The gradient of a target by one operand of an operation, along the way through this operation: what the chain rule
 // makes of the gradient by its output.
@@ -81,4 +81,4 @@ private:
     [[nodiscard]] double factor_of(const Cell& cell) const;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::backward

@@ -25,7 +25,7 @@ private:
 namespace detail {
 
 using RangeWork = void (*)(const void* work, Index begin, Index end);
-void spread(Index count, Index chunk, RangeWork run, const void* work);
+void spread(Index count, Index chunk, detail::RangeWork run, const void* work);
 
 // How many indices make one chunk: all of them if another thread would not pay.
 [[nodiscard]] Index chunk_size(Index count, Index cost);

@@ -12,7 +12,7 @@ bool is_shared(Index) { return false; }
 
 Index detail::chunk_size(Index count, Index) { return count; }
 
-void detail::spread(Index count, Index, RangeWork run, const void* work) {
+void detail::spread(Index count, Index, detail::RangeWork run, const void* work) {
     if (count > 0) run(work, 0, count);
 }
 

@@ -147,7 +147,7 @@ Index detail::chunk_size(Index count, Index cost) {
     return std::max<Index>(1, (count + pieces - 1) / pieces);
 }
 
-void detail::spread(Index count, Index chunk, RangeWork run, const void* work) {
+void detail::spread(Index count, Index chunk, detail::RangeWork run, const void* work) {
     if (count <= 0) return;
     if (chunk < count && !inside_of_work) {
         const InsideOfWork inside;

@@ -10,7 +10,7 @@
 #include "engine/ops/scaled_dot_product.h"
 #include "engine/ops/softmax.h"
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 namespace {
 
@@ -58,16 +58,17 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
     };
     const Config& c = b.config;
     const bool rotate = preparation.rotate, normed = preparation.gain != nullptr;
-    Ref y =
-        step(!normed && !rotate, normed ? "_unnormed" : "_unrotated", ProjectHeads{count}, {x, proj.weight, proj.bias});
+    Ref y = step(!normed && !rotate, normed ? "_unnormed" : "_unrotated", ops::ProjectHeads{count},
+                 {x, proj.weight, proj.bias});
     if (normed)
         y = step(!rotate, "_unrotated",
-                 HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one},
+                 ops::HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one},
                  {y, preparation.gain});
     if (!rotate) return y;
-    const RopeScaling scaling = {c.rope_scaling, c.rope_factor, c.rope_low_freq_factor, c.rope_high_freq_factor,
-                                 c.rope_original_positions};
-    return step(true, "", Rope{c.rope_theta, c.rotary_columns(), c.rope_interleaved, scaling, b.past.positions}, {y});
+    const ops::RopeScaling scaling = {c.rope_scaling, c.rope_factor, c.rope_low_freq_factor, c.rope_high_freq_factor,
+                                      c.rope_original_positions};
+    return step(true, "", ops::Rope{c.rope_theta, c.rotary_columns(), c.rope_interleaved, scaling, b.past.positions},
+                {y});
 }
 
 // k or v: the new rows after those kept from earlier positions. A memory never grows, so if its rows were kept there
@@ -79,10 +80,10 @@ Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearPa
     if (a.memory == nullptr) return b.plan.input(name, kept);
     const Ref before = b.plan.input(name + "_kept", kept);
     const Ref added = heads(b, name + "_new", a.memory, proj, count, preparation, meaning, Role::internal);
-    return b.plan.step(name, Append{}, {before, added}, meaning);
+    return b.plan.step(name, ops::Append{}, {before, added}, meaning);
 }
 
-CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
+ops::CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
     const Axes& axes = scores->axes;  // [batch, head, query, key]
     return {axes[0].size,         axes[1].size,        axes[2].size,     axes[3].size, a.causal,
             a.padding != nullptr, a.custom != nullptr, b.past.positions, a.window};
@@ -93,7 +94,7 @@ CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
 Ref biased_by_distance(Builder& b, const Attention& a, Ref scores) {
     const Axes axes = {{axis::bucket, b.config.relative_attention_num_buckets}, {axis::head, b.config.nhead}};
     const Ref table = b.plan.parameter(a.distances + ".weight", axes, {Init::Kind::embedding});
-    const RelativeBias bias = {b.config.relative_attention_max_distance, a.both_ways, b.past.positions};
+    const ops::RelativeBias bias = {b.config.relative_attention_max_distance, a.both_ways, b.past.positions};
     return b.plan.step(a.at + ".attn_scores", bias, {scores, table});
 }
 
@@ -120,28 +121,29 @@ Ref attention(Builder& b, const Attention& a) {
     const Ref v = rows(b, a.at + ".v", a, proj.v, {}, kept.v, Meaning::value);   // [batch, kv_head, key, d_head]
 
     // All of these [batch, head, query, key].
-    const ScaledDotProduct product = {b.config.attention_scale, self && b.config.alibi, b.past.positions};
+    const ops::ScaledDotProduct product = {b.config.attention_scale, self && b.config.alibi, b.past.positions};
     const bool biased = !a.distances.empty();
     Ref scores = plan.step(a.at + (biased ? ".attn_scores_unbiased" : ".attn_scores"), product, {q, k}, std::nullopt,
                            biased ? Role::internal : Role::recorded);
     if (biased) scores = biased_by_distance(b, a, scores);
     const Ref raw_scores = scores;
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
-        scores = plan.step(a.at + ".capped_scores", SoftCap{cap}, {scores});
+        scores = plan.step(a.at + ".capped_scores", ops::SoftCap{cap}, {scores});
     const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});
-    const Ref masked = plan.step(a.at + ".masked_scores", FillMasked{b.config.mask_value}, {scores, mask});
-    const Ref pattern = plan.step(a.at + ".pattern", Softmax{}, {dropout(b, DropoutSite::attention_scores, masked)});
+    const Ref masked = plan.step(a.at + ".masked_scores", ops::FillMasked{b.config.mask_value}, {scores, mask});
+    const Ref pattern =
+        plan.step(a.at + ".pattern", ops::Softmax{}, {dropout(b, DropoutSite::attention_scores, masked)});
     const Ref kept_weights = dropout(b, DropoutSite::attention_weights, pattern);
 
-    const Ref z = plan.step(a.at + ".z", WeightedSum{}, {kept_weights, v});  // [batch, head, query, d_head]
+    const Ref z = plan.step(a.at + ".z", ops::WeightedSum{}, {kept_weights, v});  // [batch, head, query, d_head]
     const LinearParameters o_proj =
         linear_parameters(b, a.parameters + ".o_proj", d_model, b.config.nhead * b.config.d_head());
     // An edited result must affect the output, not only be shown.
     const bool by_results = b.edited(a.at + ".result");
-    const Ref result = plan.step(a.at + ".result", HeadResults{}, {z, o_proj.weight}, std::nullopt,
+    const Ref result = plan.step(a.at + ".result", ops::HeadResults{}, {z, o_proj.weight}, std::nullopt,
                                  by_results ? Role::recorded : Role::on_demand);
-    const Ref out = by_results ? plan.step(a.at + "_out", SumHeads{}, {result, o_proj.bias})
-                               : plan.step(a.at + "_out", ProjectOutput{}, {z, o_proj.weight, o_proj.bias});
+    const Ref out = by_results ? plan.step(a.at + "_out", ops::SumHeads{}, {result, o_proj.bias})
+                               : plan.step(a.at + "_out", ops::ProjectOutput{}, {z, o_proj.weight, o_proj.bias});
     plan.name_steps({{AttentionStep::query, q},
                      {AttentionStep::key, k},
                      {AttentionStep::value, v},
@@ -155,4 +157,4 @@ Ref attention(Builder& b, const Attention& a) {
     return dropout(b, DropoutSite::attention_out, out);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

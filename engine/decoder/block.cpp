@@ -2,7 +2,7 @@
 
 #include "engine/ops/elementwise.h"
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 namespace {
 
@@ -18,7 +18,7 @@ Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_par
     Ref update = sublayer(before ? norm(b, norm_at, norm_parameters, x) : x);
     if (behind) update = norm(b, norm_at + "_post", norm_parameters + "_post", update);
     b.plan.begin_part(Part::add, Meaning::residual);
-    const Ref sum = b.plan.step(sum_name, Add{b.config.residual_scale}, {x, update});
+    const Ref sum = b.plan.step(sum_name, ops::Add{b.config.residual_scale}, {x, update});
     return placement == NormPlacement::post ? norm(b, norm_at, norm_parameters, sum) : sum;
 }
 
@@ -47,7 +47,7 @@ Ref parallel_sublayers(Builder& b, const Stack& stack, const std::string& at, co
     const Ref for_mlp = two_norms ? norm(b, at + ".ln2", parameters + ".norm2", x) : for_attention;
     const Ref transformed = feed_forward(b, at, parameters, for_mlp);
     b.plan.begin_part(Part::add, Meaning::residual);
-    return b.plan.step(at + ".resid_post", Add{b.config.residual_scale}, {x, attended, transformed});
+    return b.plan.step(at + ".resid_post", ops::Add{b.config.residual_scale}, {x, attended, transformed});
 }
 
 Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering) {
@@ -57,8 +57,8 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
     b.plan.begin_block(at, layer);
     b.plan.begin_part(Part::residual_stream, Meaning::residual);
     Ref x = entering.positions == nullptr
-                ? b.plan.step(at + ".resid_pre", Carry{}, {entering.content})
-                : b.plan.step(at + ".resid_pre", Add{}, {entering.content, entering.positions});
+                ? b.plan.step(at + ".resid_pre", ops::Carry{}, {entering.content})
+                : b.plan.step(at + ".resid_pre", ops::Add{}, {entering.content, entering.positions});
 
     if (b.config.parallel_residual != ParallelResidual::none)
         return parallel_sublayers(b, stack, at, parameters, window, x);
@@ -75,7 +75,7 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
                         [&](Ref normed) { return feed_forward(b, at, parameters, normed); });
     }
     b.plan.begin_part(Part::residual_stream, Meaning::residual);
-    return b.plan.step(at + ".resid_post", Carry{}, {x});
+    return b.plan.step(at + ".resid_post", ops::Carry{}, {x});
 }
 
 }  // namespace
@@ -90,4 +90,4 @@ std::vector<Ref> blocks(Builder& b, const Stack& stack, Entering entering) {
     return left;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

@@ -13,7 +13,7 @@
 #include <initializer_list>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 namespace {
 
@@ -50,7 +50,7 @@ Ref memory(Builder& b, const InputSteps& in) {
         source);
     const Ref x = final_norm(b, prefix, left.back());
     b.plan.begin_part(Part::encoder_output, Meaning::residual);
-    return b.plan.step("encoder_out", Carry{}, {x});
+    return b.plan.step("encoder_out", ops::Carry{}, {x});
 }
 
 LinearParameters head_parameters(Builder& b) {
@@ -76,11 +76,11 @@ void language_head(Builder& b, const std::string& at, const LinearParameters& he
         return b.plan.step(at + (last ? "logits" : unfinished), std::move(operation), operands, std::nullopt,
                            last ? Role::recorded : Role::internal);
     };
-    Ref logits = step(!scaled && !capped, scaled ? "logits_unscaled" : "logits_uncapped", Linear{axis::vocab},
+    Ref logits = step(!scaled && !capped, scaled ? "logits_unscaled" : "logits_uncapped", ops::Linear{axis::vocab},
                       {x, head.weight, head.bias});
-    if (scaled) logits = step(!capped, "logits_uncapped", Rescale{scale, "logit_scale"}, {logits});
-    if (capped) logits = step(true, "", SoftCap{cap}, {logits});
-    b.plan.step(at + "probs", Softmax{.when_read = true}, {logits});
+    if (scaled) logits = step(!capped, "logits_uncapped", ops::Rescale{scale, "logit_scale"}, {logits});
+    if (capped) logits = step(true, "", ops::SoftCap{cap}, {logits});
+    b.plan.step(at + "probs", ops::Softmax{.when_read = true}, {logits});
 }
 
 // What the decoder would predict if it ended early: the final norm and the head on the stream as it enters the first
@@ -150,7 +150,7 @@ bool names_tensor(const Edit& edit, const std::string& tensor) {
 void give(Plan& plan, const std::map<std::string, Tensor, std::less<>>& given) {
     for (const auto& [name, values] : given)
         if (const Ref step = plan.find(name); step != nullptr && !step->is_source())
-            plan.replace(step->id, Given{values.with_axes(step->axes)}, {});
+            plan.replace(step->id, ops::Given{values.with_axes(step->axes)}, {});
 }
 
 Plan plan_of(const PassRequest& request) {
@@ -167,7 +167,7 @@ Plan plan_of(const PassRequest& request) {
     if (request.given != nullptr) give(plan, *request.given);
     apply_edits(plan, request.edits);
     if (!request.gradients_of.empty())
-        add_gradients(plan, request.gradients_of, request.inputs, request.weights, request.gradients_by);
+        backward::add_gradients(plan, request.gradients_of, request.inputs, request.weights, request.gradients_by);
     return plan;
 }
 
@@ -176,11 +176,11 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
     if (request.past != nullptr && request.past->positions > 0)
         throw Error("{mutation}: a mistake is computed on whole texts, expected none where k and v are kept",
                     {{"mutation", request.mutation->name}});
-    const Mutation& mutation = *request.mutation;
+    const mutations::Mutation& mutation = *request.mutation;
     Config config = request.config;
     Inputs inputs = request.inputs;
     // A wrong padding mask doesn't change what the loss asks for; only a mistake in the targets does.
-    if (request.gradients_of == "loss") inputs.targets = targets_of(inputs);
+    if (request.gradients_of == "loss") inputs.targets = backward::targets_of(inputs);
     if (mutation.configure) mutation.configure(config);
     if (mutation.feed) mutation.feed(inputs, config);
     check_inputs(inputs, config, 0);
@@ -198,7 +198,7 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
     auto plan = std::make_shared<Plan>(plan_of(changed));
     PassRequest right = request;
     right.mutation = nullptr;
-    disguise(*plan, plan_of(right));
+    mutations::disguise(*plan, plan_of(right));
     return plan;
 }
 
@@ -218,4 +218,4 @@ std::vector<Declared> declared_parameters(const Config& config) {
     return plan_of({config, nullptr, smallest_inputs(config), {}, std::nullopt}).declared();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

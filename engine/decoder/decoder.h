@@ -14,9 +14,11 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
-
+namespace decoderscope::mutations {
 struct Mutation;
+}
+
+namespace decoderscope::decoder {
 
 // Everything that one forward pass depends on.
 struct PassRequest {
@@ -32,9 +34,9 @@ struct PassRequest {
     // Also the way back: the gradient of this cell, or of the loss, by everything (engine/backward/gradient.h). Empty:
     // none.
     std::string gradients_of = {};
-    GradientsBy gradients_by = GradientsBy::everything;
+    backward::GradientsBy gradients_by = backward::GradientsBy::everything;
     // A mistake to compute with (engine/mutations/); nullptr: none. What doesn't fit the model is an Error.
-    const Mutation* mutation = nullptr;
+    const mutations::Mutation* mutation = nullptr;
     // Steps whose values are given instead of computed, by name; of a step's shape. Names without a step are ignored.
     const std::map<std::string, Tensor, std::less<>>* given = nullptr;
 };
@@ -50,4 +52,4 @@ struct PassRequest {
 // The parameters of this configuration, with their shapes, in the order in which the forward pass uses them.
 [[nodiscard]] std::vector<Declared> declared_parameters(const Config& config);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 namespace {
 
@@ -51,4 +51,4 @@ Weights initial_weights(const Config& config, std::uint64_t seed, Initialisation
     return weights;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

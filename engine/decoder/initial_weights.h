@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 // By which rule weights begin. In both an embedding is N(0, 1) (torch.nn.Embedding), and a norm's gain is 1 and its
 // shift 0.
@@ -21,4 +21,4 @@ enum class Initialisation {
 [[nodiscard]] Tensor initial_weight(const Declared& parameter, std::uint64_t seed,
                                     Initialisation rule = Initialisation::pytorch);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

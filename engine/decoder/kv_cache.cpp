@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 namespace {
 
@@ -60,4 +60,4 @@ void check_past(const Past& past, const Config& config, Index batch) {
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

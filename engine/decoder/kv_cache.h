@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 // The rows that one attention keeps, so that later positions need not recompute them.
 struct KeptRows {
@@ -34,4 +34,4 @@ struct Past {
 // Checks that a past fits this configuration and batch size. Throws Error naming the attention and what was expected.
 void check_past(const Past& past, const Config& config, Index batch);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 LinearParameters linear_parameters(Builder& b, const std::string& name, Index out, Index in) {
     const Init init = {Init::Kind::linear, in};
@@ -29,10 +29,10 @@ Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
     switch (b.config.positional_encoding) {
         case PositionalEncoding::sinusoidal:
             return b.plan.step(
-                name, SinusoidalPositions{axis, b.config.d_model, b.past.positions, b.config.position_scale}, {});
+                name, ops::SinusoidalPositions{axis, b.config.d_model, b.past.positions, b.config.position_scale}, {});
         case PositionalEncoding::learned: {
             const Axes table = {{axis::pos, b.config.max_positions}, {axis::d_model, b.config.d_model}};
-            return b.plan.step(name, LearnedPositions{axis, b.past.positions, b.config.position_scale},
+            return b.plan.step(name, ops::LearnedPositions{axis, b.past.positions, b.config.position_scale},
                                {b.plan.parameter(name + ".weight", table, {Init::Kind::embedding})});
         }
         case PositionalEncoding::none:
@@ -46,7 +46,7 @@ Ref looked_up(Builder& b, const std::string& prefix, Ref tokens, Index vocab_siz
     const Axes table = {{axis::vocab, vocab_size}, {axis::d_model, b.config.d_model}};
     const Ref weight = b.plan.parameter(prefix + "embed.weight", table, {Init::Kind::embedding});
     const float scale = b.config.scale_embedding ? std::sqrt(static_cast<float>(b.config.d_model)) : 1.0F;
-    return b.plan.step(prefix + "embed", Embed{scale}, {tokens, weight});
+    return b.plan.step(prefix + "embed", ops::Embed{scale}, {tokens, weight});
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Ind
     Ref sum = content;
     if (code != nullptr) {
         b.plan.begin_part(Part::add, Meaning::residual);
-        sum = b.plan.step(prefix + "embed_sum", Add{}, {content, code}, std::nullopt, Role::internal);
+        sum = b.plan.step(prefix + "embed_sum", ops::Add{}, {content, code}, std::nullopt, Role::internal);
     }
     return {norm(b, prefix + "embed_norm", prefix + "embed_norm", sum)};
 }
@@ -75,8 +75,8 @@ Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x
     const Ref gain = b.plan.parameter(parameters + ".weight", width, gain_init(b.config));
     const bool shifted = b.config.bias && is_centred(kind);
     const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;
-    const Ref scale = b.plan.step(at + ".scale", NormScale{kind, b.config.layer_norm_eps}, {x});
-    const Ref normalized = b.plan.step(at + ".normalized", Normalize{kind}, {x, scale, gain, shift});
+    const Ref scale = b.plan.step(at + ".scale", ops::NormScale{kind, b.config.layer_norm_eps}, {x});
+    const Ref normalized = b.plan.step(at + ".normalized", ops::Normalize{kind}, {x, scale, gain, shift});
     b.plan.name_steps({{NormStep::scale, scale}, {NormStep::normalized, normalized}});
     return normalized;
 }
@@ -86,18 +86,18 @@ Ref feed_forward(Builder& b, const std::string& at, const std::string& parameter
     const ActivationKind act = b.config.activation;
     b.plan.begin_part(Part::mlp, Meaning::mlp);
     const LinearParameters up = linear_parameters(b, parameters + ".up_proj", d_ff, d_model);
-    const Ref pre = b.plan.step(at + ".mlp.pre", Linear{axis::d_ff}, {x, up.weight, up.bias});
+    const Ref pre = b.plan.step(at + ".mlp.pre", ops::Linear{axis::d_ff}, {x, up.weight, up.bias});
     Ref post = nullptr;
     if (b.config.gated_mlp) {
         const LinearParameters gate_proj = linear_parameters(b, parameters + ".gate_proj", d_ff, d_model);
-        const Ref gate = b.plan.step(at + ".mlp.gate", Linear{axis::d_ff}, {x, gate_proj.weight, gate_proj.bias});
-        post = b.plan.step(at + ".mlp.post", ActivateGated{act}, {pre, gate});
+        const Ref gate = b.plan.step(at + ".mlp.gate", ops::Linear{axis::d_ff}, {x, gate_proj.weight, gate_proj.bias});
+        post = b.plan.step(at + ".mlp.post", ops::ActivateGated{act}, {pre, gate});
     } else {
-        post = b.plan.step(at + ".mlp.post", Activate{act}, {pre});
+        post = b.plan.step(at + ".mlp.post", ops::Activate{act}, {pre});
     }
     post = dropout(b, DropoutSite::mlp_post, post);
     const LinearParameters down = linear_parameters(b, parameters + ".down_proj", d_model, d_ff);
-    const Ref out = b.plan.step(at + ".mlp_out", Linear{axis::d_model}, {post, down.weight, down.bias});
+    const Ref out = b.plan.step(at + ".mlp_out", ops::Linear{axis::d_model}, {post, down.weight, down.bias});
     return dropout(b, DropoutSite::mlp_out, out);
 }
 
@@ -111,8 +111,8 @@ Ref dropout(Builder& b, DropoutSite site, Ref x) {
         return x;
     const std::string mask_name = x->name + std::string(kDropoutMask);
     const Ref mask =
-        b.plan.step(mask_name, DropoutMask{x->axes, b.config.dropout, *b.dropout_seed, mask_name}, {}, x->meaning);
-    return b.plan.step(x->name + std::string(kDropped), Drop{}, {x, mask}, x->meaning);
+        b.plan.step(mask_name, ops::DropoutMask{x->axes, b.config.dropout, *b.dropout_seed, mask_name}, {}, x->meaning);
+    return b.plan.step(x->name + std::string(kDropped), ops::Drop{}, {x, mask}, x->meaning);
 }
 
 std::string without_dropout(std::string_view step) {
@@ -121,4 +121,4 @@ std::string without_dropout(std::string_view step) {
     return std::string(step);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

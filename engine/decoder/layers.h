@@ -7,7 +7,7 @@
 #include <string>
 
 // The pieces that decoder.cpp assembles. Each is the tutorials' diagram as code, one line per step.
-namespace decoderscope {
+namespace decoderscope::decoder {
 
 // What every piece writes to and reads from.
 struct Builder {
@@ -78,4 +78,4 @@ struct Attention {
 // All blocks of a stack in order: the output of each.   -> [batch, pos, d_model] each
 [[nodiscard]] std::vector<Ref> blocks(Builder& b, const Stack& stack, Entering entering);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::decoder

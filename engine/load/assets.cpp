@@ -5,7 +5,7 @@
 #include <array>
 #include <filesystem>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::string asset_path(std::string_view file) {
                 {{"name", file}, {"installed", installed.string()}, {"source", source.string()}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // The models that the project trained itself, in the order in which they are offered. Each is a folder that opens like
 // any other model's; next to the files that the program reads are its training script and its model card.
@@ -17,4 +17,4 @@ namespace decoderscope {
 // Another file that comes with the program, "recorder/record.py", in the same two places. Throws the same Error.
 [[nodiscard]] std::string asset_path(std::string_view file);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -11,7 +11,7 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -183,7 +183,7 @@ std::shared_ptr<const Model> make_bundled_model(std::string_view name) {
                                     [&](const Recipe& recipe) { return recipe.card.name == name; });
     if (found == recipes().end()) return nullptr;
     Model model{.name = found->card.name, .description = found->card.description, .config_json = found->config_json};
-    model.weights = initial_weights(model.config(), found->seed);
+    model.weights = decoder::initial_weights(model.config(), found->seed);
     model.example = found->example(found->seed);
     return std::make_shared<const Model>(std::move(model));
 }
@@ -262,4 +262,4 @@ Sentence example_text(std::string_view text) {
     return found == kTexts.end() ? Sentence::verbatim(text) : Sentence(*found);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

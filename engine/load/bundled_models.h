@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // What is known of a bundled model without creating its weights.
 struct BundledModel {
@@ -32,4 +32,4 @@ inline constexpr std::string_view kDefaultModel = "reverse";
 // A text of an example.json. Those of the bundled models are messages, and so translated; any other is shown as it is.
 [[nodiscard]] Sentence example_text(std::string_view text);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

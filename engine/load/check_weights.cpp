@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 std::string both_names(const StateDict& state_dict, const std::string& name) {
     for (const StoredRows& rows : state_dict.rows)
@@ -24,12 +24,12 @@ std::string both_names(const StateDict& state_dict, const std::string& name) {
 }
 
 void check_shapes(const StateDict& state_dict, const Config& config) {
-    const Shapes& shapes = state_dict.shapes;
+    const names::Shapes& shapes = state_dict.shapes;
     // A tied head may also be stored.
     const bool tied = config.lm_head && config.tie_word_embeddings;
     std::set<std::string, std::less<>> known;
     if (tied) known.insert("lm_head.weight");
-    const std::vector<Declared> declared = declared_parameters(config);
+    const std::vector<Declared> declared = decoder::declared_parameters(config);
     // A tensor too few or too many says more of what is wrong than one of another shape.
     for (const Declared& parameter : declared) {
         known.insert(parameter.name);
@@ -49,29 +49,29 @@ void check_shapes(const StateDict& state_dict, const Config& config) {
     }
 }
 
-void refuse_open_names(const RecognisedNames& names, const Config& config) {
+void refuse_open_names(const names::RecognisedNames& names, const Config& config) {
     std::set<std::string> declared;
-    for (const Declared& parameter : declared_parameters(config)) declared.insert(parameter.name);
+    for (const Declared& parameter : decoder::declared_parameters(config)) declared.insert(parameter.name);
     for (const std::string& name : names.open)
         if (!declared.contains(name))
             throw Error("{name}: not recognised; expected a mapping (--map FILE) that says what it is, {example}",
                         {{"name", name}, {"example", "{\"" + name + "\": \"layers.0.up_proj.weight\"}"}});
 }
 
-void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers) {
+void refuse_unanswered_names(const names::RecognisedNames& names, const Overrides& answers) {
     for (const Question& question : names.questions)
         if (question.required &&
             std::ranges::none_of(answers, [&](const auto& answer) { return answer.first == question.key; }))
             throw Error("{key}: {why}; expected --set {key}=…", {{"key", question.key}, {"why", question.why}});
 }
 
-void check_orientation(const RecognisedNames& names, const Mapping& given, const Shapes& stored,
-                       const ModelFamily& family) {
+void check_orientation(const names::RecognisedNames& names, const names::Mapping& given, const names::Shapes& stored,
+                       const families::ModelFamily& family) {
     for (const auto& [from, targets] : names.mapping) {
         const auto found = stored.find(from);
         if (given.contains(from) || found == stored.end() || found->second.size() != 2) continue;
-        for (const Target& target : targets) {
-            const bool turned = target.how == How::transposed;
+        for (const names::Target& target : targets) {
+            const bool turned = target.how == names::How::transposed;
             const bool projects = target.name.ends_with("_proj.weight");
             if (turned == (family.in_out && projects)) continue;
             const Arguments named = {
@@ -82,7 +82,7 @@ void check_orientation(const RecognisedNames& names, const Mapping& given, const
     }
 }
 
-void add_missing_head_bias(Shapes& shapes, const Config& config) {
+void add_missing_head_bias(names::Shapes& shapes, const Config& config) {
     const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
     if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
 }
@@ -112,9 +112,10 @@ std::string_view part_of(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> add_left_out(StateDict& state_dict, const Config& config, const ModelFamily& family) {
+std::vector<std::string> add_left_out(StateDict& state_dict, const Config& config,
+                                      const families::ModelFamily& family) {
     std::vector<std::string> tables;
-    for (const Declared& parameter : declared_parameters(config)) {
+    for (const Declared& parameter : decoder::declared_parameters(config)) {
         const bool bias = parameter.name.ends_with(".bias");
         if (bias && std::ranges::find(family.unbiased, part_of(parameter.name)) != family.unbiased.end()) {
             if (state_dict.shapes.contains(parameter.name))
@@ -145,4 +146,4 @@ void make_positions(Weights& weights, const std::vector<std::string>& tables) {
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

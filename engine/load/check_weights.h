@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // Whether a file's tensors are those that a configuration needs. Each throws Error naming the tensor and what was
 // expected.
@@ -20,18 +20,18 @@ namespace decoderscope {
 void check_shapes(const StateDict& state_dict, const Config& config);
 
 // A tensor that isn't recognised may only have a name of the contract.
-void refuse_open_names(const RecognisedNames& names, const Config& config);
+void refuse_open_names(const names::RecognisedNames& names, const Config& config);
 
 // What must be answered and names alone don't say.
-void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers);
+void refuse_unanswered_names(const names::RecognisedNames& names, const Overrides& answers);
 
 // Which way round a family's matrices are stored is the same in all of its files. Tensors that a given mapping names
 // are as it says.
-void check_orientation(const RecognisedNames& names, const Mapping& given, const Shapes& stored,
-                       const ModelFamily& family);
+void check_orientation(const names::RecognisedNames& names, const names::Mapping& given, const names::Shapes& stored,
+                       const families::ModelFamily& family);
 
 // In GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
-void add_missing_head_bias(Shapes& shapes, const Config& config);
+void add_missing_head_bias(names::Shapes& shapes, const Config& config);
 
 // Under tie_word_embeddings a head may also be stored, if it equals the embedding; it is left out.
 void drop_tied_head(Weights& weights, const Config& config);
@@ -40,9 +40,9 @@ void drop_tied_head(Weights& weights, const Config& config);
 // their shapes and returns the tables, which make_positions() fills in. Throws Error naming the tensor if a bias that
 // the family doesn't have is stored.
 [[nodiscard]] std::vector<std::string> add_left_out(StateDict& state_dict, const Config& config,
-                                                    const ModelFamily& family);
+                                                    const families::ModelFamily& family);
 
 // Sines in the first half of the columns, cosines in the second, of the angles pos · 10000^(−2i/d_model).
 void make_positions(Weights& weights, const std::vector<std::string>& tables);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <set>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -187,4 +187,4 @@ Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, LoadProgress& progres
     return found;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // The path holds weights pickled by Python (.pt, .pth, .bin, .ckpt). A pickle is a program, which isn't run here.
 class NeedsConversion : public Error {
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] const std::string& weights_path() const { return weights_path_; }
     // The files that hold the tensors.
     [[nodiscard]] std::vector<std::string> files() const;
-    [[nodiscard]] const Shapes& shapes() const { return shapes_; }
+    [[nodiscard]] const names::Shapes& shapes() const { return shapes_; }
 
     // Non-finite values found while reading the tensors.
     struct NonFinite {
@@ -63,7 +63,7 @@ private:
     std::filesystem::path folder_;
     std::string weights_path_;
     std::vector<SafetensorsFile> files_;
-    Shapes shapes_;
+    names::Shapes shapes_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -103,7 +103,8 @@ std::vector<Trial> trials_of(const nlohmann::json& example) {
     return trials;
 }
 
-TokenBatch batch_of(const std::vector<std::string>& texts, const Tokenizer& tokenizer, std::string_view length_axis) {
+TokenBatch batch_of(const std::vector<std::string>& texts, const tokenizer::Tokenizer& tokenizer,
+                    std::string_view length_axis) {
     std::vector<std::vector<Index>> rows;
     for (const std::string& text : texts) {
         rows.push_back(tokenizer.encode(text));
@@ -127,7 +128,7 @@ ExampleFile parse_example_file(std::string_view json) {
             .trials = trials_of(example)};
 }
 
-Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Tokenizer& target) {
+Inputs inputs_of(const ExampleFile& example, const tokenizer::Tokenizer& source, const tokenizer::Tokenizer& target) {
     Inputs inputs;
     if (!example.source.empty()) {
         TokenBatch batch = naming("source", [&] { return batch_of(example.source, source, axis::src); });
@@ -147,4 +148,4 @@ Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Toke
     return inputs;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // The contents of example.json in a model's folder: a description of the model and what to run it on. Every key is
 // optional:
@@ -32,6 +32,7 @@ struct ExampleFile {
 [[nodiscard]] ExampleFile parse_example_file(std::string_view json);
 
 // Its texts as inputs. Throws Error naming the key if the tokenizer can't encode a text.
-[[nodiscard]] Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Tokenizer& target);
+[[nodiscard]] Inputs inputs_of(const ExampleFile& example, const tokenizer::Tokenizer& source,
+                               const tokenizer::Tokenizer& target);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -14,7 +14,7 @@ KnownModule gpt(Sentence name, const char* activation) {
 }
 
 // Whether GPT-2's weights are Conv1D's, [in, out]: shown by c_attn, which is three times as long along one axis.
-bool has_conv1d(const Shapes& stored) {
+bool has_conv1d(const names::Shapes& stored) {
     return std::ranges::any_of(stored, [](const auto& entry) {
         const auto& [name, shape] = entry;
         return name.ends_with("c_attn.weight") && shape.size() == 2 && shape[1] / 3 == shape[0] && shape[1] % 3 == 0;
@@ -33,8 +33,8 @@ KnownModule llama_release(Sentence name) {
 }
 
 // Encoder-decoders of tutorials and repositories, by a pair of names that only they have.
-bool known_translator(const Shapes& stored, KnownModule& module) {
-    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
+bool known_translator(const names::Shapes& stored, KnownModule& module) {
+    const auto has = [&](std::string_view part) { return names::any_name_holds(stored, part); };
     if (has("linears.") && has(".a_2"))
         module = {.name = message("the Annotated Transformer"),
                   .norm_first = true,
@@ -77,8 +77,8 @@ bool known_translator(const Shapes& stored, KnownModule& module) {
     return true;
 }
 
-bool known_gpt(const Shapes& stored, const StateDict& dict, KnownModule& module) {
-    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
+bool known_gpt(const names::Shapes& stored, const StateDict& dict, KnownModule& module) {
+    const auto has = [&](std::string_view part) { return names::any_name_holds(stored, part); };
     if (has(".c_attn.") && has_conv1d(stored))
         module = gpt(message("Hugging Face GPT-2"), "gelu_tanh");
     else if (has(".c_attn."))
@@ -111,8 +111,8 @@ bool known_gpt(const Shapes& stored, const StateDict& dict, KnownModule& module)
 }
 
 // Hugging Face's families whose config.json is not there, by names that only they have.
-bool known_family(const Shapes& stored, const StateDict& dict, KnownModule& module) {
-    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
+bool known_family(const names::Shapes& stored, const StateDict& dict, KnownModule& module) {
+    const auto has = [&](std::string_view part) { return names::any_name_holds(stored, part); };
     if (dict.shapes.contains("relative_bias.weight"))
         module = {.name = message("T5"),
                   .norm_first = true,
@@ -200,8 +200,8 @@ bool known_family(const Shapes& stored, const StateDict& dict, KnownModule& modu
 
 }  // namespace
 
-KnownModule known_module(const Shapes& stored, const StateDict& dict) {
-    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
+KnownModule known_module(const names::Shapes& stored, const StateDict& dict) {
+    const auto has = [&](std::string_view part) { return names::any_name_holds(stored, part); };
     KnownModule module;
     if (known_family(stored, dict, module) || known_translator(stored, module) || known_gpt(stored, dict, module))
         return module;
@@ -253,4 +253,4 @@ KnownModule known_module(const Shapes& stored, const StateDict& dict) {
             .positions = tokens ? "sinusoidal" : "none"};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -3,7 +3,7 @@
 #include "engine/base/message.h"
 #include "engine/load/state_dict.h"
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // A kind of module and what its tensors don't say: the proposals where something is asked.
 struct KnownModule {
@@ -33,6 +33,6 @@ struct KnownModule {
 };
 
 // The module that these names are typical of, else a general one.
-[[nodiscard]] KnownModule known_module(const Shapes& stored, const StateDict& dict);
+[[nodiscard]] KnownModule known_module(const names::Shapes& stored, const StateDict& dict);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

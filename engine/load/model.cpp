@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 void check_look_at(const Model& model, const Config& config) {
     const LookAt& look_at = model.look_at;
     if (look_at.step.empty()) return;
-    if (plan_decoder({config, &model.weights, model.example, {}, std::nullopt})->find(look_at.step) == nullptr)
+    if (decoder::plan_decoder({config, &model.weights, model.example, {}, std::nullopt})->find(look_at.step) == nullptr)
         throw Error("look_at: this model has no step {step}", {{"step", look_at.step}});
     if (look_at.head >= config.nhead)
         throw Error("look_at: head {head}, expected 0 to {nhead}",
@@ -36,7 +36,7 @@ void check_look_at(const Model& model, const Config& config) {
 // What a model suggests must work: the step and the cell are there, the keys and the edits fit.
 void check_trial(const Model& model, const Trial& trial) {
     const std::shared_ptr<const Plan> plan =
-        plan_decoder({model.config(trial.set), &model.weights, model.example, trial.edits, std::nullopt});
+        decoder::plan_decoder({model.config(trial.set), &model.weights, model.example, trial.edits, std::nullopt});
     if (trial.step.empty()) return;
     const Ref step = plan->find(trial.step);
     if (step == nullptr) throw Error("this model has no step {step}", {{"step", trial.step}});
@@ -99,22 +99,23 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
 }
 
 // What a given mapping says, or what is recognised; the answers are to what names leave open.
-RecognisedNames recognised_names(const Checkpoint& checkpoint, const Overrides& answers, const Mapping& mapping) {
-    RecognisedNames recognised = recognise_names(checkpoint.shapes(), answers);
+names::RecognisedNames recognised_names(const Checkpoint& checkpoint, const Overrides& answers,
+                                        const names::Mapping& mapping) {
+    names::RecognisedNames recognised = names::recognise_names(checkpoint.shapes(), answers);
     if (mapping.empty()) return recognised;
-    return with_mapping(std::move(recognised), mapping, checkpoint.shapes());
+    return names::with_mapping(std::move(recognised), mapping, checkpoint.shapes());
 }
 
 // Without the answers that only say how tensors are read.
 Overrides configuration_of(const Overrides& overrides) {
     Overrides keys = overrides;
-    std::erase_if(keys, [](const auto& answer) { return is_naming_key(answer.first); });
+    std::erase_if(keys, [](const auto& answer) { return names::is_naming_key(answer.first); });
     return keys;
 }
 
 // The configuration as inferred from names and shapes.
-void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedNames names, StateDict& state_dict,
-                         const Overrides& overrides) {
+void configure_by_shapes(Model& model, const Checkpoint& checkpoint, names::RecognisedNames names,
+                         StateDict& state_dict, const Overrides& overrides) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
     Recognised recognised =
@@ -132,7 +133,7 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedN
 }
 
 // Leaves out what the family's files may have and nothing reads.
-void leave_unused(RecognisedNames& names, const ModelFamily& family) {
+void leave_unused(names::RecognisedNames& names, const families::ModelFamily& family) {
     for (const std::string& ending : family.unused) {
         for (auto& [from, targets] : names.mapping)
             if (from.ends_with(ending)) targets.clear();
@@ -141,7 +142,7 @@ void leave_unused(RecognisedNames& names, const ModelFamily& family) {
 }
 
 // What the configuration says of what names leave open; what is given comes first.
-Overrides with_known_answers(Overrides answers, const ModelFamily& family) {
+Overrides with_known_answers(Overrides answers, const families::ModelFamily& family) {
     answers.insert(answers.end(), family.names.begin(), family.names.end());
     if (!family.model_type.empty()) return answers;
     const nlohmann::json config = parse_json(family.config_json, message("an object of configuration keys"));
@@ -156,8 +157,8 @@ bool is_answered(const Overrides& answers, const std::string& key) {
 
 // The configuration as config.json has it. What it leaves open, of its numbers or of how the tensors are read, is a
 // question, and was taken as proposed unless it is answered.
-void configure_by_family(Model& model, const Checkpoint& checkpoint, RecognisedNames names, const ModelFamily& family,
-                         const Overrides& known, const Overrides& overrides) {
+void configure_by_family(Model& model, const Checkpoint& checkpoint, names::RecognisedNames names,
+                         const families::ModelFamily& family, const Overrides& known, const Overrides& overrides) {
     Recognised& recognised = model.recognised;
     const bool given = !family.model_type.empty();
     recognised.module = given ? message("{family}, by its config.json", {{"family", family.model_type}})
@@ -177,7 +178,7 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, RecognisedN
         for (const auto& answer : overrides)
             if (answer.first == question.key) model.answers.push_back(answer);
     for (const auto& answer : model.answers)
-        if (!is_naming_key(answer.first)) settings.push_back(answer);
+        if (!names::is_naming_key(answer.first)) settings.push_back(answer);
     if (!settings.empty()) model.config_json = config_to_json(parse_config(model.config_json, settings));
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
     if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
@@ -185,8 +186,8 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, RecognisedN
                                         {{"weights", weights}, {"taken", taken}}));
 }
 
-std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, const Mapping& mapping,
-                                  LoadProgress& progress) {
+std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides,
+                                  const names::Mapping& mapping, LoadProgress& progress) {
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
     const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
@@ -195,22 +196,22 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     const std::string config_path = (folder / "config.json").string();
     const bool configured = is_there(config_path);
     Overrides answers = overrides;
-    ModelFamily family;
+    families::ModelFamily family;
     if (configured) {
         const std::string text = text_of_file(config_path);
-        family = naming(config_path, [&] { return read_family(text); });
+        family = naming(config_path, [&] { return families::read_family(text); });
         model.config_json = family.config_json;
         static_cast<void>(naming(config_path, [&] { return model.config(configuration_of(overrides)); }));
         answers = with_known_answers(std::move(answers), family);
     }
     const bool by_family = !family.model_type.empty();
     model.mapping = mapping;
-    RecognisedNames names = naming(weights_path, [&] { return recognised_names(checkpoint, answers, mapping); });
+    names::RecognisedNames names = naming(weights_path, [&] { return recognised_names(checkpoint, answers, mapping); });
     leave_unused(names, family);
     if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
-    const RecognisedNames kept = names;
+    const names::RecognisedNames kept = names;
     if (configured)
         configure_by_family(model, checkpoint, std::move(names), family, answers, overrides);
     else
@@ -234,7 +235,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     naming(weights_path, [&] { drop_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)
         model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
-    Tokenizers tokenizers = read_tokenizers(folder, config);
+    tokenizer::Tokenizers tokenizers = tokenizer::read_tokenizers(folder, config);
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
     model.remarks.insert(model.remarks.end(), tokenizers.remarks.begin(), tokenizers.remarks.end());
@@ -245,7 +246,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
 }  // namespace
 
 std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides,
-                                        LoadProgress* progress, const Mapping& mapping) {
+                                        LoadProgress* progress, const names::Mapping& mapping) {
     if (auto bundled = make_bundled_model(name_or_path)) {
         if (!mapping.empty())
             throw Error("{name}: a bundled model, expected no mapping of its names", {{"name", name_or_path}});
@@ -262,7 +263,7 @@ std::shared_ptr<const Model> load_model(const std::string& name_or_path, const O
 }
 
 std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers,
-                                          const Mapping& mapping) {
+                                          const names::Mapping& mapping) {
     const fs::path path = folder_or_file(name_or_path);
     for (const BundledModel& model : bundled_models())
         if (model.name == name_or_path) return std::nullopt;
@@ -270,7 +271,7 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
     const Checkpoint checkpoint(path);
     if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
-        RecognisedNames names = recognised_names(checkpoint, answers, mapping);
+        names::RecognisedNames names = recognised_names(checkpoint, answers, mapping);
         try {
             StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
             Recognised recognised = recognise(checkpoint.shapes(), names, state_dict);
@@ -283,15 +284,16 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
     });
 }
 
-Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers) {
+names::Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers) {
     const Checkpoint checkpoint(folder_or_file(name_or_path));
     const std::string config = (checkpoint.folder() / "config.json").string();
     Overrides known = answers;
     if (is_there(config)) {
         const std::string text = text_of_file(config);
-        known = naming(config, [&] { return with_known_answers(answers, read_family(text)); });
+        known = naming(config, [&] { return with_known_answers(answers, families::read_family(text)); });
     }
-    return naming(checkpoint.weights_path(), [&] { return recognise_names(checkpoint.shapes(), known).mapping; });
+    return naming(checkpoint.weights_path(),
+                  [&] { return names::recognise_names(checkpoint.shapes(), known).mapping; });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // What a model's author suggests looking at first; the step is empty if not given.
 struct LookAt {
@@ -41,12 +41,12 @@ struct Model {
     Sentence description;     // one line
     std::string config_json;  // as parse_config reads it; overrides are applied to it
     Overrides answers;        // to what its files don't say; included in config_json
-    Mapping mapping;          // given for its tensors; empty if they were recognised
+    names::Mapping mapping;   // given for its tensors; empty if they were recognised
     Recognised recognised;    // what its tensors were taken for, and what was asked; config_json says the answers
     Weights weights;
     Inputs example;
-    Tokenizer tokenizer;          // the decoder's tokens
-    Tokenizer encoder_tokenizer;  // the source's tokens
+    tokenizer::Tokenizer tokenizer;          // the decoder's tokens
+    tokenizer::Tokenizer encoder_tokenizer;  // the source's tokens
     LookAt look_at;
     std::vector<Trial> trials;
     std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
@@ -68,15 +68,16 @@ struct Model {
 // tensor. NeedsConversion (checkpoint.h), an Error, says how to convert what Python pickled. Throws LoadStopped if
 // `progress` requests a stop.
 [[nodiscard]] std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides = {},
-                                                      LoadProgress* progress = nullptr, const Mapping& mapping = {});
+                                                      LoadProgress* progress = nullptr,
+                                                      const names::Mapping& mapping = {});
 
 // What a model without a config.json is, inferred from names and shapes, and what has to be asked; nothing for a model
 // with a config.json. Where the tensors are no decoder as they are taken, it says why, so that they can be mapped.
 // Throws the same Errors.
 [[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers = {},
-                                                        const Mapping& mapping = {});
+                                                        const names::Mapping& mapping = {});
 
 // What each of a model's tensors is taken for, to be corrected and given back as a mapping.
-[[nodiscard]] Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers = {});
+[[nodiscard]] names::Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers = {});
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

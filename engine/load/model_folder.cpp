@@ -16,7 +16,7 @@
 #include <ostream>
 #include <system_error>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -149,4 +149,4 @@ std::map<std::string, std::string> files_to_keep(const std::string& folder) {
     return files;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

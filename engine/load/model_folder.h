@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // What a model's folder holds. Beside config.json and model.safetensors, small files by their names: vocabularies, an
 // example.
@@ -27,4 +27,4 @@ void write_model_folder(const std::string& path, const ModelFolder& model);
 // The vocabularies in a model's folder, and the texts of its example, without what its author says of his own weights.
 [[nodiscard]] std::map<std::string, std::string> files_to_keep(const std::string& folder);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

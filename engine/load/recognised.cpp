@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -60,7 +60,7 @@ const std::string* answer_to(const Overrides& answers, std::string_view key) {
 
 class Recogniser {
 public:
-    Recogniser(const Shapes& stored, RecognisedNames names, StateDict& dict)
+    Recogniser(const names::Shapes& stored, names::RecognisedNames names, StateDict& dict)
         : stored_(stored), dict_(dict), shapes_(dict.shapes), module_(known_module(stored, dict)) {
         result_.module = module_.name;
         result_.questions = names.questions;
@@ -79,8 +79,8 @@ public:
         scales();
         heads();
         for (const Question& question : result_.questions)
-            if (!question.required && !is_naming_key(question.key) && !is_default(question.key, question.proposal) &&
-                applies(result_, question, {}))
+            if (!question.required && !names::is_naming_key(question.key) &&
+                !is_default(question.key, question.proposal) && applies(result_, question, {}))
                 config_[question.key] = value_of(question);
         result_.config_json = config_.dump(2);
         return std::move(result_);
@@ -108,8 +108,8 @@ private:
     [[nodiscard]] double width() const { return static_cast<double>(result_.width); }
 
     void sizes() {
-        result_.query_rows = rows_of(shapes_, "layers.0.self_attn.q_proj.weight");
-        result_.width = columns_of(shapes_, "layers.0.self_attn.q_proj.weight");
+        result_.query_rows = names::rows_of(shapes_, "layers.0.self_attn.q_proj.weight");
+        result_.width = names::columns_of(shapes_, "layers.0.self_attn.q_proj.weight");
         if (result_.width < 1 || result_.width > limits::kSize || result_.query_rows < 1)
             throw Error(
                 "its tensors are not a decoder's: expected a query projection such as "
@@ -117,20 +117,21 @@ private:
                 {{"tensors", stored_.empty() ? Sentence(message("no tensor at all"))
                                              : message("{first} and the like", {{"first", stored_.begin()->first}})}});
         fact("d_model", result_.width);
-        if (const Index layers = count_layers(shapes_, ""); layers > 0) fact("num_layers", layers);
-        fact("dim_feedforward",
-             std::max(rows_of(shapes_, "layers.0.up_proj.weight"), columns_of(shapes_, "layers.0.down_proj.weight")));
+        if (const Index layers = names::count_layers(shapes_, ""); layers > 0) fact("num_layers", layers);
+        fact("dim_feedforward", std::max(names::rows_of(shapes_, "layers.0.up_proj.weight"),
+                                         names::columns_of(shapes_, "layers.0.down_proj.weight")));
         if (has("layers.0.gate_proj.weight")) fact("gated_mlp", true);
         fact("cross_attention", has("layers.0.cross_attn.q_proj.weight"));
-        if (const Index layers = count_layers(shapes_, "encoder."); layers > 0) fact("encoder_layers", layers);
+        if (const Index layers = names::count_layers(shapes_, "encoder."); layers > 0) fact("encoder_layers", layers);
     }
 
     void norms_and_biases() {
-        const bool norm_biases = any_norm_has_bias(shapes_);
-        const bool biases = norm_biases || any_projection_has_bias(shapes_);
+        const bool norm_biases = names::any_norm_has_bias(shapes_);
+        const bool biases = norm_biases || names::any_projection_has_bias(shapes_);
         fact("bias", biases);
         fact("final_norm", has("norm.weight"));
-        const bool by_deviation = norm_biases && (any_name_holds(stored_, ".a_2") || any_name_holds(stored_, ".alpha"));
+        const bool by_deviation =
+            norm_biases && (names::any_name_holds(stored_, ".a_2") || names::any_name_holds(stored_, ".alpha"));
         if (!norm_biases)
             ask({"norm",
                  module_.norm,
@@ -152,7 +153,7 @@ private:
              false,
              by_deviation ? message("what the norms add to the standard deviation")
                           : message("what the norms add to the variance")});
-        if (biases) add_zero_biases(dict_.shapes, norm_biases || std::string_view(module_.norm) == "layernorm");
+        if (biases) names::add_zero_biases(dict_.shapes, norm_biases || std::string_view(module_.norm) == "layernorm");
     }
 
     void places_of_norms() {
@@ -178,7 +179,7 @@ private:
 
     // Norms of q and k, by head or over all heads at once.
     void heads_norms(const std::string& block) {
-        const Index columns = rows_of(shapes_, block + "self_attn.q_norm.weight");
+        const Index columns = names::rows_of(shapes_, block + "self_attn.q_norm.weight");
         if (columns == 0) return;
         fact("qk_norm", true);
         if (columns == result_.query_rows && columns > 0 && columns == result_.width)
@@ -190,7 +191,7 @@ private:
     }
 
     void activation() {
-        if (rows_of(shapes_, "layers.0.up_proj.weight") > 0)
+        if (names::rows_of(shapes_, "layers.0.up_proj.weight") > 0)
             ask({"activation",
                  module_.activation,
                  {"relu", "gelu", "gelu_tanh", "silu"},
@@ -206,9 +207,10 @@ private:
     }
 
     void vocabulary() {
-        const Index words = rows_of(shapes_, "embed.weight");
+        const Index words = names::rows_of(shapes_, "embed.weight");
         fact("vocab_size", words);
-        if (const Index rows = rows_of(shapes_, "encoder.embed.weight"); rows > 0) fact("encoder_vocab_size", rows);
+        if (const Index rows = names::rows_of(shapes_, "encoder.embed.weight"); rows > 0)
+            fact("encoder_vocab_size", rows);
         if (has("lm_head.weight"))
             fact("lm_head", true);
         else if (words > 0)
@@ -220,7 +222,7 @@ private:
     }
 
     void positions() {
-        if (const Index rows = rows_of(shapes_, "pos_embed.weight"); rows > 0) {
+        if (const Index rows = names::rows_of(shapes_, "pos_embed.weight"); rows > 0) {
             fact("positional_encoding", "learned");
             fact("max_positions", rows);
             return;
@@ -228,7 +230,7 @@ private:
         if (module_.makes_positions)
             throw Error("no table of positions is stored, and {module} makes one; expected the config.json beside it",
                         {{"module", module_.name}});
-        if (const Index rows = rows_of(shapes_, "relative_bias.weight"); rows > 0) {
+        if (const Index rows = names::rows_of(shapes_, "relative_bias.weight"); rows > 0) {
             fact("relative_attention_num_buckets", rows);
             ask({"relative_attention_max_distance",
                  "128",
@@ -303,9 +305,9 @@ private:
     }
 
     void heads() {
-        const Index keys = rows_of(shapes_, "layers.0.self_attn.k_proj.weight");
+        const Index keys = names::rows_of(shapes_, "layers.0.self_attn.k_proj.weight");
         if (keys > 0 && result_.query_rows % keys == 0) result_.queries_per_key = result_.query_rows / keys;
-        const Index by_bias = columns_of(shapes_, "relative_bias.weight");
+        const Index by_bias = names::columns_of(shapes_, "relative_bias.weight");
         const Index count = dict_.heads > 0 ? dict_.heads : by_bias;
         if (count > 0 && result_.query_rows % count == 0) {
             const Index head_dim = dict_.heads > 0 ? dict_.head_dim : result_.query_rows / count;
@@ -322,9 +324,9 @@ private:
                                                                    : message("a guess: no shape tells how many")});
     }
 
-    const Shapes& stored_;
+    const names::Shapes& stored_;
     StateDict& dict_;
-    const Shapes shapes_;  // as stored, without the added zeros
+    const names::Shapes shapes_;  // as stored, without the added zeros
     KnownModule module_;
     Recognised result_;
     OrderedJson config_ = {{"model_type", "decoderscope"}};
@@ -363,12 +365,12 @@ void refuse_unanswered(const Recognised& recognised, const Question& question, c
 
 }  // namespace
 
-Recognised recognise(const Shapes& stored, RecognisedNames names, StateDict& state_dict) {
+Recognised recognise(const names::Shapes& stored, names::RecognisedNames names, StateDict& state_dict) {
     return Recogniser(stored, std::move(names), state_dict).take();
 }
 
-Recognised recognise(const Shapes& stored, const Overrides& answers) {
-    RecognisedNames names = recognise_names(stored, answers);
+Recognised recognise(const names::Shapes& stored, const Overrides& answers) {
+    names::RecognisedNames names = names::recognise_names(stored, answers);
     StateDict state_dict = map_state_dict(names.mapping, stored);
     return recognise(stored, std::move(names), state_dict);
 }
@@ -440,4 +442,4 @@ std::string answered_config(const Recognised& recognised, const Overrides& answe
     return config.dump(2);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // What a checkpoint without a config.json is, as far as its names and shapes tell.
 struct Recognised {
@@ -17,19 +17,19 @@ struct Recognised {
     std::vector<std::pair<std::string, std::string>> facts;  // what was inferred: "d_model" and "64", …
     std::string config_json;                                 // the facts, and the proposals that need no answer
     std::vector<Question> questions;
-    RecognisedNames names;      // what each tensor is taken for
-    Shapes stored;              // the tensors
-    Sentence problem;           // why they are no decoder as they are taken; then there are no questions yet
-    Index queries_per_key = 1;  // more than 1: grouped queries, nhead / num_key_value_heads
-    Index query_rows = 0;       // nhead · head_dim
-    Index width = 0;            // d_model
+    names::RecognisedNames names;  // what each tensor is taken for
+    names::Shapes stored;          // the tensors
+    Sentence problem;              // why they are no decoder as they are taken; then there are no questions yet
+    Index queries_per_key = 1;     // more than 1: grouped queries, nhead / num_key_value_heads
+    Index query_rows = 0;          // nhead · head_dim
+    Index width = 0;               // d_model
 };
 
 // Infers what it can. If only some projections have biases, the missing ones become zeros in `state_dict`, which
 // computes the same.
-[[nodiscard]] Recognised recognise(const Shapes& stored, RecognisedNames names, StateDict& state_dict);
+[[nodiscard]] Recognised recognise(const names::Shapes& stored, names::RecognisedNames names, StateDict& state_dict);
 // The same from the stored tensors alone.
-[[nodiscard]] Recognised recognise(const Shapes& stored, const Overrides& answers = {});
+[[nodiscard]] Recognised recognise(const names::Shapes& stored, const Overrides& answers = {});
 
 // Takes what is known otherwise (what a recording says) for the answers to questions that it settles.
 void take_hints(Recognised& recognised, const Overrides& hints);
@@ -44,4 +44,4 @@ void take_hints(Recognised& recognised, const Overrides& hints);
 // "norm_first=true, activation=gelu": the proposals that these answers do not override.
 [[nodiscard]] std::string taken_unasked(const Recognised& recognised, const Overrides& answers);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

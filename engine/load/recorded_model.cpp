@@ -16,20 +16,20 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
 namespace fs = std::filesystem;
 
 // What stands in for a configuration: views need the number of heads, and nothing is computed with the rest.
-std::string stand_in(const RecordedSizes& sizes) {
+std::string stand_in(const trace::RecordedSizes& sizes) {
     const nlohmann::json config = {
         {"model_type", "decoderscope"}, {"d_model", sizes.heads}, {"nhead", sizes.heads}, {"num_layers", 1}};
     return config.dump();
 }
 
-Sentence description_of(const Trace& trace, std::size_t steps) {
+Sentence description_of(const trace::Trace& trace, std::size_t steps) {
     const Sentence tensors = message_n("{count} tensor", "{count} tensors", steps);
     return message("Recorded elsewhere ({origin}): {tensors}. There are no weights here, so nothing is recomputed.",
                    {{"origin", trace.origin}, {"tensors", tensors}});
@@ -44,20 +44,20 @@ bool is_recording(const std::string& path) {
     if (ending == ".npz" || ending == ".json") return true;
     if (ending != ".safetensors") return false;
     try {
-        return trace_sources::recorded_file(path).is_recorders;
+        return trace::sources::recorded_file(path).is_recorders;
     } catch (const Error&) {
         return false;
     }
 }
 
 std::shared_ptr<const Model> model_of_trace(const std::string& path) {
-    const Trace trace = open_trace(path);
-    const RecordedSizes sizes = sizes_of(trace);
+    const trace::Trace trace = trace::open_trace(path);
+    const trace::RecordedSizes sizes = trace::sizes_of(trace);
     Model model;
     model.name = path;
     model.path = absolute_path(path);
     model.config_json = stand_in(sizes);
-    model.recorded = plan_of_trace(trace);
+    model.recorded = trace::plan_of_trace(trace);
     model.recorded_parameters = !trace.parameters.empty();
     model.description = description_of(trace, model.recorded->steps().size());
     model.remarks = trace.remarks;
@@ -68,11 +68,11 @@ std::shared_ptr<const Model> model_of_trace(const std::string& path) {
 
 namespace {
 
-bool is_softmax(const TraceCall& call) {
+bool is_softmax(const trace::TraceCall& call) {
     return call.function == "softmax" || call.function == "scaled_dot_product_attention";
 }
 
-bool is_norm(const TraceCall& call) {
+bool is_norm(const trace::TraceCall& call) {
     constexpr std::string_view of_module = "Norm";  // not a message: PyTorch's name
     return call.kind.find(of_module) != std::string::npos || call.function.find("_norm") != std::string::npos;
 }
@@ -83,12 +83,12 @@ std::optional<std::string> only(const std::set<std::string>& values) {
 }
 
 // The heads that attention was computed for; else the number that its modules carry.
-std::optional<std::string> heads_of(const Trace& trace) {
+std::optional<std::string> heads_of(const trace::Trace& trace) {
     std::set<std::string> counted, carried;
-    for (const TraceCall& call : trace.calls)
+    for (const trace::TraceCall& call : trace.calls)
         if (is_softmax(call))
             for (const auto& [port, name] : call.in)
-                if (const TraceTensor* tensor = trace.find(name);
+                if (const trace::TraceTensor* tensor = trace.find(name);
                     tensor != nullptr && tensor->shape.size() == 4 && (port == "input" || port == "query"))
                     counted.insert(std::to_string(tensor->shape[1]));
     if (!counted.empty()) return only(counted);
@@ -101,7 +101,7 @@ std::optional<std::string> heads_of(const Trace& trace) {
     return only(carried);
 }
 
-std::optional<std::string> eps_of(const Trace& trace) {
+std::optional<std::string> eps_of(const trace::Trace& trace) {
     std::set<std::string> values;
     for (const auto& [key, value] : trace.hyperparameters)
         if (key.ends_with(".eps") || key.ends_with(".variance_epsilon")) values.insert(value);
@@ -119,13 +119,15 @@ std::string_view block_of(std::string_view module) {
 }
 
 // Whether each block that computes an attention calls a norm before it.
-std::optional<std::string> norm_first_of(const Trace& trace) {
+std::optional<std::string> norm_first_of(const trace::Trace& trace) {
     std::set<std::string> found;
     std::set<std::string_view> judged;
     for (std::size_t i = 0; i < trace.calls.size(); ++i) {
         const std::string_view block = block_of(trace.calls[i].module);
         if (!is_softmax(trace.calls[i]) || block.empty() || !judged.insert(block).second) continue;
-        const auto in_block = [&](const TraceCall& call) { return is_norm(call) && block_of(call.module) == block; };
+        const auto in_block = [&](const trace::TraceCall& call) {
+            return is_norm(call) && block_of(call.module) == block;
+        };
         const auto softmax = trace.calls.begin() + static_cast<std::ptrdiff_t>(i);
         const bool before = std::any_of(trace.calls.begin(), softmax, in_block);
         if (before || std::any_of(softmax, trace.calls.end(), in_block)) found.insert(before ? "true" : "false");
@@ -133,12 +135,12 @@ std::optional<std::string> norm_first_of(const Trace& trace) {
     return only(found);
 }
 
-std::optional<std::string> activation_of(const Trace& trace) {
+std::optional<std::string> activation_of(const trace::Trace& trace) {
     std::set<std::string> found;
     const auto gelu = [](const std::string& approximate) {
         return approximate == "tanh" ? std::string("gelu_tanh") : std::string("gelu");
     };
-    for (const TraceCall& call : trace.calls) {
+    for (const trace::TraceCall& call : trace.calls) {
         if (call.function == "relu" || call.kind == "ReLU") found.insert("relu");
         if (call.function == "silu" || call.kind == "SiLU") found.insert("silu");
         if (call.function == "gelu") {
@@ -155,7 +157,7 @@ std::optional<std::string> activation_of(const Trace& trace) {
 
 }  // namespace
 
-Overrides hints_of_trace(const Trace& trace) {
+Overrides hints_of_trace(const trace::Trace& trace) {
     Overrides hints;
     const auto add = [&](const char* key, const std::optional<std::string>& value) {
         if (value) hints.emplace_back(key, *value);
@@ -169,7 +171,7 @@ Overrides hints_of_trace(const Trace& trace) {
 
 Overrides hints_of_file(const std::string& path) {
     if (!path.ends_with(".safetensors") || !is_recording(path)) return {};
-    return hints_of_trace(open_trace(path));
+    return hints_of_trace(trace::open_trace(path));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

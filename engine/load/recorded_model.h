@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // Whether a path is a trace by what is in the file, without being asked for as one: the recorder's file or manifest, an
 // .npz, a dump in JSON. Other safetensors files may be models, and are opened as traces on request only.
@@ -19,9 +19,9 @@ namespace decoderscope {
 
 // What a recording says of its model that names and shapes of parameters don't: nhead, norm_first, layer_norm_eps,
 // activation, each only where everything that was recorded agrees.
-[[nodiscard]] Overrides hints_of_trace(const Trace& trace);
+[[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
 
 // The same of a file with parameters; nothing if the recorder didn't write it.
 [[nodiscard]] Overrides hints_of_file(const std::string& path);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 namespace {
 
@@ -46,14 +46,14 @@ Matrix squeezed(Shape shape, bool vector) {
 
 class Reader {
 public:
-    Reader(const Mapping& mapping, const Shapes& stored) : mapping_(mapping), stored_(stored) {}
+    Reader(const names::Mapping& mapping, const names::Shapes& stored) : mapping_(mapping), stored_(stored) {}
 
     StateDict take() {
         for (const auto& [from, targets] : mapping_) {
             const auto found = stored_.find(from);
             if (found == stored_.end())
                 throw Error("{tensor}: not in the file, but in the mapping", {{"tensor", from}});
-            for (const Target& target : targets) add(from, found->second, target);
+            for (const names::Target& target : targets) add(from, found->second, target);
         }
         for (const auto& [name, heads] : heads_) join_heads(name, heads);
         refuse_missing_heads();
@@ -72,38 +72,38 @@ private:
     struct Delayed {
         std::string from;
         Shape shape;
-        Target target;
+        names::Target target;
     };
 
-    void add(const std::string& from, const Shape& shape, const Target& target) {
+    void add(const std::string& from, const Shape& shape, const names::Target& target) {
         switch (target.how) {
-            case How::head:
+            case names::How::head:
                 return add_head(from, shape, target);
-            case How::matrix_per_head:
+            case names::How::matrix_per_head:
                 return add_matrices(from, shape, target.name);
-            case How::for_every_head:
-            case How::repeated:
+            case names::How::for_every_head:
+            case names::How::repeated:
                 repeated_.push_back({from, shape, target});
                 return;
             default:
                 break;
         }
-        if (names_of(target.name).size() > 1) {
+        if (names::names_of(target.name).size() > 1) {
             fused_.push_back({from, shape, target});
             return;
         }
         const Matrix matrix = matrix_of(from, shape, target);
-        const Index first = target.how == How::rows_from ? target.number : 0;
+        const Index first = target.how == names::How::rows_from ? target.number : 0;
         if (first >= matrix.rows() && first > 0)
             throw Error("{from}: {rows} rows, expected more than {first}",
                         {{"from", from}, {"rows", matrix.rows()}, {"first", first}});
         add_rows(target.name, from, matrix, first, matrix.rows() - first);
     }
 
-    static Matrix matrix_of(const std::string& from, const Shape& shape, const Target& target) {
+    static Matrix matrix_of(const std::string& from, const Shape& shape, const names::Target& target) {
         Matrix matrix = squeezed(shape, is_bias(target.name));
-        matrix.turned = target.how == How::transposed && matrix.shape.size() == 2;
-        if (target.how == How::transposed && matrix.shape.size() > 2)
+        matrix.turned = target.how == names::How::transposed && matrix.shape.size() == 2;
+        if (target.how == names::How::transposed && matrix.shape.size() > 2)
             throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
         return matrix;
     }
@@ -147,13 +147,13 @@ private:
     }
 
     void add_fused(const Delayed& delayed) {
-        const std::vector<std::string> names = names_of(delayed.target.name);
+        const std::vector<std::string> names = names::names_of(delayed.target.name);
         const Matrix matrix = matrix_of(delayed.from, delayed.shape, delayed.target);
         if (matrix.shape.empty() || matrix.shape.size() > 2)
             throw Error("{from}: shape {shape}, expected a matrix or a vector",
                         {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
         const std::vector<Index> rows = shares(delayed, names, matrix);
-        if (delayed.target.how == How::by_head || delayed.target.how == How::by_group) {
+        if (delayed.target.how == names::How::by_head || delayed.target.how == names::How::by_group) {
             for (std::size_t i = 0; i < names.size(); ++i) {
                 own(names[i], delayed.from);
                 dict_.shapes.emplace(names[i], matrix.of(rows[i]));
@@ -171,7 +171,7 @@ private:
 
     // ---- heads
 
-    void add_head(const std::string& from, const Shape& shape, const Target& target) {
+    void add_head(const std::string& from, const Shape& shape, const names::Target& target) {
         if (shape.empty()) throw Error("{from}: a single number, expected a head's projection", {{"from", from}});
         const auto [at, added] = heads_[target.name].emplace(target.number, Head{from, shape});
         if (!added)
@@ -249,7 +249,7 @@ private:
         const std::string& name = delayed.target.name;
         const Index width = this->width();
         own(name, delayed.from);
-        if (delayed.target.how == How::repeated) {
+        if (delayed.target.how == names::How::repeated) {
             if (size_of(shape) != 1)
                 throw Error("{from}: shape {shape}, expected one number",
                             {{"from", delayed.from}, {"shape", shape_text(shape)}});
@@ -305,8 +305,8 @@ private:
                         {{"from", from}, {"other", at->second}});
     }
 
-    const Mapping& mapping_;
-    const Shapes& stored_;
+    const names::Mapping& mapping_;
+    const names::Shapes& stored_;
     StateDict dict_;
     std::map<std::string, std::string> sources_;  // which stored tensor a parameter comes from
     std::map<std::string, std::map<Index, Head>> heads_;
@@ -315,11 +315,13 @@ private:
 
 }  // namespace
 
-StateDict map_state_dict(const Mapping& mapping, const Shapes& stored) { return Reader(mapping, stored).take(); }
+StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& stored) {
+    return Reader(mapping, stored).take();
+}
 
 void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads) {
     for (const InterleavedRows& fused : state_dict.interleaved) {
-        const Index groups = fused.how == How::by_head ? heads : key_value_heads;
+        const Index groups = fused.how == names::How::by_head ? heads : key_value_heads;
         Index first = 0;
         for (const Index rows : fused.rows)
             if (groups < 1 || rows % groups != 0)
@@ -414,14 +416,14 @@ Weights Assembly::take() {
         std::ranges::fill(at->second.writable(), 0.0F);
     }
     for (auto& [name, tensor] : weights_)
-        if (is_projection(name) && !tensor.is_in_file()) tensor = packed_for_products(tensor);
+        if (names::is_projection(name) && !tensor.is_in_file()) tensor = products::packed_for_products(tensor);
     return std::move(weights_);
 }
 
 Weights canonical_weights(const Weights& state_dict) {
-    Shapes shapes;
+    names::Shapes shapes;
     for (const auto& [name, tensor] : state_dict) shapes.emplace(name, sizes_of(tensor.axes()));
-    const RecognisedNames names = recognise_names(shapes, {});
+    const names::RecognisedNames names = names::recognise_names(shapes, {});
     for (const Question& question : names.questions)
         if (question.required) throw Error("{question}: {why}", {{"question", question.key}, {"why", question.why}});
     Assembly assembly(map_state_dict(names.mapping, shapes));
@@ -429,4 +431,4 @@ Weights canonical_weights(const Weights& state_dict) {
     return assembly.take();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load {
 
 // Numbers of a canonical parameter that come from a stored tensor. Both are matrices here, [rows, columns]; a vector is
 // one column.
@@ -27,7 +27,7 @@ struct StoredRows {
 struct InterleavedRows {
     std::string from;
     bool turned = false;
-    How how = How::by_head;
+    names::How how = names::How::by_head;
     Index stride = 0, columns = 0;
     std::vector<std::string> names;  // of q, k, v
     std::vector<Index> rows;         // how many each has
@@ -36,7 +36,7 @@ struct InterleavedRows {
 // A checkpoint's parameters under the contract's canonical names, known from names and shapes alone, before any number
 // is read.
 struct StateDict {
-    Shapes shapes;                             // by canonical name; one without stored rows is zero
+    names::Shapes shapes;                      // by canonical name; one without stored rows is zero
     std::vector<StoredRows> rows;              // where their numbers come from
     std::vector<InterleavedRows> interleaved;  // until settle_heads() knows the heads
     Index heads = 0;                           // how many, if the shapes show it
@@ -46,7 +46,7 @@ struct StateDict {
 // The parameters that a mapping makes of the stored tensors; tensors that it doesn't name are left out. Throws Error
 // naming the tensor if it isn't stored, doesn't have the form that the mapping says, two become the same parameter, or
 // a head is missing.
-[[nodiscard]] StateDict map_state_dict(const Mapping& mapping, const Shapes& stored);
+[[nodiscard]] StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& stored);
 
 // Resolves the order of rows that lie head by head or group by group. Throws Error naming the tensor if its rows are
 // not those of so many heads.
@@ -77,4 +77,4 @@ private:
 // leave something open.
 [[nodiscard]] Weights canonical_weights(const Weights& state_dict);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 namespace {
 
@@ -131,17 +131,17 @@ void mlp(std::vector<Mutation>& list) {
                         for (const StepId id : sites::readers(plan, ".down_proj.weight")) {
                             const Step& post = plan[plan[id].operands[0]];
                             if (post.part == Part::mlp && post.operands.size() == 1)
-                                plan.replace(post.id, Carry{}, post.operands);
+                                plan.replace(post.id, ops::Carry{}, post.operands);
                         }
                     }});
-    list.push_back({.name = "activation-twice",
-                    .cause = message("The MLP's activation is applied behind its second Linear, too."),
-                    .change = [](Plan& plan, const Config& config) {
-                        for (const StepId id : sites::readers(plan, ".down_proj.weight"))
-                            plan.replace(
-                                id, Then{plan[id].operation, Activate{config.activation}, plan[id].operands.size()},
-                                plan[id].operands);
-                    }});
+    list.push_back(
+        {.name = "activation-twice",
+         .cause = message("The MLP's activation is applied behind its second Linear, too."),
+         .change = [](Plan& plan, const Config& config) {
+             for (const StepId id : sites::readers(plan, ".down_proj.weight"))
+                 plan.replace(id, Then{plan[id].operation, ops::Activate{config.activation}, plan[id].operands.size()},
+                              plan[id].operands);
+         }});
     list.push_back({.name = "gate-and-up-swapped",
                     .cause = message("The gate and what it multiplies are swapped: the activation is on the wrong "
                                      "one."),
@@ -168,7 +168,8 @@ namespace {
 std::function<void(Plan&, const Config&)> forgotten(std::initializer_list<Part> parts) {
     return [parts = std::vector<Part>(parts)](Plan& plan, const Config&) {
         for (const Part part : parts)
-            for (const StepId sum : sites::sums_of(plan, part)) plan.replace(sum, Carry{}, {plan[sum].operands[1]});
+            for (const StepId sum : sites::sums_of(plan, part))
+                plan.replace(sum, ops::Carry{}, {plan[sum].operands[1]});
     };
 }
 
@@ -204,7 +205,7 @@ void residual(std::vector<Mutation>& list) {
                             for (const StepId sum : sites::sums_of(plan, part)) {
                                 const std::vector<StepId> read = plan[sum].operands;
                                 if (const auto norm = norm_before(plan, read[0], sum))
-                                    plan.replace(sum, Add{config.residual_scale}, {*norm, read[1]});
+                                    plan.replace(sum, ops::Add{config.residual_scale}, {*norm, read[1]});
                             }
                         }
                     }});
@@ -219,4 +220,4 @@ void residual(std::vector<Mutation>& list) {
                     .configure = [](Config& config) { config.residual_scale = 1.0; }});
 }
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists

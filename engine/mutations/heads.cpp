@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 namespace {
 
@@ -98,7 +98,7 @@ Cell WrongHeads::taken_from(const Cell& cell, const Axes& axes) const {
 }
 
 Tensor WrongHeads::compute(const Operands& in, const Axes& axes) const {
-    const Tensor projected = Linear{}.compute(in, flat_axes(axes));
+    const Tensor projected = ops::Linear{}.compute(in, flat_axes(axes));
     Tensor out(axes);
     const std::span<float> y = out.writable();
     for (Index i = 0; i < out.size(); ++i) y[static_cast<std::size_t>(i)] = projected.at(taken_from(out.cell(i), axes));
@@ -106,7 +106,7 @@ Tensor WrongHeads::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation WrongHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-    return Linear{}.explain(in, out, taken_from(cell, out.axes()));
+    return ops::Linear{}.explain(in, out, taken_from(cell, out.axes()));
 }
 
 About JoinByView::about() const {
@@ -136,21 +136,21 @@ Operands linear_operands(const Operands& in, const Tensor& x) {
 
 Tensor JoinByView::compute(const Operands& in, const Axes& axes) const {
     const Tensor x = viewed(in[0]);
-    return Linear{}.compute(linear_operands(in, x), axes);
+    return ops::Linear{}.compute(linear_operands(in, x), axes);
 }
 
 Explanation JoinByView::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
     const Tensor x = viewed(in[0]);
-    Explanation explanation = Linear{}.explain(linear_operands(in, x), out, cell);
+    Explanation explanation = ops::Linear{}.explain(linear_operands(in, x), out, cell);
     for (Term& term : explanation.lines.back().terms)
         for (Factor& factor : term.factors)
             if (factor.cell && factor.cell->operand == 0) factor.cell->cell = in[0].cell(x.offset(factor.cell->cell));
     return explanation;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations
 
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 namespace {
 
@@ -222,4 +222,4 @@ void heads(std::vector<Mutation>& list) {
                     .change = [](Plan& plan, const Config&) { split(plan, WrongHeads::Kind::strided); }});
 }
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists

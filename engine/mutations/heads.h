@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // Grouped queries whose keys or values are repeated as a whole, torch.repeat in place of repeat_interleave: query head
 // h reads head h mod kv_heads, where h / (heads / kv_heads) is meant.
@@ -55,4 +55,4 @@ struct JoinByView {
     bool operator==(const JoinByView&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 About WrongMask::about() const {
     return {tr("wrong mask"), "mask[b, h, q, k] ∈ {0, 1}",
@@ -44,9 +44,9 @@ Explanation WrongMask::explain(const Operands& in, const Tensor&, const Cell& ce
     return {{line(tr("mask"), {term({constant_factor(kept ? 1.0 : 0.0, kept ? tr("kept") : tr("hidden"))})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations
 
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 namespace {
 
@@ -175,4 +175,4 @@ void masks(std::vector<Mutation>& list) {
                     .configure = [](Config& config) { config.sliding_window = 0; }});
 }
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists

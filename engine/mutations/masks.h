@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // A mask that keeps other keys than the right one.
 // {what the right mask reads} -> [batch, head, query, key]
@@ -30,4 +30,4 @@ private:
     [[nodiscard]] bool keeps(const Operands& in, const Cell& cell) const;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

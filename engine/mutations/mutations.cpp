@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 void disguise(Plan& wrong, const Plan& right) {
     for (StepId id = 0; id < wrong.steps().size(); ++id) {
@@ -19,10 +19,9 @@ namespace {
 
 std::vector<Mutation> all() {
     std::vector<Mutation> list;
-    for (const auto add : {mutations_of::scale, mutations_of::masks, mutations_of::fills, mutations_of::softmax,
-                           mutations_of::residual, mutations_of::norms, mutations_of::projections, mutations_of::heads,
-                           mutations_of::positions, mutations_of::rope, mutations_of::mlp, mutations_of::embedding,
-                           mutations_of::encoder, mutations_of::output, mutations_of::training})
+    for (const auto add : {lists::scale, lists::masks, lists::fills, lists::softmax, lists::residual, lists::norms,
+                           lists::projections, lists::heads, lists::positions, lists::rope, lists::mlp,
+                           lists::embedding, lists::encoder, lists::output, lists::training})
         add(list);
     return list;
 }
@@ -63,4 +62,4 @@ Ref first_changed(const Plan& right, const Plan& wrong) {
     return nullptr;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

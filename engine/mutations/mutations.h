@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // A mistake that decoders are written with, as a marked change of one forward pass, so that the engine computes the
 // wrong numbers honestly. The gallery of bugs opens them, and bisect tries them as causes. A member that is not set
@@ -41,10 +41,10 @@ struct Mutation {
 // inputs are no steps of the computation.
 [[nodiscard]] Ref first_changed(const Plan& right, const Plan& wrong);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations
 
 // The mutations, a family a file. Each function adds its own to the list.
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 void scale(std::vector<Mutation>& list);
 void masks(std::vector<Mutation>& list);
@@ -62,9 +62,9 @@ void encoder(std::vector<Mutation>& list);
 void output(std::vector<Mutation>& list);
 void training(std::vector<Mutation>& list);
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // A mistake as a decoder's author would describe it: in words what was meant, in numbers what is computed. Looking for
 // a mistake, one must not find it by its name.
@@ -96,4 +96,4 @@ struct Disguised {
 // Describes every step of `wrong` as the step of that name in `right`.
 void disguise(Plan& wrong, const Plan& right);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

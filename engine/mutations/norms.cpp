@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 About WrongScale::about() const {
     return {tr("a norm's scale, computed otherwise"), "scale[b, p] = std_d x[b, p, d]",
@@ -28,8 +28,8 @@ bool WrongScale::operator==(const WrongScale& other) const {
 }
 
 double WrongScale::scale_of(const Tensor& x, Index row) const {
-    const std::span<const float> values = row_of(x, row);
-    const double squares = row::squares(values, centre_of(values, facts.centred));
+    const std::span<const float> values = ops::row_of(x, row);
+    const double squares = row::squares(values, ops::centre_of(values, facts.centred));
     return facts.scale_of(squares, static_cast<double>(values.size()));
 }
 
@@ -109,8 +109,8 @@ Tensor PartialNorm::compute(const Operands& in, const Axes& axes) const {
     const std::span<float> y = out.writable();
     const std::size_t width = static_cast<std::size_t>(axes.back().size);
     for (Index row = 0; row < in[1].size(); ++row) {
-        const std::span<const float> x = row_of(in[0], row);
-        const double centre = centre_of(x, centred);
+        const std::span<const float> x = ops::row_of(in[0], row);
+        const double centre = ops::centre_of(x, centred);
         const auto scale = static_cast<double>(in[1].data()[row]);
         for (std::size_t d = 0; d < width; ++d) {
             double value = (static_cast<double>(x[d]) - centre) / scale;
@@ -123,8 +123,8 @@ Tensor PartialNorm::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation PartialNorm::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const std::span<const float> row = row_of(in[0], cell);
-    const double centre = centre_of(row, centred);
+    const std::span<const float> row = ops::row_of(in[0], cell);
+    const double centre = ops::centre_of(row, centred);
     const auto value = static_cast<double>(in[0].at(cell));
     const auto scale = static_cast<double>(in[1].at(Cell{cell[0], cell[1], 0}));
     std::vector<Factor> factors = {
@@ -137,9 +137,9 @@ Explanation PartialNorm::explain(const Operands& in, const Tensor&, const Cell& 
     return {{line("normalized", std::move(terms))}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations
 
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 namespace {
 
@@ -209,7 +209,7 @@ void norms(std::vector<Mutation>& list) {
                     .cause = message("The norm behind the last block is missing."),
                     .change = [](Plan& plan, const Config&) {
                         if (const Ref norm = plan.find("ln_final.normalized"))
-                            plan.replace(norm->id, Carry{}, {norm->operands[0]});
+                            plan.replace(norm->id, ops::Carry{}, {norm->operands[0]});
                     }});
     list.push_back({.name = "norm-over-positions",
                     .cause = message("The norms take mean and variance over the positions instead of the columns."),
@@ -298,4 +298,4 @@ void norms(std::vector<Mutation>& list) {
     list.push_back(eps("eps-1e-1", message("The norm's eps is 0.1."), 0.1));
 }
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists

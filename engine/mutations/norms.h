@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // A norm's scale with another spread than the right one: over n − 1, or with eps outside the root.
 // {x [batch, pos, d_model]} -> [batch, pos, 1]
@@ -54,4 +54,4 @@ struct PartialNorm {
     bool operator==(const PartialNorm&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 void embedding(std::vector<Mutation>& list) {
     list.push_back({.name = "embedding-not-scaled",
@@ -23,7 +23,8 @@ void embedding(std::vector<Mutation>& list) {
                     .change = [](Plan& plan, const Config& config) {
                         for (const char* name : {"embed", "encoder.embed"})
                             if (const Ref embed = plan.find(name))
-                                plan.replace(embed->id, Embed{static_cast<float>(config.d_model)}, embed->operands);
+                                plan.replace(embed->id, ops::Embed{static_cast<float>(config.d_model)},
+                                             embed->operands);
                     }});
     list.push_back({.name = "no-embedding-norm",
                     .cause = message("The norm behind the embedding is missing."),
@@ -35,14 +36,14 @@ void encoder(std::vector<Mutation>& list) {
                     .cause = message("The memory is taken before the encoder's final norm."),
                     .change = [](Plan& plan, const Config&) {
                         if (const Ref norm = plan.find("encoder.ln_final.normalized"))
-                            plan.replace(norm->id, Carry{}, {norm->operands[0]});
+                            plan.replace(norm->id, ops::Carry{}, {norm->operands[0]});
                     }});
     list.push_back({.name = "memory-is-source-embedding",
                     .cause = message("Cross-attention reads the source's embedding: the encoder's blocks are not run."),
                     .change = [](Plan& plan, const Config&) {
                         const Ref entering = plan.find("encoder.blocks.0.resid_pre");
                         const Ref out = plan.find("encoder_out");
-                        if (entering != nullptr && out != nullptr) plan.replace(out->id, Carry{}, {entering->id});
+                        if (entering != nullptr && out != nullptr) plan.replace(out->id, ops::Carry{}, {entering->id});
                     }});
     list.push_back({.name = "cross-attention-reads-target",
                     .cause = message("Cross-attention takes keys and values from the target instead of the memory."),
@@ -76,7 +77,7 @@ void output(std::vector<Mutation>& list) {
                                      "and a loss by cross-entropy takes it again."),
                     .change = [](Plan& plan, const Config&) {
                         if (const Ref logits = plan.find("logits"))
-                            plan.replace(logits->id, Then{logits->operation, Softmax{}, logits->operands.size()},
+                            plan.replace(logits->id, Then{logits->operation, ops::Softmax{}, logits->operands.size()},
                                          logits->operands);
                     }});
     list.push_back({.name = "no-head-bias",
@@ -146,4 +147,4 @@ void training(std::vector<Mutation>& list) {
                     .dropout_seed = 1});
 }
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists

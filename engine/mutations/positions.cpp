@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 About SinusoidInHalves::about() const {
     return {tr("sinusoidal positions in halves"), "pos_embed[p] = [sin(p · f₀), sin(p · f₁), …, cos(p · f₀), …]",
@@ -76,9 +76,9 @@ Explanation AddOtherPositions::explain(const Operands& in, const Tensor&, const 
                               term({cell_factor(in[1], 1, {row_for(in, cell[0], cell[1]), cell[2]})})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations
 
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 namespace {
 
@@ -106,9 +106,10 @@ std::function<void(Plan&, const Config&)> from(Index first) {
     return each_code([first](Plan& plan, const Config& config, const Step& code, const Step&) {
         const Axis positions = code.axes[0];
         if (config.positional_encoding == PositionalEncoding::sinusoidal)
-            plan.replace(code.id, SinusoidalPositions{positions, config.d_model, first, config.position_scale}, {});
+            plan.replace(code.id, ops::SinusoidalPositions{positions, config.d_model, first, config.position_scale},
+                         {});
         else if (positions.size + first <= config.max_positions)
-            plan.replace(code.id, LearnedPositions{positions, first, config.position_scale}, code.operands);
+            plan.replace(code.id, ops::LearnedPositions{positions, first, config.position_scale}, code.operands);
     });
 }
 
@@ -118,7 +119,7 @@ void positions(std::vector<Mutation>& list) {
     list.push_back({.name = "no-positions",
                     .cause = message("No positions are added to the embedding."),
                     .change = each_code([](Plan& plan, const Config&, const Step&, const Step& sum) {
-                        plan.replace(sum.id, Carry{}, {sum.operands[0]});
+                        plan.replace(sum.id, ops::Carry{}, {sum.operands[0]});
                     })});
     list.push_back({.name = "positions-by-batch",
                     .cause = message("The positions are indexed by the batch: every token of a row gets the same "
@@ -195,7 +196,7 @@ void rope(std::vector<Mutation>& list) {
          .cause = message("The values are rotated by their position, too."),
          .change = [](Plan& plan, const Config& config) {
              if (!rotates(config)) return;
-             const Operation turn = Rope{config.rope_theta, config.rotary_columns(), config.rope_interleaved};
+             const Operation turn = ops::Rope{config.rope_theta, config.rotary_columns(), config.rope_interleaved};
              for (const std::string& attention : sites::attentions(plan, Part::self_attention))
                  if (const Ref v = plan.step_of(attention, AttentionStep::value))
                      plan.replace(v->id, Then{v->operation, turn, v->operands.size()}, v->operands);
@@ -206,8 +207,8 @@ void rope(std::vector<Mutation>& list) {
                     .change =
                         [](Plan& plan, const Config& config) {
                             if (!rotates(config)) return;
-                            const Operation turn = Rope{config.rope_theta, config.rotary_columns(),
-                                                        config.rope_interleaved, RopeScaling{}, 1};
+                            const Operation turn = ops::Rope{config.rope_theta, config.rotary_columns(),
+                                                             config.rope_interleaved, ops::RopeScaling{}, 1};
                             for (const std::string& attention : plan.attentions())
                                 for (const AttentionStep which : {AttentionStep::query, AttentionStep::key})
                                     if (const Ref rotated = plan.step_of(attention, which);
@@ -223,4 +224,4 @@ void rope(std::vector<Mutation>& list) {
                     .configure = [](Config& config) { config.qk_norm = false; }});
 }
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists

@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // Sines in the first half of the columns and cosines in the second, where they should alternate.
 // {} -> [pos, d_model]
@@ -41,4 +41,4 @@ private:
     [[nodiscard]] Index row_for(const Operands& in, Index batch, Index pos) const;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 About SoftmaxAlong::about() const {
     return {tr("softmax over another axis"), "y[…, i, …] = exp(x[…, i, …]) / Σ_j exp(x[…, j, …])",
@@ -62,7 +62,7 @@ About SoftmaxThenMask::about() const {
 Tensor SoftmaxThenMask::compute(const Operands& in, const Axes& axes) const {
     Operands scores;
     scores.add(in[0]);
-    Tensor out = Softmax{}.compute(scores, axes);
+    Tensor out = ops::Softmax{}.compute(scores, axes);
     const std::span<float> weights = out.writable();
     for (std::size_t i = 0; i < weights.size(); ++i)
         if (in[1].data()[i] == 0.0F) weights[i] = 0.0F;
@@ -72,7 +72,7 @@ Tensor SoftmaxThenMask::compute(const Operands& in, const Axes& axes) const {
 Explanation SoftmaxThenMask::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
     Operands scores;
     scores.add(in[0]);
-    Explanation explanation = Softmax{}.explain(scores, out, cell);
+    Explanation explanation = ops::Softmax{}.explain(scores, out, cell);
     const double weight = explanation.lines.back().value;
     explanation.lines.push_back(
         line(tr("masked"), {term({constant_factor(weight, short_number(weight)), cell_factor(in[1], 1, cell)})}));
@@ -100,9 +100,9 @@ Explanation AddMask::explain(const Operands& in, const Tensor&, const Cell& cell
     return {{sum}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations
 
-namespace decoderscope::mutations_of {
+namespace decoderscope::mutations::lists {
 
 namespace {
 
@@ -173,7 +173,7 @@ void fills(std::vector<Mutation>& list) {
                             const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
                             if (masked == nullptr || pattern == nullptr || masked->operands.size() != 2) continue;
                             const std::vector<StepId> read = {masked->operands[0], masked->operands[1]};
-                            plan.replace(masked->id, Carry{}, {read[0]});
+                            plan.replace(masked->id, ops::Carry{}, {read[0]});
                             plan.replace(pattern->id, SoftmaxThenMask{}, read);
                         }
                     }});
@@ -237,10 +237,10 @@ void softmax(std::vector<Mutation>& list) {
                     .change = pattern_by(SoftmaxAlong{0})});
     list.push_back({.name = "no-softmax",
                     .cause = message("There is no softmax: the scores themselves are the weights."),
-                    .change = pattern_by(Carry{})});
+                    .change = pattern_by(ops::Carry{})});
     list.push_back({.name = "softmax-twice",
                     .cause = message("The softmax is taken twice."),
-                    .change = pattern_by(Then{Softmax{}, Softmax{}})});
+                    .change = pattern_by(Then{ops::Softmax{}, ops::Softmax{}})});
 }
 
-}  // namespace decoderscope::mutations_of
+}  // namespace decoderscope::mutations::lists

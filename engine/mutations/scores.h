@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // A softmax that sums over an axis before the last: over queries (2) or heads (1) in place of keys.
 // {x [batch, head, query, key]} -> the same axes
@@ -45,4 +45,4 @@ struct AddMask {
     bool operator==(const AddMask&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace decoderscope::sites {
+namespace decoderscope::mutations::sites {
 
 std::vector<std::string> attentions(const Plan& plan, Part part) {
     std::vector<std::string> found;
@@ -63,9 +63,9 @@ std::vector<StepId> sums_of(const Plan& plan, Part part) {
 
 bool has_bias(const Step& step) { return step.operands.size() > 2; }
 
-}  // namespace decoderscope::sites
+}  // namespace decoderscope::mutations::sites
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 namespace {
 
@@ -182,4 +182,4 @@ Explanation Then::explain_pull_back(std::size_t operand, const Backward& b, cons
     return explanation;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

@@ -8,7 +8,7 @@
 #include <vector>
 
 // The places of a plan that mutations change.
-namespace decoderscope::sites {
+namespace decoderscope::mutations::sites {
 
 // The names of the decoder's self-attentions or cross-attentions.
 [[nodiscard]] std::vector<std::string> attentions(const Plan& plan, Part part);
@@ -30,9 +30,9 @@ namespace decoderscope::sites {
 // Where a Linear's bias stands among the operands of the step that reads it: 2, if it has one.
 [[nodiscard]] bool has_bias(const Step& step);
 
-}  // namespace decoderscope::sites
+}  // namespace decoderscope::mutations::sites
 
-namespace decoderscope {
+namespace decoderscope::mutations {
 
 // Two operations as one: the second reads the first's output as its first operand, then the operands that the first
 // leaves over.   {the first's operands, the second's others} -> the second's axes
@@ -60,4 +60,4 @@ private:
     void place_of_second(Explanation& explanation) const;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::mutations

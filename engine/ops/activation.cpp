@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -245,4 +245,4 @@ Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward
                               derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -3,7 +3,7 @@
 #include "engine/graph/operation.h"
 #include "engine/ops/kinds.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu.
 [[nodiscard]] double activate(ActivationKind kind, double x);
@@ -48,4 +48,4 @@ struct ActivateGated {
     bool operator==(const ActivateGated&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 About Append::about() const {
     return {tr("append to the cache"), "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
@@ -63,4 +63,4 @@ Explanation Append::explain_pull_back(std::size_t operand, const Backward& b, co
     return {{line("g", {term({b.grad_at(at)})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // Appends the rows of new positions to those that were kept: the KV cache (Shazeer 2019, section 3).
 // {kept [batch, head, past, d_head], new [batch, head, pos, d_head]} -> [batch, head, past + pos, d_head]
@@ -20,4 +20,4 @@ struct Append {
     bool operator==(const Append&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

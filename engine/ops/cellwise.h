@@ -3,7 +3,7 @@
 #include "engine/base/parallel.h"
 #include "engine/tensor/tensor.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // What a number costs in gradients that are computed cell by cell, in multiply-adds.
 inline constexpr Index kStraightCost = 8;
@@ -22,4 +22,4 @@ template <class Slope>
     return out;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

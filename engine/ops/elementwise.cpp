@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -266,4 +266,4 @@ Explanation Drop::explain_pull_back(std::size_t, const Backward& b, const Cell& 
     return {{line("g", {term({b.grad_at(cell), b.in_at(1, cell)})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

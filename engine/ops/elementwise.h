@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // The sum of a tensor and any number of others, added to it from left to right. Each of these may lack leading axes of
 // the first, and is then broadcast along them.
@@ -117,4 +117,4 @@ struct Drop {
     bool operator==(const Drop&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -86,4 +86,4 @@ Explanation Embed::explain_pull_back(std::size_t, const Backward& b, const Cell&
     return {{line("Σ g", std::move(terms))}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // The rows of an embedding table for the tokens, times `scale` (√d_model in Vaswani et al. 2017, section 3.4).
 // As torch.nn.Embedding.   {tokens [batch, pos], table [vocab, d_model]} -> [batch, pos, d_model]
@@ -25,4 +25,4 @@ struct Embed {
     bool operator==(const Embed&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 About Given::about() const {
     return {tr("given"), "y = the recorded values",  // not a message: a formula
@@ -31,4 +31,4 @@ Explanation Recorded::explain(const Operands&, const Tensor& out, const Cell& ce
     return {{line(tr("recorded elsewhere"), {term({constant_factor(static_cast<double>(value[0]), "")})})}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

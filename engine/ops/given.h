@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // Values that were recorded elsewhere, in place of computed ones: a block runs on another program's input.
 // {anything, unread} -> the values' axes
@@ -39,4 +39,4 @@ struct Recorded {
     }
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -177,4 +177,4 @@ Explanation HeadNorm::explain_pull_back(std::size_t operand, const Backward& b, 
     return explanation;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

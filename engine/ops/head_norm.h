@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // RMSNorm of queries or keys before they meet (Henry et al. 2020), so that no score can run away: each head's row of
 // d_head numbers by itself (Qwen 3), or all heads' numbers of a position together (OLMo 2). The gain is the weight, or
@@ -45,4 +45,4 @@ private:
     [[nodiscard]] double scale_of(const Tensor& x, Index batch, Index head, Index pos) const;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

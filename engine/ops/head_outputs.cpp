@@ -12,7 +12,7 @@
 #include <cmath>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 About WeightedSum::about() const {
     return {tr("weighted sum of values"), "z[b, h, q, d] = Σ_k pattern[b, h, q, k] · v[b, h, k, d]",
@@ -27,15 +27,16 @@ Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
     float* to = out.writable().data();
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;
-        const ConstMatrix pattern = {in[0].data() + plane * queries * keys, queries, keys, keys};
-        const ConstMatrix v = {in[1].data() + (b * value_heads + h / group) * keys * d_head, keys, d_head, d_head};
-        multiply(pattern, v, {to + plane * queries * d_head, queries, d_head, d_head});
+        const products::ConstMatrix pattern = {in[0].data() + plane * queries * keys, queries, keys, keys};
+        const products::ConstMatrix v = {in[1].data() + (b * value_heads + h / group) * keys * d_head, keys, d_head,
+                                         d_head};
+        products::multiply(pattern, v, {to + plane * queries * d_head, queries, d_head, d_head});
     });
     return out;
 }
 
 bool WeightedSum::rows_stand_alone(const Operands& in) const {
-    return decoderscope::rows_stand_alone(in[0].dim(3), in[1].dim(3));
+    return decoderscope::products::rows_stand_alone(in[0].dim(3), in[1].dim(3));
 }
 
 namespace {
@@ -92,16 +93,16 @@ About WeightedSum::about_pull_back(std::size_t operand) const {
 
 Tensor WeightedSum::pull_back(std::size_t operand, const Backward& b) const {
     const Tensor &pattern = b.in[0], &v = b.in[1];
-    if (operand == 1) return gathered_by_key(pattern, b.grad, v.axes(), 1.0F);
+    if (operand == 1) return products::gathered_by_key(pattern, b.grad, v.axes(), 1.0F);
     const Index heads = pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3), d_head = v.dim(3);
     const Index value_heads = v.dim(1), group = heads / value_heads;
     Tensor out(pattern.axes());
     float* to = out.writable().data();
     each_in_parallel(pattern.dim(0) * heads, queries * keys * d_head, [&](Index plane) {
         const Index value_plane = plane / heads * value_heads + plane % heads / group;
-        multiply_transposed({b.grad.data() + plane * queries * d_head, queries, d_head, d_head},
-                            {v.data() + value_plane * keys * d_head, keys, d_head, d_head},
-                            {to + plane * queries * keys, queries, keys, keys});
+        products::multiply_transposed({b.grad.data() + plane * queries * d_head, queries, d_head, d_head},
+                                      {v.data() + value_plane * keys * d_head, keys, d_head, d_head},
+                                      {to + plane * queries * keys, queries, keys, keys});
     });
     return out;
 }
@@ -135,13 +136,13 @@ Axes ProjectOutput::axes(const OperandAxes& in) const {
 
 Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
-    project_from_heads({in[0].dim(0), in[0].dim(1), in[0].dim(2), in[0].dim(3)}, in[0].data(), in[1],
-                       in.size() > 2 ? in[2].data() : nullptr, out.writable().data());
+    products::project_from_heads({in[0].dim(0), in[0].dim(1), in[0].dim(2), in[0].dim(3)}, in[0].data(), in[1],
+                                 in.size() > 2 ? in[2].data() : nullptr, out.writable().data());
     return out;
 }
 
 bool ProjectOutput::rows_stand_alone(const Operands& in) const {
-    return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
+    return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
 Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell& cell) const {
@@ -170,18 +171,18 @@ About ProjectOutput::about_pull_back(std::size_t operand) const {
 
 Tensor ProjectOutput::pull_back(std::size_t operand, const Backward& b) const {
     const Tensor& z = b.in[0];
-    const Heads cut = {z.dim(0), z.dim(1), z.dim(2), z.dim(3)};
+    const products::Heads cut = {z.dim(0), z.dim(1), z.dim(2), z.dim(3)};
     const Index rows = cut.batch * cut.positions;
     std::vector<float> beside(static_cast<std::size_t>(z.size()));  // [batch, pos, head·d_head]
     if (operand == 2) return gradient_by_bias(b.grad.data(), rows, b.in[2].axes());
     if (operand == 1) {
-        join_heads(cut, z.data(), beside.data());
+        products::join_heads(cut, z.data(), beside.data());
         return gradient_by_weight(b.grad.data(), beside.data(), rows, b.in[1].axes());
     }
     const Tensor joined =
         gradient_by_rows(b.grad.data(), rows, b.in[1], {z.axes()[0], z.axes()[2], {axis::in, cut.heads * cut.d_head}});
     Tensor out(z.axes());
-    part_heads(cut, joined.data(), out.writable().data());
+    products::part_heads(cut, joined.data(), out.writable().data());
     return out;
 }
 
@@ -219,15 +220,15 @@ Tensor HeadResults::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     float* to = out.writable().data();
     each_in_parallel(axes[0].size * heads, queries * d_model * d_head, [&](Index plane) {
-        const ConstMatrix z = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
-        const ConstMatrix slice = {in[1].data() + plane % heads * d_head, d_model, d_head, heads * d_head};
-        multiply_transposed(z, slice, {to + plane * queries * d_model, queries, d_model, d_model});
+        const products::ConstMatrix z = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
+        const products::ConstMatrix slice = {in[1].data() + plane % heads * d_head, d_model, d_head, heads * d_head};
+        products::multiply_transposed(z, slice, {to + plane * queries * d_model, queries, d_model, d_model});
     });
     return out;
 }
 
 bool HeadResults::rows_stand_alone(const Operands& in) const {
-    return decoderscope::rows_stand_alone(in[0].dim(3), in[1].dim(0));
+    return decoderscope::products::rows_stand_alone(in[0].dim(3), in[1].dim(0));
 }
 
 Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& cell) const {
@@ -255,9 +256,9 @@ Tensor HeadResults::pull_back(std::size_t operand, const Backward& b) const {
         Tensor out(z.axes());
         float* to = out.writable().data();
         each_in_parallel(z.dim(0) * heads, queries * outputs * d_head, [&](Index plane) {
-            multiply({b.grad.data() + plane * queries * outputs, queries, outputs, outputs},
-                     {weight.data() + plane % heads * d_head, outputs, d_head, heads * d_head},
-                     {to + plane * queries * d_head, queries, d_head, d_head});
+            products::multiply({b.grad.data() + plane * queries * outputs, queries, outputs, outputs},
+                               {weight.data() + plane % heads * d_head, outputs, d_head, heads * d_head},
+                               {to + plane * queries * d_head, queries, d_head, d_head});
         });
         return out;
     }
@@ -310,7 +311,8 @@ Tensor SumHeads::compute(const Operands& in, const Axes& axes) const {
             for (Index i = 0; i < plane; ++i) to[i] += result[h * plane + i];
     }
     if (in.size() > 1)
-        add_to_rows(in[1].data(), {out.writable().data(), axes[0].size * axes[1].size, axes[2].size, axes[2].size});
+        products::add_to_rows(in[1].data(),
+                              {out.writable().data(), axes[0].size * axes[1].size, axes[2].size, axes[2].size});
     return out;
 }
 
@@ -348,4 +350,4 @@ Explanation SumHeads::explain_pull_back(std::size_t operand, const Backward& b, 
     return {{line("Σ g", std::move(terms))}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

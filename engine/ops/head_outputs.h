@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // What each head gathers: the values, weighted by its pattern.
 // {pattern [batch, head, query, key], v [batch, kv_head, key, d_head]} -> [batch, head, query, d_head]
@@ -78,4 +78,4 @@ struct SumHeads {
     bool operator==(const SumHeads&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

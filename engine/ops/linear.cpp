@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -38,8 +38,8 @@ About Linear::about() const {
 Tensor Linear::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const Index rows = axes[0].size * axes[1].size, outputs = in[1].dim(0), inputs = in[1].dim(1);
-    multiply_weight({in[0].data(), rows, inputs, inputs}, in[1], bias_of(in),
-                    {out.writable().data(), rows, outputs, outputs});
+    products::multiply_weight({in[0].data(), rows, inputs, inputs}, in[1], bias_of(in),
+                              {out.writable().data(), rows, outputs, outputs});
     return out;
 }
 
@@ -102,8 +102,8 @@ Explanation explain_linear(std::size_t operand, const Backward& b, const Cell& c
 Tensor gradient_by_rows(const float* grad, Index rows, const Tensor& weight, Axes axes) {
     const Index outputs = weight.dim(0), inputs = weight.dim(1);
     Tensor out(std::move(axes));
-    multiply_in_parallel({grad, rows, outputs, outputs}, {weight.data(), outputs, inputs, inputs},
-                         {out.writable().data(), rows, inputs, inputs});
+    products::multiply_in_parallel({grad, rows, outputs, outputs}, {weight.data(), outputs, inputs, inputs},
+                                   {out.writable().data(), rows, inputs, inputs});
     return out;
 }
 
@@ -111,8 +111,8 @@ Tensor gradient_by_weight(const float* grad, const float* x, Index rows, Axes ax
     const Index outputs = axes[0].size, inputs = axes[1].size;
     const Floats by_output = turned(grad, rows, outputs);  // [out, rows]
     Tensor out(std::move(axes));
-    multiply_in_parallel({by_output.get(), outputs, rows, rows}, {x, rows, inputs, inputs},
-                         {out.writable().data(), outputs, inputs, inputs});
+    products::multiply_in_parallel({by_output.get(), outputs, rows, rows}, {x, rows, inputs, inputs},
+                                   {out.writable().data(), outputs, inputs, inputs});
     return out;
 }
 
@@ -147,7 +147,9 @@ Explanation Linear::explain_pull_back(std::size_t operand, const Backward& b, co
     return explain_linear(operand, b, cell, grad_cell);
 }
 
-bool Linear::rows_stand_alone(const Operands& in) const { return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0)); }
+bool Linear::rows_stand_alone(const Operands& in) const {
+    return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
+}
 
 About ProjectHeads::about() const {
     return {tr("project to heads"), "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
@@ -164,12 +166,13 @@ Axes ProjectHeads::axes(const OperandAxes& in) const {
 Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
     const Index batch = axes[0].size, positions = axes[2].size, d_head = axes[3].size;
     Tensor out(axes);
-    project_to_heads(in[0].data(), in[1], bias_of(in), {batch, heads, positions, d_head}, out.writable().data());
+    products::project_to_heads(in[0].data(), in[1], bias_of(in), {batch, heads, positions, d_head},
+                               out.writable().data());
     return out;
 }
 
 bool ProjectHeads::rows_stand_alone(const Operands& in) const {
-    return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
+    return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
 Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
@@ -187,9 +190,9 @@ About ProjectHeads::about_pull_back(std::size_t operand) const {
 }
 
 Tensor ProjectHeads::pull_back(std::size_t operand, const Backward& b) const {
-    const Heads cut = {b.grad.dim(0), b.grad.dim(1), b.grad.dim(2), b.grad.dim(3)};
+    const products::Heads cut = {b.grad.dim(0), b.grad.dim(1), b.grad.dim(2), b.grad.dim(3)};
     const Floats beside = floats(b.grad.size());  // [batch, pos, head·d_head]
-    join_heads(cut, b.grad.data(), beside.get());
+    products::join_heads(cut, b.grad.data(), beside.get());
     const Index rows = cut.batch * cut.positions;
     if (operand == 0) return gradient_by_rows(beside.get(), rows, b.in[1], b.in[0].axes());
     if (operand == 1) return gradient_by_weight(beside.get(), b.in[0].data(), rows, b.in[1].axes());
@@ -204,4 +207,4 @@ Explanation ProjectHeads::explain_pull_back(std::size_t operand, const Backward&
     return explain_linear(operand, b, cell, grad_cell);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // torch.nn.Linear: y = x · Wᵀ + b.   {x [batch, pos, in], weight [out, in], bias [out]?} -> [batch, pos, out]
 struct Linear {
@@ -52,4 +52,4 @@ struct ProjectHeads {
 // ∂/∂bias = Σ_rows grad       grad [rows, out] -> [out]
 [[nodiscard]] Tensor gradient_by_bias(const float* grad, Index rows, Axes axes);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

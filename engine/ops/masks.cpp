@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -267,4 +267,4 @@ Explanation FillMasked::explain_pull_back(std::size_t, const Backward& b, const 
     return {{passed}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

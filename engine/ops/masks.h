@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // Which keys each query may see: causal AND window AND padding AND custom. 1 = kept, 0 = hidden.
 // {padding [batch, key]?, custom, broadcastable to [batch, head, query, key]?} -> [batch, head, query, key]
@@ -107,4 +107,4 @@ private:
     float value_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -330,4 +330,4 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
     return explanation;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

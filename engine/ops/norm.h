@@ -6,7 +6,7 @@
 #include "engine/tensor/tensor.h"
 
 // The rows that norms read.   x [batch, pos, d]
-namespace decoderscope {
+namespace decoderscope::ops {
 
 [[nodiscard]] inline row::In row_of(const Tensor& x, Index row) {
     const Index n = x.axes().back().size;
@@ -78,4 +78,4 @@ private:
     [[nodiscard]] float gain_offset() const { return kind == NormKind::rmsnorm_plus_one ? 1.0F : 0.0F; }
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

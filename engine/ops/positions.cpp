@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -286,4 +286,4 @@ Explanation RelativeBias::explain_pull_back(std::size_t operand, const Backward&
     return {{line("Σ grad", std::move(terms))}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // The fixed positional code of Vaswani et al. 2017, section 3.5 (the encoder-decoder tutorial, post-ln-encdec, section
 // 4.3): sine in the even columns, cosine in the odd ones, wavelengths from 2π to 10000·2π. Angles are float32, as
@@ -124,4 +124,4 @@ private:
 // The row of a table of so many rows for a key that stands `distance` after the query (negative: before it).
 [[nodiscard]] Index relative_bucket(Index distance, Index rows, Index max_distance, bool both_ways);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -71,17 +71,18 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     float* to = out.writable().data();
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;
-        const ConstMatrix q = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
-        const ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head, d_head};
+        const products::ConstMatrix q = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
+        const products::ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head,
+                                         d_head};
         float* scores = to + plane * queries * keys;
-        multiply_transposed(q, k, {scores, queries, keys, keys}, factor);
+        products::multiply_transposed(q, k, {scores, queries, keys, keys}, factor);
         if (alibi) subtract_distances(static_cast<float>(alibi_slope(h, heads)), first_query, queries, keys, scores);
     });
     return out;
 }
 
 bool ScaledDotProduct::rows_stand_alone(const Operands& in) const {
-    return decoderscope::rows_stand_alone(in[0].dim(3), in[1].dim(2));
+    return decoderscope::products::rows_stand_alone(in[0].dim(3), in[1].dim(2));
 }
 
 // A changed key changes a column for every query.
@@ -119,14 +120,15 @@ Tensor ScaledDotProduct::pull_back(std::size_t operand, const Backward& b) const
     const Index heads = q.dim(1), queries = q.dim(2), d_head = q.dim(3), key_heads = k.dim(1), keys = k.dim(2);
     const Index group = heads / key_heads;
     const auto factor = static_cast<float>(scale_for(d_head));
-    if (operand == 1) return gathered_by_key(b.grad, q, k.axes(), factor);
+    if (operand == 1) return products::gathered_by_key(b.grad, q, k.axes(), factor);
     Tensor out(q.axes());
     float* to = out.writable().data();
     each_in_parallel(q.dim(0) * heads, queries * keys * d_head, [&](Index plane) {
         const Index key_plane = plane / heads * key_heads + plane % heads / group;
         float* rows = to + plane * queries * d_head;
-        multiply({b.grad.data() + plane * queries * keys, queries, keys, keys},
-                 {k.data() + key_plane * keys * d_head, keys, d_head, d_head}, {rows, queries, d_head, d_head});
+        products::multiply({b.grad.data() + plane * queries * keys, queries, keys, keys},
+                           {k.data() + key_plane * keys * d_head, keys, d_head, d_head},
+                           {rows, queries, d_head, d_head});
         std::for_each(rows, rows + queries * d_head, [&](float& value) { value *= factor; });
     });
     return out;
@@ -150,4 +152,4 @@ Explanation ScaledDotProduct::explain_pull_back(std::size_t operand, const Backw
     return {{line("g · q · scale", std::move(terms))}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // How well each key matches each query: q · k · scale, the scale 1/√d_head unless said otherwise (Vaswani et al. 2017,
 // equation 1). With fewer key heads than query heads (grouped-query attention, Ainslie et al. 2023) neighbouring query
@@ -38,4 +38,4 @@ private:
 // code.
 [[nodiscard]] double alibi_slope(Index head, Index heads);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

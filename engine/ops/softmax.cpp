@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 namespace {
 
@@ -160,4 +160,4 @@ Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cel
     return explanation;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

@@ -2,7 +2,7 @@
 
 #include "engine/graph/operation.h"
 
-namespace decoderscope {
+namespace decoderscope::ops {
 
 // Softmax over the last axis, the row's maximum subtracted first, as in torch.softmax. A row of −∞ gives NaN.
 // {x [batch, …, n]} -> the same axes
@@ -24,4 +24,4 @@ struct Softmax {
     bool operator==(const Softmax&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::ops

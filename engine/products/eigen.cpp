@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-namespace decoderscope::plain_products {
+namespace decoderscope::products::plain_products {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::string version() {
            std::to_string(EIGEN_MINOR_VERSION);
 }
 
-}  // namespace decoderscope::plain_products
+}  // namespace decoderscope::products::plain_products

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::products {
 
 namespace {
 
@@ -114,4 +114,4 @@ Tensor gathered_by_key(const Tensor& weights, const Tensor& rows, const Axes& ax
     return out;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::products

@@ -2,7 +2,7 @@
 
 #include "engine/products/linalg.h"
 
-namespace decoderscope {
+namespace decoderscope::products {
 
 // The heads of an attention.
 struct Heads {
@@ -28,4 +28,4 @@ void project_from_heads(const Heads& heads, const float* apart, const Tensor& we
 // weights [batch, head, query, key], rows [batch, head, query, d_head]
 [[nodiscard]] Tensor gathered_by_key(const Tensor& weights, const Tensor& rows, const Axes& axes, float scale);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::products

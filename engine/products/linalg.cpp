@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::products {
 
 namespace {
 
@@ -128,4 +128,4 @@ void add_to_rows(const float* row, Matrix out) {
         for (Index c = 0; c < out.columns; ++c) out.data[r * out.stride + c] += row[c];
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::products

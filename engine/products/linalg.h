@@ -2,7 +2,7 @@
 
 #include "engine/tensor/tensor.h"
 
-namespace decoderscope {
+namespace decoderscope::products {
 
 // A view of a matrix in memory it does not own: rows of `columns` numbers, `stride` numbers apart. Its columns may lie
 // in blocks, as heads do: `block` adjacent columns, and the next block `apart` numbers further on.
@@ -51,4 +51,4 @@ void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out);
 // Adds row to every row of out.    row [n], out [m, n]
 void add_to_rows(const float* row, Matrix out);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::products

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 struct PackedWeight::Packed {};
 
@@ -21,4 +21,4 @@ bool PackedWeight::takes_blocks(Index) const { return false; }
 void PackedWeight::multiply(ConstMatrix, const float*, Matrix) const { std::abort(); }
 void PackedWeight::multiply_slice(Index, ConstMatrix, const float*, Matrix) const { std::abort(); }
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
-namespace decoderscope::xsmm_products {
+namespace decoderscope::products::xsmm_products {
 
 bool can_multiply(Index) { return false; }
 bool takes_blocks(const Panels&, Index) { return false; }
 void multiply(const Panels&, Index, Index, ConstMatrix, const float*, Matrix) { std::abort(); }
 
-}  // namespace decoderscope::xsmm_products
+}  // namespace decoderscope::products::xsmm_products

@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 bool available() { return true; }
 
@@ -40,4 +40,4 @@ void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float s
     product.run(a.data, b.data, out.data);
 }
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

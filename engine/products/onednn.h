@@ -7,7 +7,7 @@
 #include <string>
 
 // Products by oneDNN; linalg.cpp chooses the library. All run on the calling thread.
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 // Whether the program is built with oneDNN.
 [[nodiscard]] bool available();
@@ -49,4 +49,4 @@ private:
     std::unique_ptr<Packed> packed_;
 };
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

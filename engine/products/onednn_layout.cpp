@@ -2,7 +2,7 @@
 
 #include "engine/products/onednn.h"
 
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::optional<xsmm_products::Panels> panels_of(const memory::desc& layout, Index
 
 bool weight_rows_stand_alone() { return rows_stand_alone() || panels_are_multiplied(); }
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

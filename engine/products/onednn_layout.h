@@ -7,7 +7,7 @@
 #include <vector>
 
 // How oneDNN lays out a weight.
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 // How a layout cuts a matrix into blocks: their sizes, the dimensions they cut, and the distances between them. No
 // sizes if there are no blocks.
@@ -27,4 +27,4 @@ struct Blocks {
 [[nodiscard]] std::optional<xsmm_products::Panels> panels_of(const memory::desc& layout, Index k, Index n,
                                                              const float* room);
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 void stay_on_this_thread() {
     thread_local const bool told = [] {
@@ -104,4 +104,4 @@ void Product::run(const float* a, const float* b, float* out) {
     run(a, b_, nullptr, out);
 }
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

@@ -9,7 +9,7 @@
 
 // A wrapper of oneDNN for the files in this folder: matrices, products of one shape, and the differences between
 // versions 2 and 3.
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 using dnnl::memory;
 
@@ -74,4 +74,4 @@ private:
     std::map<Key, Product> made_;
 };
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

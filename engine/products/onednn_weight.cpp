@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-namespace decoderscope::onednn_products {
+namespace decoderscope::products::onednn_products {
 
 struct PackedWeight::Packed {
     Index k = 0, n = 0;
@@ -147,4 +147,4 @@ void PackedWeight::multiply_slice(Index slice, ConstMatrix x, const float* bias,
         std::copy_n(dense.data() + r * outputs, outputs, out.data + r * out.stride + first);
 }
 
-}  // namespace decoderscope::onednn_products
+}  // namespace decoderscope::products::onednn_products

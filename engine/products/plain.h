@@ -6,7 +6,7 @@
 
 // Products of matrices as they lie in memory: Eigen's, in a browser our own (wasm.cpp). linalg.cpp chooses between
 // these and oneDNN's. All run on the calling thread.
-namespace decoderscope::plain_products {
+namespace decoderscope::products::plain_products {
 
 // out = scale · a · bᵀ       a [m, k], b [n, k], out [m, n]
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale);
@@ -17,4 +17,4 @@ void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
 [[nodiscard]] bool rows_stand_alone();
 [[nodiscard]] std::string version();
 
-}  // namespace decoderscope::plain_products
+}  // namespace decoderscope::products::plain_products

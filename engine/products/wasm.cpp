@@ -11,7 +11,7 @@
 #include <array>
 #include <vector>
 
-namespace decoderscope::plain_products {
+namespace decoderscope::products::plain_products {
 
 namespace {
 
@@ -120,4 +120,4 @@ void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
 bool rows_stand_alone() { return true; }
 std::string version() { return "WebAssembly SIMD"; }
 
-}  // namespace decoderscope::plain_products
+}  // namespace decoderscope::products::plain_products

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace decoderscope::xsmm_products {
+namespace decoderscope::products::xsmm_products {
 
 namespace {
 
@@ -114,4 +114,4 @@ void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, con
     clear_upper_halves();
 }
 
-}  // namespace decoderscope::xsmm_products
+}  // namespace decoderscope::products::xsmm_products

@@ -3,7 +3,7 @@
 #include "engine/products/linalg.h"
 
 // Products by libxsmm with weights that oneDNN packed. All run on the calling thread.
-namespace decoderscope::xsmm_products {
+namespace decoderscope::products::xsmm_products {
 
 // A weight [n, k] in panels of `width` outputs: each is [k, width], row after row, and the next begins `stride` numbers
 // after it. The last one has the same width; its contents beyond n don't matter.
@@ -23,4 +23,4 @@ struct Panels {
 // out = x · weightᵀ + bias, for `count` outputs from `first`, the beginning of a panel.
 void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, const float* bias, Matrix out);
 
-}  // namespace decoderscope::xsmm_products
+}  // namespace decoderscope::products::xsmm_products

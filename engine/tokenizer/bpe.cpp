@@ -11,7 +11,7 @@
 #include <functional>
 #include <queue>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -193,4 +193,4 @@ WrittenMerge parse_merge(std::string_view line) {
     return {std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

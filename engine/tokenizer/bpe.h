@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 using WrittenMerge = std::pair<std::string, std::string>;
 
@@ -76,4 +76,4 @@ struct ByteLevelTables {
 // "Ġ t". Throws Error if these are not two.
 [[nodiscard]] WrittenMerge parse_merge(std::string_view line);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

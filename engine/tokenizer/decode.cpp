@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -123,4 +123,4 @@ std::string TokenDecoder::shown(DecodedToken token) const {
     return token.text;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // A token, or several, on the way back to a text.
 struct DecodedToken {
@@ -84,4 +84,4 @@ private:
     std::optional<std::vector<DecodeStep>> steps_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -182,4 +182,4 @@ void normalize(const Normalizer& normalizer, Stretch& stretch) {
     for (const NormalizerStep& step : normalizer) std::visit([&](const auto& one) { one(stretch); }, step);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

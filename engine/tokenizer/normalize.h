@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // A part of a text on its way through a tokenizer.
 struct Stretch {
@@ -120,4 +120,4 @@ using Normalizer = std::vector<NormalizerStep>;
 
 void normalize(const Normalizer& normalizer, Stretch& stretch);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

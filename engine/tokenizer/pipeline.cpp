@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -301,4 +301,4 @@ Tokenizer pipeline_tokenizer(DecodedTokens tokens, TextCutter cutter, TemplateTo
                        join, std::move(around.before), std::move(around.behind), recognises}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -20,7 +20,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // A token that is found in a text as it stands, before anything is cut: "<|endoftext|>".
 struct AddedToken {
@@ -101,4 +101,4 @@ private:
 [[nodiscard]] Tokenizer pipeline_tokenizer(DecodedTokens tokens, TextCutter cutter, TemplateTokens around,
                                            TokenDecoder decoder, SpecialTokens special);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

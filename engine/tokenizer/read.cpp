@@ -8,7 +8,7 @@
 #include "engine/tokenizer/pipeline.h"
 #include "engine/tokenizer/vocabulary.h"
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -335,4 +335,4 @@ Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
     return tokenizers;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

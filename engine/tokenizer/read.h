@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // A tokenizer and, if it only labels, why it can't cut a text.
 struct ReadTokenizer {
@@ -51,4 +51,4 @@ struct Tokenizers {
 // and what was expected; also if there are more tokens than the model has.
 [[nodiscard]] Tokenizers read_tokenizers(const std::filesystem::path& folder, const Config& config);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -15,7 +15,7 @@
 #include <array>
 #include <new>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -73,9 +73,9 @@ std::vector<Span> RegularExpression::matches(std::string_view text) const {
     return spans;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -307,4 +307,4 @@ std::vector<Span> TextPattern::matches(std::string_view text) const {
     return spans;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // A part of a text, in bytes.
 struct Span {
@@ -50,4 +50,4 @@ private:
     std::variant<std::string, RegularExpression> pattern_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 const RegularExpression& gpt2_pattern() {
     static const RegularExpression pattern(
@@ -247,4 +247,4 @@ Stretches pre_tokenized(const PreTokenizer& steps, Stretch stretch) {
     return stretches;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

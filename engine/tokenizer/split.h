@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // GPT-2's regular expression: a word is a contraction's ending; letters, digits or other characters with at most one
 // space before them; or a run of remaining spaces. Every character is in one match.
@@ -114,4 +114,4 @@ using PreTokenizer = std::vector<PreTokenizerStep>;
 
 [[nodiscard]] Stretches pre_tokenized(const PreTokenizer& steps, Stretch stretch);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::string Tokenizer::decode(std::span<const Index> ids) const {
     return text;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

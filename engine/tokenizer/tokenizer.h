@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // Ids that represent no text; absent if the vocabulary has none.
 struct SpecialTokens {
@@ -76,4 +76,4 @@ private:
     std::shared_ptr<const Vocabulary> vocabulary_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -2,7 +2,7 @@
 
 #include <utf8proc.h>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -65,4 +65,4 @@ bool is_word_character(char32_t code) {
            joiner;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -5,7 +5,7 @@
 #include <string_view>
 
 // UTF-8, and the properties of characters that tokenizers ask for.
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 struct CodePoint {
     char32_t code = 0;
@@ -25,4 +25,4 @@ struct CodePoint {
 // L, M, Nd, Nl, Pc, and what else belongs to a word: a regular expression's \w.
 [[nodiscard]] bool is_word_character(char32_t code);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 namespace {
 
@@ -121,4 +121,4 @@ void Unigram::encode(std::string_view text, std::vector<Index>& ids) const {
         add(text.substr(span->begin, span->end - span->begin), ids);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

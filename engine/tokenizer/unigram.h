@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // A unigram language model: of all ways to cut a text into pieces, the one whose scores have the largest sum, found by
 // Viterbi's algorithm.
@@ -39,4 +39,4 @@ private:
     double unknown_score_ = 0.0;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

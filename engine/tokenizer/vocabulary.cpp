@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 Index token_id(const nlohmann::json& id, const std::string& token) {
     const bool fits = id.is_number_integer() && id >= 0 && id < limits::kTokenIds;
@@ -223,4 +223,4 @@ std::optional<unsigned char> byte_of_token(std::string_view token) {
     return std::from_chars(token.data() + 3, end, byte, 16).ptr == end ? std::optional(byte) : std::nullopt;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::tokenizer {
 
 // Tokens and their ids, as vocab.json and tokenizer.json list them.
 using TokenIds = std::map<std::string, Index, std::less<>>;
@@ -64,4 +64,4 @@ private:
 // The byte of such a token; nothing if it is another.
 [[nodiscard]] std::optional<unsigned char> byte_of_token(std::string_view token);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::tokenizer

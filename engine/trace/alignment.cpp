@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 namespace {
 
@@ -37,12 +37,12 @@ std::pair<std::string, bool> module_of(const std::string& name) {
 
 }  // namespace
 
-RecordedModules recorded_modules(const Plan& plan, const Mapping& mapping) {
+RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping) {
     const auto readers = readers_by_parameter(plan);
     RecordedModules modules;
-    const auto add = [&](const std::string& stored, const std::string& ours, How how, Index number) {
+    const auto add = [&](const std::string& stored, const std::string& ours, load::names::How how, Index number) {
         RecordedModule module;
-        for (const std::string& name : names_of(ours)) {
+        for (const std::string& name : load::names::names_of(ours)) {
             const auto found = readers.find(name);
             if (!name.ends_with(kWeight) || found == readers.end()) return;
             const Ref parameter = plan.find(name);
@@ -50,13 +50,13 @@ RecordedModules recorded_modules(const Plan& plan, const Mapping& mapping) {
         }
         const auto [path, bare] = module_of(stored);
         module.is_container = bare;
-        module.is_mixed = how == How::by_head || how == How::by_group;
-        module.head = how == How::head ? number : -1;
+        module.is_mixed = how == load::names::How::by_head || how == load::names::How::by_group;
+        module.head = how == load::names::How::head ? number : -1;
         // A module that stands for several of our parameters by turns (one table for both sides) is called once for
         // each.
         auto& known = modules[path];
-        const bool by_turns =
-            !known.empty() && module.parts.size() == 1 && known[0].parts.size() == 1 && !bare && how == How::as_stored;
+        const bool by_turns = !known.empty() && module.parts.size() == 1 && known[0].parts.size() == 1 && !bare &&
+                              how == load::names::How::as_stored;
         if (by_turns) {
             auto& all = known[0].parts[0].readers;
             all.insert(all.end(), module.parts[0].readers.begin(), module.parts[0].readers.end());
@@ -66,10 +66,10 @@ RecordedModules recorded_modules(const Plan& plan, const Mapping& mapping) {
         }
     };
     for (const auto& [stored, targets] : mapping)
-        for (const Target& target : targets) add(stored, target.name, target.how, target.number);
+        for (const load::names::Target& target : targets) add(stored, target.name, target.how, target.number);
     for (const auto& [name, steps] : readers)
         if (name.ends_with(kWeight) && !modules.contains(name.substr(0, name.size() - kWeight.size())))
-            add(name, name, How::as_stored, 0);
+            add(name, name, load::names::How::as_stored, 0);
     return modules;
 }
 
@@ -352,7 +352,8 @@ void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace,
         const Gap gap = gap_of(known, tensor, plan.steps().size());
         std::vector<StepId> steps;
         for (StepId id = gap.after; id < gap.before; ++id)
-            if (is_comparable(plan[id]) && !taken.contains(id) && sizes_of(plan[id].axes) == shape) steps.push_back(id);
+            if (is_comparable(plan[id]) && !taken.contains(id) && decoderscope::sizes_of(plan[id].axes) == shape)
+                steps.push_back(id);
         std::vector<std::size_t> tensors;
         for (const std::size_t other : alignment.unmatched)
             if (trace.tensors[other].shape == shape && gap_of(known, other, plan.steps().size()) == gap)
@@ -402,4 +403,4 @@ void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace,
     std::ranges::stable_sort(alignment.matches, {}, &Match::step);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

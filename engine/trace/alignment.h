@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 // One of our parameters that a module of theirs holds, and the steps that read it.
 struct RecordedPart {
@@ -32,7 +32,7 @@ struct RecordedModule {
 using RecordedModules = std::map<std::string, std::vector<RecordedModule>, std::less<>>;
 
 // The modules whose parameters are known by a mapping; by our own names where it says nothing.
-[[nodiscard]] RecordedModules recorded_modules(const Plan& plan, const Mapping& mapping);
+[[nodiscard]] RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping);
 
 // What told that a recorded tensor is one of ours.
 enum class Basis {
@@ -68,7 +68,7 @@ struct Alignment {
 
 // What is known about names beforehand: what each stored parameter of theirs is of ours, and other names of our steps.
 struct KnownNames {
-    Mapping parameters;
+    load::names::Mapping parameters;
     std::map<std::string, std::string, std::less<>> aliases;  // their name -> our step's
 };
 
@@ -81,4 +81,4 @@ struct KnownNames {
 using Equal = std::function<bool(const Match& candidate)>;
 void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace, const Equal& equal);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

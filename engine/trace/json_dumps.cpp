@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <functional>
 
-namespace decoderscope::trace_sources {
+namespace decoderscope::trace::sources {
 
 namespace {
 
@@ -159,4 +159,4 @@ Trace polygraphy(const std::string& path, const std::string& text) {
     return trace;
 }
 
-}  // namespace decoderscope::trace_sources
+}  // namespace decoderscope::trace::sources

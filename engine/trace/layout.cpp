@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 namespace {
 
@@ -102,7 +102,7 @@ Tensor gathered(const Sizes& sizes, const std::function<float(const Cell&)>& at)
 }
 
 Tensor prepared(const Tensor& theirs, const Placed& placed) {
-    const Sizes stored = sizes_of(theirs.axes()), sizes = prepared_sizes(stored, placed);
+    const Sizes stored = decoderscope::sizes_of(theirs.axes()), sizes = prepared_sizes(stored, placed);
     const bool cut = placed.columns > 0 && placed.columns != stored.back();
     if (!cut && !placed.turned) return theirs;
     return gathered(sizes, [&](const Cell& cell) {
@@ -114,7 +114,7 @@ Tensor prepared(const Tensor& theirs, const Placed& placed) {
 }
 
 Tensor of_head(const Tensor& ours, Index head) {
-    Sizes sizes = sizes_of(ours.axes());
+    Sizes sizes = decoderscope::sizes_of(ours.axes());
     sizes[1] = 1;
     return gathered(sizes, [&](Cell cell) {
         cell[1] = head;
@@ -123,7 +123,7 @@ Tensor of_head(const Tensor& ours, Index head) {
 }
 
 Tensor with_repeats(const Tensor& ours, Index repeats) {
-    Sizes sizes = sizes_of(ours.axes());
+    Sizes sizes = decoderscope::sizes_of(ours.axes());
     sizes[1] *= repeats;
     return gathered(sizes, [&](Cell cell) {
         cell[1] /= repeats;
@@ -158,14 +158,15 @@ Tensor arranged(const Tensor& theirs, const Way& way, const Sizes& wanted) {
 }  // namespace
 
 bool can_be_laid_out(const Axes& ours, const Axes& theirs, const Placed& placed) {
-    const Sizes stored = sizes_of(theirs);
+    const Sizes stored = decoderscope::sizes_of(theirs);
     return columns_fit(stored, placed) &&
-           way_between(one_head(sizes_of(ours), placed), prepared_sizes(stored, placed), placed).has_value();
+           way_between(one_head(decoderscope::sizes_of(ours), placed), prepared_sizes(stored, placed), placed)
+               .has_value();
 }
 
 std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const Placed& placed) {
-    const Sizes stored = sizes_of(theirs.axes());
-    Sizes wanted = one_head(sizes_of(ours.axes()), placed);
+    const Sizes stored = decoderscope::sizes_of(theirs.axes());
+    Sizes wanted = one_head(decoderscope::sizes_of(ours.axes()), placed);
     if (theirs.empty() || !columns_fit(stored, placed)) return std::nullopt;
     const auto way = way_between(wanted, prepared_sizes(stored, placed), placed);
     if (!way) return std::nullopt;
@@ -181,4 +182,4 @@ std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const 
     return both;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 // Where in a recorded tensor one of ours is, beyond what the two shapes say.
 struct Placed {
@@ -28,4 +28,4 @@ struct LaidOut {
 // Whether the shapes fit, without reading a number.
 [[nodiscard]] bool can_be_laid_out(const Axes& ours, const Axes& theirs, const Placed& placed);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

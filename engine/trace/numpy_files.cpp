@@ -18,7 +18,7 @@
 #include <new>
 #include <string_view>
 
-namespace decoderscope::trace_sources {
+namespace decoderscope::trace::sources {
 
 namespace {
 
@@ -244,9 +244,9 @@ Trace npz(const std::string& path) {
     });
 }
 
-}  // namespace decoderscope::trace_sources
+}  // namespace decoderscope::trace::sources
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 namespace {
 
@@ -285,4 +285,4 @@ std::shared_ptr<const char> inflated(std::string_view packed, std::size_t size) 
     return {bytes, bytes.get()};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

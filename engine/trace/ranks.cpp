@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-namespace decoderscope::trace_sources {
+namespace decoderscope::trace::sources {
 
 namespace {
 
@@ -212,4 +212,4 @@ Trace ranks(const std::string& path, const std::string& text) {
     return trace;
 }
 
-}  // namespace decoderscope::trace_sources
+}  // namespace decoderscope::trace::sources

@@ -14,7 +14,7 @@
 #include <span>
 #include <utility>
 
-namespace decoderscope::trace_sources {
+namespace decoderscope::trace::sources {
 
 namespace {
 
@@ -209,4 +209,4 @@ RecordedFile recorded_file(const std::string& path) {
     });
 }
 
-}  // namespace decoderscope::trace_sources
+}  // namespace decoderscope::trace::sources

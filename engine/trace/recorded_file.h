@@ -9,7 +9,7 @@
 #include <vector>
 
 // The kinds of files that hold traces, each read by a function of its own.
-namespace decoderscope::trace_sources {
+namespace decoderscope::trace::sources {
 
 // Bytes that stay where they are as long as they are used: of a mapped file, or decoded from a text.
 struct Bytes {
@@ -40,4 +40,4 @@ struct RecordedFile {
 [[nodiscard]] Trace debugger(const std::string& path, const std::string& text);
 [[nodiscard]] Trace polygraphy(const std::string& path, const std::string& text);
 
-}  // namespace decoderscope::trace_sources
+}  // namespace decoderscope::trace::sources

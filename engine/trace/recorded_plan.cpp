@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 namespace {
 
@@ -108,10 +108,10 @@ private:
         plan_.begin_block(inside ? place.block : std::string(), inside ? place.layer : -1);
         const Part part = begin_part(tensor, call, module, place);
         const bool pattern = made != nullptr && made->function == "softmax";
-        Recorded operation = {tensor.values.with_axes(axes_of(tensor, call, part)), pattern ? Values::weights
-                                                                                    : tensor.dtype == "BOOL"
-                                                                                        ? Values::non_negative
-                                                                                        : Values::any};
+        ops::Recorded operation = {tensor.values.with_axes(axes_of(tensor, call, part)), pattern ? Values::weights
+                                                                                         : tensor.dtype == "BOOL"
+                                                                                             ? Values::non_negative
+                                                                                             : Values::any};
         if (made != nullptr) operation.what = made->function.empty() ? made->kind : made->function;
         const std::vector<Ref> operands = made == nullptr ? std::vector<Ref>() : given_to(*made, tensor.name);
         plan_.step(tensor.name, operation, operands, meaning_of(part, place));
@@ -251,4 +251,4 @@ RecordedSizes sizes_of(const Trace& trace) {
 
 std::shared_ptr<const Plan> plan_of_trace(const Trace& trace) { return Writer(trace).written(); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 // How many there are of what axes stand for in a trace, as far as its shapes tell.
 struct RecordedSizes {
@@ -19,4 +19,4 @@ struct RecordedSizes {
 // trace holds no tensor.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of_trace(const Trace& trace);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <limits>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 const TraceTensor* Trace::find(std::string_view name) const {
     const auto found = std::ranges::find(tensors, name, &TraceTensor::name);
@@ -40,9 +40,9 @@ Trace from_json(const std::string& path) {
     const std::string text = read_text(path, kMost);
     const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
     return naming(path, [&] {
-        if (has("\"world_size\"")) return trace_sources::ranks(path, text);
-        if (has("polygraphy")) return trace_sources::polygraphy(path, text);
-        if (has("\"module_path\"")) return trace_sources::debugger(path, text);
+        if (has("\"world_size\"")) return sources::ranks(path, text);
+        if (has("polygraphy")) return sources::polygraphy(path, text);
+        if (has("\"module_path\"")) return sources::debugger(path, text);
         throw Error(
             "expected a recorder's manifest, the tree of Hugging Face's model debugger (…_FULL_TENSORS.json) or "
             "Polygraphy's outputs");
@@ -66,8 +66,8 @@ Trace opened(const std::string& path) {
     const std::string ending = std::filesystem::path(path).extension().string();
     if (kind_of_path(path) == PathKind::pickled) refuse_pickle(path);
     if (ending == ".json") return from_json(path);
-    if (ending == ".npz") return trace_sources::npz(path);
-    return trace_sources::recorded_file(path).trace;
+    if (ending == ".npz") return sources::npz(path);
+    return sources::recorded_file(path).trace;
 }
 
 }  // namespace
@@ -78,4 +78,4 @@ Trace open_trace(const std::string& path) {
     return trace;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

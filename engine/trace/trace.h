@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::trace {
 
 // A tensor that another program recorded. Its numbers stay in the mapped file until they are read.
 struct TraceTensor {
@@ -61,4 +61,4 @@ struct Trace {
 // Throws Error with the reason if a recording was cut short before its first tensor.
 void check_not_empty(const Trace& trace);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::trace

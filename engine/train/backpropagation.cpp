@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 struct BackwardPlan {
     std::vector<Axes> shape;  // of the inputs
@@ -58,13 +58,13 @@ const Tensor& source_of(const Step& step, const Weights& weights, const Inputs& 
 std::shared_ptr<const BackwardPlan> plan_backward(const Config& config, const Weights& weights, const Inputs& batch,
                                                   std::optional<std::uint64_t> dropout_seed) {
     BackwardPlan backward{.shape = shape_of(batch),
-                          .plan = plan_decoder({.config = config,
-                                                .weights = &weights,
-                                                .inputs = batch,
-                                                .edits = {},
-                                                .dropout_seed = dropout_seed,
-                                                .gradients_of = "loss",
-                                                .gradients_by = GradientsBy::parameters})};
+                          .plan = decoder::plan_decoder({.config = config,
+                                                         .weights = &weights,
+                                                         .inputs = batch,
+                                                         .edits = {},
+                                                         .dropout_seed = dropout_seed,
+                                                         .gradients_of = "loss",
+                                                         .gradients_by = backward::GradientsBy::parameters})};
     const Plan& plan = *backward.plan;
     backward.loss = plan.find("loss")->id;
     backward.steps = needed_steps(plan, [&](const Step& step) { return is_wanted(plan, step); });
@@ -108,7 +108,7 @@ BackwardRun Backpropagation::begin(const Weights& weights, const Inputs& batch,
                                    std::optional<std::uint64_t> dropout_seed) {
     check_inputs(batch, config_);
     Inputs complete = batch;
-    complete.targets = targets_of(batch);
+    complete.targets = backward::targets_of(batch);
     // A dropout's masks are part of its plan, so that is another one each time.
     const bool drops = dropout_seed && config_.dropout > 0.0;
     auto plan = drops ? plan_backward(config_, weights, complete, dropout_seed) : known_plan(weights, complete);
@@ -123,4 +123,4 @@ LossAndGradients Backpropagation::operator()(const Weights& weights, const Input
     return run.result();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

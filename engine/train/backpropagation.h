@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 struct LossAndGradients {
     double loss = 0.0;
@@ -55,4 +55,4 @@ private:
     std::vector<std::shared_ptr<const BackwardPlan>> known_;  // the last used last
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

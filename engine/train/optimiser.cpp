@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 namespace {
 
@@ -87,4 +87,4 @@ double clip_norm(Gradients& gradients, double most) {
     return norm;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 // The gradient of the loss by each parameter, by name; parameters that the loss doesn't depend on are left out.
 using Gradients = Weights;
@@ -62,4 +62,4 @@ private:
 // norm before.
 double clip_norm(Gradients& gradients, double most);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <memory>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 std::vector<std::string> characters(std::vector<std::string> special, std::string_view ascii) {
     for (const char character : ascii) special.emplace_back(1, character);
@@ -29,8 +29,8 @@ Inputs batch_of(const std::vector<std::vector<Index>>& tokens, const std::vector
 
 Task translation_task(std::string name, std::vector<std::string> source, std::vector<std::string> target, Index rows,
                       std::function<Pair(Choices&)> draw_pair) {
-    const Tokenizer read = parse_character_vocabulary(vocabulary_json(source));
-    const Tokenizer written = parse_character_vocabulary(vocabulary_json(target));
+    const tokenizer::Tokenizer read = tokenizer::parse_character_vocabulary(vocabulary_json(source));
+    const tokenizer::Tokenizer written = tokenizer::parse_character_vocabulary(vocabulary_json(target));
     const auto draw_batch = [read, written, draw_pair = std::move(draw_pair)](Choices& choices, Index count) {
         std::vector<std::vector<Index>> sources, tokens, answers;
         for (Index row = 0; row < count; ++row) {
@@ -84,7 +84,7 @@ Ids shifted(const Ids& tokens, Index last = static_cast<Index>(kLeftOut)) {
 
 Task induction_task() {
     const std::vector<std::string> pieces = characters({"<pad>", "<bos>"}, kLetters);
-    const Tokenizer tokenizer = parse_character_vocabulary(vocabulary_json(pieces));
+    const tokenizer::Tokenizer tokenizer = tokenizer::parse_character_vocabulary(vocabulary_json(pieces));
     const auto draw_batch = [tokenizer](Choices& choices, Index rows) {
         std::vector<Ids> tokens, answers;
         for (Index row = 0; row < rows; ++row) {
@@ -120,7 +120,7 @@ Task reverse_task(Index longest) {
 
 Task reversal_task(Index longest) {
     const std::vector<std::string> pieces = characters({"<pad>", "<bos>", "<eos>"}, kLetters);
-    const Tokenizer tokenizer = parse_character_vocabulary(vocabulary_json(pieces));
+    const tokenizer::Tokenizer tokenizer = tokenizer::parse_character_vocabulary(vocabulary_json(pieces));
     const Index end = *tokenizer.special().end;
     const auto draw_batch = [tokenizer, end, longest](Choices& choices, Index rows) {
         std::vector<Ids> tokens, answers;
@@ -139,7 +139,8 @@ Task reversal_task(Index longest) {
     return {.name = "reversal", .vocabulary = pieces, .encoder_vocabulary = {}, .rows = 64, .draw_batch = draw_batch};
 }
 
-Task text_task(std::string name, const std::vector<std::string>& texts, const Tokenizer& tokenizer, Index longest) {
+Task text_task(std::string name, const std::vector<std::string>& texts, const tokenizer::Tokenizer& tokenizer,
+               Index longest) {
     const auto all = std::make_shared<std::vector<Ids>>();
     for (const std::string& text : texts) {
         if (text.empty()) continue;
@@ -271,4 +272,4 @@ Task dates_task() {
                             characters(special, "-0123456789"), 48, random_date);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

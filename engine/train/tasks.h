@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 // Random choices, one after another.
 class Choices {
@@ -54,8 +54,8 @@ struct Task {
 // Texts to be continued, as `verses` continues the Bible: a batch has some of them, each up to `longest` tokens; every
 // next token is asked for, and the end token where there is one. Throws Error if there is no text or a text can't be
 // encoded.
-[[nodiscard]] Task text_task(std::string name, const std::vector<std::string>& texts, const Tokenizer& tokenizer,
-                             Index longest);
+[[nodiscard]] Task text_task(std::string name, const std::vector<std::string>& texts,
+                             const tokenizer::Tokenizer& tokenizer, Index longest);
 
 // Throws Error naming the key of the configuration that doesn't fit the task, and what was expected.
 void check_task(const Task& task, const Config& config);
@@ -84,4 +84,4 @@ struct Pair {
 // as ISO 8601 does. About one day in 73 is held out.
 [[nodiscard]] Task dates_task();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 double learning_rate_at(Index step, const TrainingSettings& settings) {
     if (settings.warmup <= 0) return settings.learning_rate;
@@ -44,4 +44,4 @@ TrainingStep Trainer::train(const Inputs& batch) {
     return follow(run.result());
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

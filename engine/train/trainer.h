@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::train {
 
 // How a model is trained.
 struct TrainingSettings {
@@ -61,4 +61,4 @@ private:
     Optimiser optimiser_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::train

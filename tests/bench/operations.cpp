@@ -17,6 +17,8 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::ops;
+using namespace decoderscope::products;
 
 namespace {
 

@@ -8,6 +8,9 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+
 // A case computed by PyTorch (tests/reference/fixtures), as a scenario.
 inline Scenario fixture_scenario(const std::string& name) {
     const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name;

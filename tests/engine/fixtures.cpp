@@ -10,6 +10,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::decoder;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -10,6 +10,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::decoder;
+
 // One of tests/reference/fixtures/: the model and input, and PyTorch's results.
 struct Fixture {
     std::string name;

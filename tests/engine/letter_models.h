@@ -10,6 +10,10 @@
 // Small models that read letters, with initial weights.
 namespace decoderscope::testing {
 
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
+
 // <pad> 0, <bos> 1, <eos> 2, a 3, b 4, … e 7.
 inline constexpr const char* kLetters = R"({"tokens": ["<pad>", "<bos>", "<eos>", "a", "b", "c", "d", "e"],
     "pad": "<pad>", "beginning": "<bos>", "end": "<eos>"})";

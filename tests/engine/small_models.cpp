@@ -7,6 +7,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::decoder;
+
 namespace {
 
 constexpr std::uint64_t kSeed = 7;

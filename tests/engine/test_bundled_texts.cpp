@@ -9,6 +9,7 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::load;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::tokenizer;
 using decoderscope::testing::check_message;
 using decoderscope::testing::error_of;
 using decoderscope::testing::kReducedGpt2Tokens;

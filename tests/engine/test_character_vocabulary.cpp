@@ -5,6 +5,7 @@
 #include "tests/engine/messages.h"
 
 using namespace decoderscope;
+using namespace decoderscope::tokenizer;
 using decoderscope::testing::error_of;
 
 namespace {

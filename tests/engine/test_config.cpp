@@ -9,6 +9,7 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

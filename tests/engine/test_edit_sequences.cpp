@@ -11,6 +11,7 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::products;
 using namespace decoderscope::testing;
 
 namespace {

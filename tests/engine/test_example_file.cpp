@@ -9,6 +9,7 @@
 #include "tests/engine/temporary_folder.h"
 
 using namespace decoderscope;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::load::families;
 using namespace decoderscope::testing;
 namespace fs = std::filesystem;
 

@@ -14,6 +14,7 @@
 #include <string_view>
 
 using namespace decoderscope;
+using namespace decoderscope::tokenizer;
 
 namespace {
 

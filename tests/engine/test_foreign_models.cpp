@@ -22,6 +22,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load::families;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using decoderscope::testing::about;
 using decoderscope::testing::foreign_models;
 using decoderscope::testing::known_answers;

@@ -14,6 +14,9 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::load::families;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using decoderscope::testing::about;
 using decoderscope::testing::foreign_models;
 using decoderscope::testing::known_answers;

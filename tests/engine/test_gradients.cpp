@@ -14,6 +14,7 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
 
 namespace {

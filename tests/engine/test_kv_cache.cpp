@@ -13,6 +13,7 @@
 #include <cstring>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
 
 namespace {

@@ -13,6 +13,9 @@
 #include <tuple>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load::names;
+using namespace decoderscope::ops;
 using namespace decoderscope::testing;
 
 namespace {

@@ -7,6 +7,7 @@
 #include "tests/engine/small_models.h"
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
 
 namespace {

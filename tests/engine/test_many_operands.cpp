@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::ops;
 using namespace decoderscope::testing;
 
 namespace {

@@ -19,6 +19,8 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using decoderscope::testing::contains;
 using decoderscope::testing::state_dict_folder;
 

@@ -18,6 +18,8 @@
 #include <limits>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

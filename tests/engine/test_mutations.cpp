@@ -11,6 +11,8 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::mutations;
 using namespace decoderscope::testing;
 
 namespace {

@@ -6,6 +6,8 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::load;
 using decoderscope::testing::kTraces;
 
 namespace {

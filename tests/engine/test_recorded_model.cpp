@@ -14,6 +14,8 @@
 #include <fstream>
 
 using namespace decoderscope;
+using namespace decoderscope::load;
+using namespace decoderscope::trace;
 using namespace decoderscope::testing;
 
 namespace {

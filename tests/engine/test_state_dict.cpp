@@ -17,6 +17,9 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using decoderscope::testing::same_weights;
 using decoderscope::testing::state_dict_folder;
 

@@ -12,6 +12,9 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
+using namespace decoderscope::train;
 using namespace decoderscope::testing;
 
 namespace {

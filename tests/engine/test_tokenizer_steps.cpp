@@ -16,6 +16,7 @@
 #include <random>
 
 using namespace decoderscope;
+using namespace decoderscope::tokenizer;
 using namespace decoderscope::testing;
 
 namespace {

@@ -13,6 +13,7 @@
 #include <limits>
 
 using namespace decoderscope;
+using namespace decoderscope::trace;
 using namespace decoderscope::testing;
 
 namespace {

@@ -16,6 +16,9 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
 using namespace decoderscope::testing;
 
 namespace {

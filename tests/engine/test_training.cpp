@@ -17,6 +17,9 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::train;
 using namespace decoderscope::testing;
 
 namespace {

@@ -16,6 +16,8 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 namespace fs = std::filesystem;
 

@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;
+using namespace decoderscope::load::families;
 
 namespace {
 

@@ -8,6 +8,9 @@
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 
 namespace {
 

@@ -8,6 +8,8 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::load::names;
 
 namespace {
 

@@ -8,6 +8,8 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 
 namespace {
 

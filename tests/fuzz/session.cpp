@@ -6,6 +6,10 @@
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
 
 namespace {
 

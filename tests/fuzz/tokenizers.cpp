@@ -9,6 +9,7 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::tokenizer;
 
 namespace {
 

@@ -3,6 +3,8 @@
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;
+using namespace decoderscope::trace::sources;
+using namespace decoderscope::trace;
 
 namespace {
 
@@ -21,10 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static volatile float seen = 0.0F;  // so that nothing is optimised away
     const std::string text(fuzz::text_of(data, size));
     file.write(text);
-    fuzz::read([&] { seen = sum_of(trace_sources::recorded_file(file.path()).trace); });
-    fuzz::read([&] { seen = sum_of(trace_sources::npz(file.path())); });
-    fuzz::read([&] { seen = sum_of(trace_sources::polygraphy(file.path(), text)); });
-    fuzz::read([&] { seen = sum_of(trace_sources::debugger(file.path(), text)); });
-    fuzz::read([&] { seen = sum_of(trace_sources::ranks(file.path(), text)); });
+    fuzz::read([&] { seen = sum_of(trace::sources::recorded_file(file.path()).trace); });
+    fuzz::read([&] { seen = sum_of(trace::sources::npz(file.path())); });
+    fuzz::read([&] { seen = sum_of(trace::sources::polygraphy(file.path(), text)); });
+    fuzz::read([&] { seen = sum_of(trace::sources::debugger(file.path(), text)); });
+    fuzz::read([&] { seen = sum_of(trace::sources::ranks(file.path(), text)); });
     return 0;
 }

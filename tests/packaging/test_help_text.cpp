@@ -8,6 +8,7 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::app;
 using namespace decoderscope::packaging;
 
 namespace {

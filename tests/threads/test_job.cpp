@@ -9,6 +9,7 @@
 #include <thread>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using namespace std::chrono_literals;
 
 namespace {

@@ -14,6 +14,9 @@
 #include <thread>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -10,6 +10,12 @@
 #include <iostream>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::views::norms;
+using namespace decoderscope::views;
 using decoderscope::testing::Driver;
 
 namespace {

@@ -6,6 +6,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 // A private clipboard.
 class Copied : public compat::Clipboard {
 public:

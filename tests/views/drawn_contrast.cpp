@@ -12,6 +12,9 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core;
+using namespace decoderscope::views;
+
 namespace {
 
 // A triangle of a frame, in the order of drawing.

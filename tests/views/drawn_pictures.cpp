@@ -9,6 +9,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 std::vector<Area> drawn_pictures(const ImDrawData& frame, const ImFontAtlas& atlas) {
     std::vector<Area> pictures;
     for (int l = 0; l < frame.CmdListsCount; ++l) {

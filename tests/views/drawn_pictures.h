@@ -11,6 +11,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 // Where the pictures of a rendered frame are: everything that was drawn with a texture other than the font's, without
 // what was clipped away.
 [[nodiscard]] std::vector<Area> drawn_pictures(const ImDrawData& frame, const ImFontAtlas& atlas);

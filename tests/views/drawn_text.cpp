@@ -9,6 +9,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 namespace {
 
 // A glyph's corner in the texture, in steps finer than a pixel of any atlas.

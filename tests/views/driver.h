@@ -14,6 +14,10 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
+
 // The contents of the window without a window: a session, the views, and a user's hands and eyes. Commands are
 // collected and applied, as in the program.
 class Driver {

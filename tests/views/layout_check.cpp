@@ -9,6 +9,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 namespace {
 
 std::string described(const DrawnText& piece) {

@@ -7,6 +7,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 // Opens a tab by its key.
 inline void open_tab(Driver& d, Key key, std::string_view tab) {
     d.press(key);

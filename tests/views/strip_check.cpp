@@ -7,6 +7,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 void check_strip(const Driver& driver, Area area) {
     std::vector<DrawnText> pieces;
     for (const DrawnText& piece : driver.seen())

@@ -6,6 +6,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 // The text sizes at which the window must hold together, and the windows for each.
 struct WindowSize {
     float scale;

@@ -4,6 +4,8 @@
 #include "tests/views/driver.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::drawn_contrasts;
 using decoderscope::testing::Driver;
 

@@ -2,6 +2,8 @@
 #include "tests/catch.h"
 
 using namespace decoderscope;
+using namespace decoderscope::views;
+using namespace decoderscope::window;
 
 namespace {
 

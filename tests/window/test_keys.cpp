@@ -5,6 +5,9 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::views;
+using namespace decoderscope::window;
+
 // Without a display GLFW knows no keyboard layout, so the keys are where an English one has them.
 
 TEST_CASE("GLFW's keys are ours", "[window]") {

@@ -10,6 +10,9 @@
 #include <optional>
 
 namespace decoderscope {
+
+using namespace decoderscope::views;
+using namespace decoderscope::window;
 namespace {
 
 constexpr std::uint32_t black = IM_COL32(0, 0, 0, 255);

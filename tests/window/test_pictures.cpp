@@ -13,6 +13,13 @@
 #include <set>
 
 namespace decoderscope {
+
+using namespace decoderscope::app;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
+using namespace decoderscope::window;
 namespace {
 
 struct Box {

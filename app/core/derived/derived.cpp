@@ -1,6 +1,6 @@
 #include "app/core/derived/derived.h"
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 void Derived::next_frame() {
     if (language_ != &spoken()) shelves_.clear();
@@ -30,4 +30,4 @@ std::size_t Derived::size() const {
     return count;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 inline constexpr std::size_t kMostOrigins = 3;
 
@@ -299,4 +299,4 @@ private:
     const Catalog* language_ = &spoken();  // that the values' texts are in
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -155,4 +155,4 @@ std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen
     return texts;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // How the numbers of one matrix are written into its cells.
 struct CellFormat {
@@ -29,4 +29,4 @@ struct CellFormat {
 // The texts of the visible cells, [row, column] of `seen`; none at all if most of the cells would stay empty.
 [[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

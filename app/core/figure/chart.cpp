@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -123,4 +123,4 @@ ChartStroke ChartPlot::stroke(const DepthCurve& curve, double least_step, double
     return stroke;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

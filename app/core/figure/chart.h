@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // One number of a curve by depth, and the step that it was measured on.
 struct DepthPoint {
@@ -83,4 +83,4 @@ struct ChartPlot {
     [[nodiscard]] ChartStroke stroke(const DepthCurve& curve, double least_step, double dot_room) const;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -258,4 +258,4 @@ std::string_view meaning_name(Meaning meaning) {
     return "output";
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // An sRGB colour, not premultiplied; 255 is opaque.
 struct Rgba {
@@ -71,4 +71,4 @@ private:
 // "query", "residual stream", …, for legends.
 [[nodiscard]] std::string_view meaning_name(Meaning meaning);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

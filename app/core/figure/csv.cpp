@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 namespace {
 
 constexpr const char* line_end = "\r\n";
@@ -82,4 +82,4 @@ void write_csv(std::ostream& out, const Heatmap& heatmap) {
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

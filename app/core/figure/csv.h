@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // CSV (RFC 4180, UTF-8). A value is the shortest text that reads back as the same float; values that are not finite are
 // "nan", "inf" and "-inf".
@@ -17,4 +17,4 @@ void write_csv(std::ostream& out, const Heatmap& heatmap);
 // step, depth, value.
 void write_csv(std::ostream& out, const Exhibit& exhibit);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // One of several heatmaps that are shown together. It is made when it is written and then freed, so that hundreds of
 // them are never in memory at once.
@@ -54,4 +54,4 @@ struct Exhibit {
     std::vector<std::string> row_names;  // of a grid's rows: "layer 0"; may be empty
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 using namespace figure;
 
 namespace {
 
 // Finished figures in rows of `columns`, each with its own axes and legend.
-void tile(Canvas& canvas, std::vector<Figure> figures, std::size_t columns, double top) {
+void tile(figure::Canvas& canvas, std::vector<Figure> figures, std::size_t columns, double top) {
     constexpr double gap = 12;
     double y = top;
     for (std::size_t first = 0; first < figures.size(); first += columns) {
@@ -32,14 +32,14 @@ void tile(Canvas& canvas, std::vector<Figure> figures, std::size_t columns, doub
             const double width = figures[i].width;
             height = std::max(height, figures[i].height);
             canvas.put(std::move(figures[i]), x, y);
-            x += width + gap - margin;
+            x += width + gap - figure::margin;
         }
-        y += height + gap - margin;
+        y += height + gap - figure::margin;
     }
 }
 
 // The samples of the runs' strokes and of the curves' colours, below all charts.
-void draw_chart_legend(Canvas& canvas, const std::vector<Chart>& charts, const Inks& inks) {
+void draw_chart_legend(figure::Canvas& canvas, const std::vector<Chart>& charts, const figure::Inks& inks) {
     struct Entry {
         std::string text;
         Rgba color;
@@ -57,17 +57,17 @@ void draw_chart_legend(Canvas& canvas, const std::vector<Chart>& charts, const I
     for (const Chart& chart : charts)
         if (chart.curves.size() > 2)
             for (const ChartCurve& curve : chart.curves) add({curve.curve.name, curve.color, false});
-    const double left = margin + 4, right = std::max(canvas.right(), 480.0);
+    const double left = figure::margin + 4, right = std::max(canvas.right(), 480.0);
     double x = left, y = canvas.bottom() + 22;
     for (const Entry& entry : entries) {
-        const auto text = [&] { return text_at(entry.text, x + 34, y, {label_size, inks.text}); };
-        if (x > left && text_box(text()).right() > right) {
+        const auto text = [&] { return figure::text_at(entry.text, x + 34, y, {figure::label_size, inks.text}); };
+        if (x > left && figure::text_box(text()).right() > right) {
             x = left;
             y += 20;
         }
-        canvas.put(Polyline{{{x, y - 4}, {x + 28, y - 4}}, 1.75, entry.color, entry.dashed ? 5.0 : 0.0});
+        canvas.put(figure::Polyline{{{x, y - 4}, {x + 28, y - 4}}, 1.75, entry.color, entry.dashed ? 5.0 : 0.0});
         canvas.put(text());
-        x = text_box(text()).right() + 18;
+        x = figure::text_box(text()).right() + 18;
     }
 }
 
@@ -98,17 +98,17 @@ Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
         return heatmap_figure(exhibit.panels.front().heatmap(), with_caption);
     }
     if (exhibit.alike) return grid_figure(exhibit, style);
-    Canvas canvas(style.dark);
+    figure::Canvas canvas(style.dark);
     FigureStyle bare = style;
     bare.caption.clear();
     std::vector<Figure> figures;
     for (const Panel& panel : exhibit.panels) figures.push_back(heatmap_figure(panel.heatmap(), bare));
     for (const Chart& chart : exhibit.charts) figures.push_back(chart_figure(chart, bare));
     tile(canvas, std::move(figures), std::max<std::size_t>(exhibit.columns, 1),
-         heading_bottom(exhibit.title, exhibit.subtitle));
+         figure::heading_bottom(exhibit.title, exhibit.subtitle));
     if (!exhibit.charts.empty()) draw_chart_legend(canvas, exhibit.charts, canvas.inks());
     canvas.heading(exhibit.title, exhibit.subtitle);
-    draw_caption(canvas, exhibit.caption);
+    figure::draw_caption(canvas, exhibit.caption);
     return canvas.finished(name_of(exhibit));
 }
 
@@ -124,50 +124,56 @@ ChartAxis axis_of(const Chart& chart) {
     return axis_of_curves(curves, chart.may_be_logarithmic);
 }
 
-void draw_ticks(Canvas& canvas, const ChartPlot& plot) {
-    const Face face{label_size, canvas.inks().quiet, false, true};
+void draw_ticks(figure::Canvas& canvas, const ChartPlot& plot) {
+    const figure::Face face{figure::label_size, canvas.inks().quiet, false, true};
     for (const ChartLabel& tick : plot.ticks()) {
         canvas.line(plot.box.x, tick.at, plot.box.x + plot.box.width, tick.at, canvas.inks().line);
-        canvas.put(text_at(tick.text, plot.box.x - 6, tick.at + half_capital * label_size, face, Anchor::end));
+        canvas.put(figure::text_at(tick.text, plot.box.x - 6, tick.at + figure::half_capital * figure::label_size, face,
+                                   figure::Anchor::end));
     }
 }
 
-void draw_blocks(Canvas& canvas, const ChartPlot& plot) {
-    const Face face{label_size, canvas.inks().quiet, false, true};
-    const double room = label_size * text_width_em(std::to_string(plot.blocks), false, true) + 10;
+void draw_blocks(figure::Canvas& canvas, const ChartPlot& plot) {
+    const figure::Face face{figure::label_size, canvas.inks().quiet, false, true};
+    const double room = figure::label_size * text_width_em(std::to_string(plot.blocks), false, true) + 10;
     for (const ChartLabel& block : plot.block_numbers(room)) {
         canvas.line(block.at, plot.box.bottom(), block.at, plot.box.bottom() + 4, canvas.inks().line);
-        canvas.put(text_at(block.text, block.at, plot.box.bottom() + 17, face, Anchor::middle));
+        canvas.put(figure::text_at(block.text, block.at, plot.box.bottom() + 17, face, figure::Anchor::middle));
     }
-    canvas.put(text_at("block", plot.box.x + plot.box.width / 2, plot.box.bottom() + 33,
-                       {label_size, canvas.inks().quiet}, Anchor::middle));
+    canvas.put(figure::text_at("block", plot.box.x + plot.box.width / 2, plot.box.bottom() + 33,
+                               {figure::label_size, canvas.inks().quiet}, figure::Anchor::middle));
 }
 
 // A curve in the text's colour keeps the text's colour on any background.
-Rgba color_on(const Canvas& canvas, Rgba color) { return color == inks(false).text ? canvas.inks().text : color; }
+Rgba color_on(const figure::Canvas& canvas, Rgba color) {
+    return color == figure::inks(false).text ? canvas.inks().text : color;
+}
 
-void draw_curve(Canvas& canvas, const ChartPlot& plot, const ChartCurve& curve) {
+void draw_curve(figure::Canvas& canvas, const ChartPlot& plot, const ChartCurve& curve) {
     const Rgba color = color_on(canvas, curve.color);
     const ChartStroke stroke = plot.stroke(curve.curve, 0.0, 14.0);
     for (const std::vector<ChartSpot>& piece : stroke.pieces) {
-        std::vector<Point> points;
+        std::vector<figure::Point> points;
         for (const ChartSpot& spot : piece) points.push_back({spot.x, spot.y});
-        canvas.put(Polyline{std::move(points), 1.75, color, curve.dashed ? 5.0 : 0.0});
+        canvas.put(figure::Polyline{std::move(points), 1.75, color, curve.dashed ? 5.0 : 0.0});
     }
     const Rgba inside = curve.dashed ? canvas.inks().background : color;
-    for (const ChartSpot& spot : stroke.dots) canvas.put(Circle{{spot.x, spot.y}, 2.5, inside, color, 1.25});
+    for (const ChartSpot& spot : stroke.dots) canvas.put(figure::Circle{{spot.x, spot.y}, 2.5, inside, color, 1.25});
 }
 
 }  // namespace
 
 Figure chart_figure(const Chart& chart, const FigureStyle& style) {
-    Canvas canvas(style.dark);
-    const ChartPlot plot{
-        {margin + 46, margin + 46, plot_width, plot_height}, axis_of(chart), std::max<Index>(chart.blocks, 1)};
+    figure::Canvas canvas(style.dark);
+    const ChartPlot plot{{figure::margin + 46, figure::margin + 46, plot_width, plot_height},
+                         axis_of(chart),
+                         std::max<Index>(chart.blocks, 1)};
     canvas.grow({plot.box.x, plot.box.y, plot.box.width, plot.box.height});
-    canvas.put(text_at(chart.title, margin, margin + 12, {title_size, canvas.inks().text, true}));
+    canvas.put(figure::text_at(chart.title, figure::margin, figure::margin + 12,
+                               {figure::title_size, canvas.inks().text, true}));
     const std::string caption = chart.caption + (plot.axis.logarithmic ? ", log" : "");
-    canvas.put(text_at(caption, margin, margin + 30, {subtitle_size, canvas.inks().quiet}));
+    canvas.put(
+        figure::text_at(caption, figure::margin, figure::margin + 30, {figure::subtitle_size, canvas.inks().quiet}));
     draw_ticks(canvas, plot);
     draw_blocks(canvas, plot);
     for (const ChartCurve& curve : chart.curves) draw_curve(canvas, plot, curve);
@@ -184,24 +190,24 @@ constexpr double picture_gap = 14, label_room = 16, own_bar_width = 4, least_wit
 // Where the pictures of a grid lie.
 struct Grid {
     std::size_t columns = 1, rows = 1;
-    CellSize cell;
-    Box first;                    // the cells of the first picture
+    figure::CellSize cell;
+    figure::Box first;            // the cells of the first picture
     double across = 0, down = 0;  // from one picture to the next
-    AxisLabels row_labels, column_labels;
-    Index most = most_cells;
+    figure::AxisLabels row_labels, column_labels;
+    Index most = figure::most_cells;
 
-    [[nodiscard]] Box box(std::size_t number) const {
+    [[nodiscard]] figure::Box box(std::size_t number) const {
         return {first.x + static_cast<double>(number % columns) * across,
                 first.y + static_cast<double>(number / columns) * down, first.width, first.height};
     }
 };
 
 // The largest pictures that fit next to each other on a page, but no larger than a heatmap alone would be.
-CellSize small_cell(Index rows, Index columns, std::size_t side_by_side) {
+figure::CellSize small_cell(Index rows, Index columns, std::size_t side_by_side) {
     constexpr double page = 1120, largest = 260, smallest = 64;
     const double side = std::clamp(page / static_cast<double>(side_by_side) - picture_gap, smallest, largest);
     const double size = side / static_cast<double>(std::max<Index>({rows, columns, 1}));
-    const double alone = cell_size(rows, columns).width;
+    const double alone = figure::cell_size(rows, columns).width;
     const double square = std::min(alone, size >= 2 ? std::floor(size) : size);
     // A sliver's shorter side is stretched.
     const double shorter = static_cast<double>(std::max<Index>(std::min(rows, columns), 1));
@@ -218,17 +224,18 @@ Grid lay_out(const Exhibit& exhibit, const Heatmap& like) {
     grid.column_labels = figure::column_labels(like.column_labels, grid.cell.width);
     const double width = grid.cell.width * static_cast<double>(like.columns),
                  height = grid.cell.height * static_cast<double>(like.rows);
-    const double left = margin + (exhibit.row_names.empty() ? 0 : 20) + row_name_room(like.row_axis);
-    const double top = heading_bottom(exhibit.title, exhibit.subtitle) + 12 + column_name_room(like.column_axis);
+    const double left = figure::margin + (exhibit.row_names.empty() ? 0 : 20) + figure::row_name_room(like.row_axis);
+    const double top =
+        figure::heading_bottom(exhibit.title, exhibit.subtitle) + 12 + figure::column_name_room(like.column_axis);
     grid.first = {left + grid.row_labels.reach + 8, top + label_room + grid.column_labels.reach + 8, width, height};
     // A label above a narrow picture needs room, too.
     double widest = 0;
     for (const Panel& panel : exhibit.panels)
-        widest = std::max(widest, label_size * text_width_em(panel.label, true, false));
+        widest = std::max(widest, figure::label_size * text_width_em(panel.label, true, false));
     const double beside = exhibit.own_ranges ? own_bar_width + 4 : 0;
     grid.across = std::max(width + beside, widest) + picture_gap;
     grid.down = height + label_room + picture_gap;
-    grid.most = std::clamp<Index>(static_cast<Index>(2 * std::max(width, height)), 64, most_cells);
+    grid.most = std::clamp<Index>(static_cast<Index>(2 * std::max(width, height)), 64, figure::most_cells);
     return grid;
 }
 
@@ -239,46 +246,47 @@ std::string label_of(const Panel& panel, const Heatmap& heatmap, bool own_range)
     return panel.label + ": " + text(heatmap.range.low) + " to " + text(heatmap.range.high);
 }
 
-void draw_panel(Canvas& canvas, const Exhibit& exhibit, const Grid& grid, std::size_t number, const Panel& panel,
-                const PlacedHeatmap& placed, const FigureStyle& style) {
+void draw_panel(figure::Canvas& canvas, const Exhibit& exhibit, const Grid& grid, std::size_t number,
+                const Panel& panel, const figure::PlacedHeatmap& placed, const FigureStyle& style) {
     const bool first_row = number < grid.columns;
     canvas.grow(placed.box);
-    draw_cells(canvas, placed);
-    if (style.numbers && grid.cell.width >= least_with_numbers) draw_numbers(canvas, placed);
-    if (number % grid.columns == 0) draw_row_labels(canvas, placed, grid.row_labels);
-    if (first_row) draw_column_labels(canvas, placed, grid.column_labels);
+    figure::draw_cells(canvas, placed);
+    if (style.numbers && grid.cell.width >= least_with_numbers) figure::draw_numbers(canvas, placed);
+    if (number % grid.columns == 0) figure::draw_row_labels(canvas, placed, grid.row_labels);
+    if (first_row) figure::draw_column_labels(canvas, placed, grid.column_labels);
     const double above = first_row ? grid.column_labels.reach + 8 : 0;
-    const Face face{label_size, canvas.inks().text, true};
+    const figure::Face face{figure::label_size, canvas.inks().text, true};
     const std::string label = label_of(panel, placed.heatmap, exhibit.own_ranges);
-    canvas.put(text_at(elided(label, (grid.across - 4) / face.size, true, false), placed.box.x,
-                       placed.box.y - above - 6, face));
+    canvas.put(figure::text_at(elided(label, (grid.across - 4) / face.size, true, false), placed.box.x,
+                               placed.box.y - above - 6, face));
     if (!exhibit.own_ranges) return;
     std::vector<Rgba> colors;
     const Range& range = placed.heatmap.range;
     for (int i = 63; i >= 0; --i)
         colors.push_back(color_of(range.low + (range.high - range.low) * (static_cast<float>(i) + 0.5F) / 64.0F, range,
                                   placed.heatmap.scale, placed.map, placed.dark));
-    canvas.put(CellGrid{{placed.box.right() + 3, placed.box.y, own_bar_width, placed.box.height}, 64, 1, colors});
+    canvas.put(
+        figure::CellGrid{{placed.box.right() + 3, placed.box.y, own_bar_width, placed.box.height}, 64, 1, colors});
 }
 
-void draw_row_names(Canvas& canvas, const Exhibit& exhibit, const Grid& grid) {
+void draw_row_names(figure::Canvas& canvas, const Exhibit& exhibit, const Grid& grid) {
     for (std::size_t row = 0; row < std::min(grid.rows, exhibit.row_names.size()); ++row) {
-        const Box box = grid.box(row * grid.columns);
-        const Face face{label_size, canvas.inks().text, true};
-        canvas.put(upright(
-            text_at(printable(exhibit.row_names[row]), margin + 10, box.y + box.height / 2, face, Anchor::middle)));
+        const figure::Box box = grid.box(row * grid.columns);
+        const figure::Face face{figure::label_size, canvas.inks().text, true};
+        canvas.put(figure::upright(figure::text_at(printable(exhibit.row_names[row]), figure::margin + 10,
+                                                   box.y + box.height / 2, face, figure::Anchor::middle)));
     }
 }
 
 }  // namespace
 
 Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
-    Canvas canvas(style.dark);
+    figure::Canvas canvas(style.dark);
     if (exhibit.panels.empty()) return canvas.finished(exhibit.title);
     Grid grid;
-    LegendContents legend;
-    LegendStyle legend_style;
-    ColorBar bar;
+    figure::LegendContents legend;
+    figure::LegendStyle legend_style;
+    figure::ColorBar bar;
     std::string note, row_axis, column_axis;
     for (std::size_t i = 0; i < exhibit.panels.size(); ++i) {
         const Heatmap heatmap = exhibit.panels[i].heatmap();
@@ -289,27 +297,28 @@ Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
             row_axis = heatmap.row_axis;
             column_axis = heatmap.column_axis;
         }
-        const PlacedHeatmap placed{heatmap, grid.box(i), grid.cell, bar.map, style.dark, grid.most};
+        const figure::PlacedHeatmap placed{heatmap, grid.box(i), grid.cell, bar.map, style.dark, grid.most};
         draw_panel(canvas, exhibit, grid, i, exhibit.panels[i], placed, style);
         legend.add(heatmap);
-        legend_style = {bar.map, style.dark, hatch_spacing(placed), std::nullopt};
-        if (placed.is_reduced()) note = reduction_note(placed);
+        legend_style = {bar.map, style.dark, figure::hatch_spacing(placed), std::nullopt};
+        if (placed.is_reduced()) note = figure::reduction_note(placed);
     }
     draw_row_names(canvas, exhibit, grid);
-    const double left = margin + (exhibit.row_names.empty() ? 0 : 20);
-    const Box last = grid.box(exhibit.panels.size() - 1);
-    const Box all{grid.first.x, grid.first.y, grid.box(grid.columns - 1).right() - grid.first.x,
-                  last.bottom() - grid.first.y};
-    draw_column_name(canvas, column_axis, {all.x, all.y - label_room, all.width, 0}, grid.column_labels.reach, left);
-    draw_row_name(canvas, row_axis, all, left, heading_bottom(exhibit.title, exhibit.subtitle));
+    const double left = figure::margin + (exhibit.row_names.empty() ? 0 : 20);
+    const figure::Box last = grid.box(exhibit.panels.size() - 1);
+    const figure::Box all{grid.first.x, grid.first.y, grid.box(grid.columns - 1).right() - grid.first.x,
+                          last.bottom() - grid.first.y};
+    figure::draw_column_name(canvas, column_axis, {all.x, all.y - label_room, all.width, 0}, grid.column_labels.reach,
+                             left);
+    figure::draw_row_name(canvas, row_axis, all, left, figure::heading_bottom(exhibit.title, exhibit.subtitle));
     if (!exhibit.own_ranges) {
         legend_style.range = bar.range;
-        draw_bar_at(canvas, bar, {all.x, all.y, all.width, std::min(all.height, 320.0)}, left);
+        figure::draw_bar_at(canvas, bar, {all.x, all.y, all.width, std::min(all.height, 320.0)}, left);
     }
-    draw_legend(canvas, legend, legend_style, all.x, std::max(all.right(), all.x + 480), note);
+    figure::draw_legend(canvas, legend, legend_style, all.x, std::max(all.right(), all.x + 480), note);
     canvas.heading(exhibit.title, exhibit.subtitle);
-    draw_caption(canvas, exhibit.caption);
+    figure::draw_caption(canvas, exhibit.caption);
     return canvas.finished(exhibit.title + (exhibit.subtitle.empty() ? "" : ", " + exhibit.subtitle));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

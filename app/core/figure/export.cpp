@@ -20,7 +20,7 @@
 #include <ostream>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 namespace {
 
 using Write = void (*)(std::ostream& out, const Exhibit& exhibit, const ExportOptions& options);
@@ -180,4 +180,4 @@ Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::s
     co_return Done{};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

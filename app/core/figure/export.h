@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Thrown out of an export that was stopped.
 class ExportStopped : public Error {
@@ -53,4 +53,4 @@ void export_each(const Exhibit& exhibit, const std::string& folder, const std::s
 [[nodiscard]] Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::string ending,
                                             ExportOptions options);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

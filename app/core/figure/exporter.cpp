@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 Exporter::Exporter(std::function<void()> wake) : wake_(std::move(wake)), job_(wake_) {}
 
@@ -65,4 +65,4 @@ Resumable<Exporter::Result> Exporter::write(Order order, std::stop_token stop) {
     co_return result;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -13,7 +13,7 @@
 #include <stop_token>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Writes files in the background, so that the window never waits. One at a time: a new one waits for the previous one.
 class Exporter {
@@ -63,4 +63,4 @@ private:
     Job<Result> job_;  // last: its work uses the rest
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 using namespace figure;
 
@@ -19,38 +19,40 @@ constexpr double least_legend_width = 320;
 }  // namespace
 
 Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style) {
-    Canvas canvas(style.dark);
-    const CellSize cell = cell_size(heatmap.rows, heatmap.columns);
-    const AxisLabels rows = figure::row_labels(heatmap.row_labels, cell.height);
-    const AxisLabels columns = figure::column_labels(heatmap.column_labels, cell.width);
-    const double top = heading_bottom(heatmap.title, heatmap.subtitle);
-    const double left = margin + row_name_room(heatmap.row_axis);
-    const Box box{left + rows.reach + 8, top + 12 + column_name_room(heatmap.column_axis) + columns.reach + 8,
-                  cell.width * static_cast<double>(heatmap.columns), cell.height * static_cast<double>(heatmap.rows)};
+    figure::Canvas canvas(style.dark);
+    const figure::CellSize cell = figure::cell_size(heatmap.rows, heatmap.columns);
+    const figure::AxisLabels rows = figure::row_labels(heatmap.row_labels, cell.height);
+    const figure::AxisLabels columns = figure::column_labels(heatmap.column_labels, cell.width);
+    const double top = figure::heading_bottom(heatmap.title, heatmap.subtitle);
+    const double left = figure::margin + figure::row_name_room(heatmap.row_axis);
+    const figure::Box box{
+        left + rows.reach + 8, top + 12 + figure::column_name_room(heatmap.column_axis) + columns.reach + 8,
+        cell.width * static_cast<double>(heatmap.columns), cell.height * static_cast<double>(heatmap.rows)};
     const ColorMap map = heatmap.scale == Scale::sequential ? style.sequential : style.diverging;
-    const PlacedHeatmap placed{heatmap, box, cell, map, style.dark};
+    const figure::PlacedHeatmap placed{heatmap, box, cell, map, style.dark};
     canvas.grow(box);
-    draw_cells(canvas, placed);
-    if (style.numbers) draw_numbers(canvas, placed);
-    draw_row_labels(canvas, placed, rows);
-    draw_column_labels(canvas, placed, columns);
-    draw_column_name(canvas, heatmap.column_axis, box, columns.reach, left);
-    draw_row_name(canvas, heatmap.row_axis, box, margin, top);
-    draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left);
-    LegendContents legend;
+    figure::draw_cells(canvas, placed);
+    if (style.numbers) figure::draw_numbers(canvas, placed);
+    figure::draw_row_labels(canvas, placed, rows);
+    figure::draw_column_labels(canvas, placed, columns);
+    figure::draw_column_name(canvas, heatmap.column_axis, box, columns.reach, left);
+    figure::draw_row_name(canvas, heatmap.row_axis, box, figure::margin, top);
+    figure::draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left);
+    figure::LegendContents legend;
     legend.add(heatmap);
-    draw_legend(canvas, legend, {map, style.dark, hatch_spacing(placed), heatmap.range}, box.x,
-                std::max(box.right(), box.x + least_legend_width), placed.is_reduced() ? reduction_note(placed) : "");
+    figure::draw_legend(canvas, legend, {map, style.dark, figure::hatch_spacing(placed), heatmap.range}, box.x,
+                        std::max(box.right(), box.x + least_legend_width),
+                        placed.is_reduced() ? figure::reduction_note(placed) : "");
     canvas.heading(heatmap.title, heatmap.subtitle);
-    draw_caption(canvas, style.caption);
+    figure::draw_caption(canvas, style.caption);
     return canvas.finished(heatmap.title + (heatmap.subtitle.empty() ? "" : ", " + heatmap.subtitle));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core
 
 // The shapes that a figure is made of: where their lines run and how much room they take.
 
-namespace decoderscope::figure {
+namespace decoderscope::core::figure {
 namespace {
 
 // How far letters rise above the baseline and reach below it, in em.
@@ -115,9 +117,9 @@ Box text_box(const Text& text) {
     return {text.x - before, text.y - ascent * text.size, width, height};
 }
 
-}  // namespace decoderscope::figure
+}  // namespace decoderscope::core::figure
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 bool cells_as_pictures(const Figure& figure) {
     constexpr Index most_rectangles = 512 * 512;
@@ -127,4 +129,4 @@ bool cells_as_pictures(const Figure& figure) {
     return cells > most_rectangles;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

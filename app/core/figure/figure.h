@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // What a figure is made of. Lengths are in units of 1/96 inch, x to the right, y down.
 namespace figure {
@@ -21,7 +21,7 @@ struct Box {
 };
 
 struct FilledRectangle {
-    Box box;
+    figure::Box box;
     Rgba fill;
 };
 
@@ -40,7 +40,7 @@ struct Text {
     double x = 0, y = 0;
     double size = 12;
     Rgba color;
-    Anchor anchor = Anchor::start;
+    figure::Anchor anchor = figure::Anchor::start;
     bool bold = false;
     bool monospace = false;
     bool vertical = false;
@@ -48,14 +48,14 @@ struct Text {
 
 // Cells of equal size side by side, coloured row by row.
 struct CellGrid {
-    Box box;
+    figure::Box box;
     Index rows = 0, columns = 0;
     std::vector<Rgba> colors;
 };
 
 // Lines or dots within a box. They follow one raster over the whole figure, so that the hatches of adjacent boxes join.
 struct HatchedRectangle {
-    Box box;
+    figure::Box box;
     Hatch hatch = Hatch::none;
     Rgba color;
     double spacing = 7;
@@ -68,31 +68,32 @@ struct Point {
 
 // Straight lines from point to point, with round joins.
 struct Polyline {
-    std::vector<Point> points;
+    std::vector<figure::Point> points;
     double width = 1;
     Rgba color;
     double dash = 0;  // length of the dashes and of the gaps between them; 0: none
 };
 
 struct Circle {
-    Point center;
+    figure::Point center;
     double radius = 1;
     Rgba fill, edge;
     double edge_width = 1;
 };
 
-using Primitive = std::variant<FilledRectangle, Line, Text, CellGrid, HatchedRectangle, Polyline, Circle>;
+using Primitive = std::variant<figure::FilledRectangle, figure::Line, figure::Text, figure::CellGrid,
+                               figure::HatchedRectangle, figure::Polyline, figure::Circle>;
 
 // A straight piece of a hatch; a dot has no length and is to be drawn with round ends.
 struct Segment {
     double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
 };
-[[nodiscard]] std::vector<Segment> hatch_segments(const HatchedRectangle& rectangle);
+[[nodiscard]] std::vector<figure::Segment> hatch_segments(const figure::HatchedRectangle& rectangle);
 // The line width of the hatch; dots are drawn wider.
-[[nodiscard]] double stroke_width(const HatchedRectangle& rectangle);
+[[nodiscard]] double stroke_width(const figure::HatchedRectangle& rectangle);
 
 // A box that holds the text whichever of its fonts draws it.
-[[nodiscard]] Box text_box(const Text& text);
+[[nodiscard]] figure::Box text_box(const figure::Text& text);
 
 }  // namespace figure
 
@@ -121,4 +122,4 @@ struct FigureStyle {
 // a sliver. Beyond 1,024 rows or columns each drawn cell shows the strongest value of several, and the figure says so.
 [[nodiscard]] Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style = {});
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

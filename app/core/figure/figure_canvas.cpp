@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace decoderscope::figure {
+namespace decoderscope::core::figure {
 
 namespace {
 
@@ -259,4 +259,4 @@ Figure Canvas::finished(const std::string& name) {
     return std::exchange(figure_, {});
 }
 
-}  // namespace decoderscope::figure
+}  // namespace decoderscope::core::figure

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope::figure {
+namespace decoderscope::core::figure {
 
 // The size of labels along the axes and in the legend, and their line height.
 inline constexpr double label_size = 11;
@@ -105,4 +105,4 @@ private:
 // What was run and changed, below everything drawn so far.
 void draw_caption(Canvas& canvas, const std::string& caption);
 
-}  // namespace decoderscope::figure
+}  // namespace decoderscope::core::figure

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace decoderscope::figure {
+namespace decoderscope::core::figure {
 
 namespace {
 
@@ -201,4 +201,4 @@ void draw_column_name(Canvas& canvas, const std::string& name, const Box& box, d
     canvas.put(text);
 }
 
-}  // namespace decoderscope::figure
+}  // namespace decoderscope::core::figure

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace decoderscope::figure {
+namespace decoderscope::core::figure {
 
 // A heatmap and where its cells lie in a figure.
 struct PlacedHeatmap {
@@ -55,4 +55,4 @@ void draw_column_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisL
 void draw_row_name(Canvas& canvas, const std::string& name, const Box& box, double left, double top);
 void draw_column_name(Canvas& canvas, const std::string& name, const Box& box, double reach, double left);
 
-}  // namespace decoderscope::figure
+}  // namespace decoderscope::core::figure

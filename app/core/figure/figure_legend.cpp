@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope::figure {
+namespace decoderscope::core::figure {
 
 namespace {
 
@@ -189,4 +189,4 @@ std::vector<Tick> ticks(Range range, double length, const std::function<double(c
     return found;
 }
 
-}  // namespace decoderscope::figure
+}  // namespace decoderscope::core::figure

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope::figure {
+namespace decoderscope::core::figure {
 
 // The masks and marks that occur in some heatmaps, collected one heatmap at a time.
 class LegendContents {
@@ -72,4 +72,4 @@ struct Tick {
 [[nodiscard]] std::vector<Tick> ticks(Range range, double length,
                                       const std::function<double(const std::string&)>& room_of);
 
-}  // namespace decoderscope::figure
+}  // namespace decoderscope::core::figure

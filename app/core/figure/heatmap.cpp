@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::core {
 namespace {
 
 float largest(std::span<const float> values, float (*measure)(float)) {
@@ -25,4 +25,4 @@ Range range_of(std::span<const float> values, Scale scale) {
     return reach > 0.0F ? Range{-reach, reach} : Range{-1.0F, 1.0F};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

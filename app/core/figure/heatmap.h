@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Which masks hide a cell, as flags.
 namespace hidden_by {
@@ -53,4 +53,4 @@ struct Heatmap {
 // zero for a diverging one. Never empty.
 [[nodiscard]] Range range_of(std::span<const float> values, Scale scale);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

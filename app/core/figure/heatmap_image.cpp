@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -128,7 +128,8 @@ std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, I
                 Priority key = kHiddenPriority;
                 for (Index column = span.first; column < span.last; ++column) key = std::max(key, keys[place(column)]);
                 const Index first = (seen.row + rows.first) * heatmap.columns + seen.column + span.first;
-                *color++ = key == kHiddenPriority ? hidden_color(causes_at(heatmap, first), dark) : coloring(value_of(key));
+                *color++ =
+                    key == kHiddenPriority ? hidden_color(causes_at(heatmap, first), dark) : coloring(value_of(key));
             }
         }
     });
@@ -199,7 +200,8 @@ FOR_EACH_CPU void raise(Priority* keys, const float* values, std::size_t count) 
     for (std::size_t i = 0; i < count; ++i) keys[i] = std::max(keys[i], priority_of(values[i]));
 }
 
-FOR_EACH_CPU void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* hidden, std::size_t count) {
+FOR_EACH_CPU void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* hidden,
+                                    std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const Priority key = priority_of(values[i]);
         const bool shows = hidden[i] == hidden_by::nothing || key > kInfinitePriority;
@@ -222,4 +224,4 @@ void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index of
         raise_where_shown(keys.data(), values, heatmap.hidden.data() + offset, keys.size());
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

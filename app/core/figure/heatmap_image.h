@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // A block of cells of a heatmap.
 struct CellRect {
@@ -75,4 +75,4 @@ inline constexpr Priority kHiddenPriority = std::numeric_limits<Priority>::min()
 // Raises the keys of a row of pixels, one pixel a cell, to those of the cells from `offset` on.
 void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

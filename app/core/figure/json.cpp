@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core {
 namespace {
 
 // JSON that keeps keys in the order they are set in, and numbers as floats: 0.1 stays 0.1.
@@ -160,4 +160,4 @@ void write_json(std::ostream& out, const Exhibit& exhibit) {
     out << "}\n";
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Writes a heatmap as one JSON object: "tensor", "subtitle", "row_axis", "column_axis", "rows" and "columns" (labels),
 // "scale", "range", "values" (a list per row) and, if a mask hides some, "masked": a list of causes for each cell.
@@ -21,4 +21,4 @@ void write_json(std::ostream& out, const Exhibit& exhibit);
 // What hides a cell, for machines: "causal", "window", "padding", "custom", "hand".
 [[nodiscard]] std::vector<std::string_view> mask_causes(std::uint8_t hidden);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -11,7 +11,7 @@
 #include <ostream>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -263,4 +263,4 @@ void write_npz(std::ostream& out, const std::vector<NamedArray>& arrays) {
     archive.close();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

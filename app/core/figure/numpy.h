@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The numbers of an exhibit as arrays: what is written as NPY, NPZ and safetensors.
 struct NamedArray {
@@ -41,4 +41,4 @@ void write_npy(std::ostream& out, const Heatmap& heatmap);
 // give the same bytes. One array at a time is in memory. Throws Error if it cannot be written.
 void write_npz(std::ostream& out, const std::vector<NamedArray>& arrays);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -5,7 +5,7 @@
 
 #include <iosfwd>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Why this program can't: empty where it can.
 [[nodiscard]] Sentence pdf_obstacle();
@@ -15,4 +15,4 @@ namespace decoderscope {
 // cannot be written.
 void write_pdf(std::ostream& out, const Figure& figure);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -10,7 +10,7 @@
 #include <iosfwd>
 #include <span>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Writes a figure as a PNG with `scale` pixels per unit. Characters that the figure's fonts lack are taken from any
 // installed font that has them. The same figure gives the same bytes wherever the fonts are the same. Throws Error if
@@ -38,4 +38,4 @@ inline void check_pixel_count(std::size_t count, Index width, Index height) {
                     {{"count", count}, {"width", width}, {"height", height}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

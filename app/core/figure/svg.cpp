@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 namespace {
 
 constexpr std::string_view proportional_fonts = "Inter, Helvetica, Arial, sans-serif";
@@ -226,4 +226,4 @@ void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors
     out << "</svg>\n";
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

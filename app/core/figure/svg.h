@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Writes a figure as one self-contained SVG 1.1 document: shapes as vectors, text as text, no external references.
 // Texts are made printable first, so that the document is valid XML whatever they hold.
@@ -21,4 +21,4 @@ void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors
 // Text escaped for XML and HTML, attributes included.
 [[nodiscard]] std::string xml_escaped(std::string_view text);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <map>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 namespace {
 
@@ -123,4 +123,4 @@ void remove_leftover(const Leftover& leftover) {
     fs::remove(leftover.path.substr(0, leftover.path.size() - kEnding.size()) + std::string(kLockEnding), ignored);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

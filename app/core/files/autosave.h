@@ -9,7 +9,7 @@
 // The files in which unsaved work survives a crash: one per process, in a folder of the user's. A process has ended if
 // its lock is free: the system releases the lock however the process ends. Its process id proves nothing, since it may
 // have been reused.
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // Where they are: $XDG_STATE_HOME/decoderscope, or ~/.local/state/decoderscope; empty if there is no home.
 [[nodiscard]] std::string autosave_folder();
@@ -63,4 +63,4 @@ struct Leftover {
 // Deletes a leftover.
 void remove_leftover(const Leftover& leftover);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <new>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 Xxh64::Xxh64() : state_(XXH64_createState()) {
     if (state_ == nullptr) throw std::bad_alloc();
@@ -57,4 +57,4 @@ Resumable<std::string> checksum_of_files(std::vector<std::string> paths) {
     co_return checksum_text(hash.digest());
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

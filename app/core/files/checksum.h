@@ -11,7 +11,7 @@
 
 struct XXH64_state_s;
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // XXH64 with seed 0, by libxxhash: detects accidental changes at the speed of memory, not forgery. `xxhsum -H64 FILE`
 // prints the same digits.
@@ -36,4 +36,4 @@ private:
 // Of the bytes of these files in order, read a MB at a time. Throws Error naming the file that can't be read.
 [[nodiscard]] Resumable<std::string> checksum_of_files(std::vector<std::string> paths);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

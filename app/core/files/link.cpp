@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 std::string address_of(std::string_view typed) { return std::string(trimmed(typed.substr(0, typed.find('#')))); }
 
@@ -108,4 +108,4 @@ SessionFile session_of_link(std::string_view text) {
 
 SavedWork open_link(std::string_view text) { return open_session(session_of_link(text), link_name()); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // Where links lead: what stands before their '#'.
 struct LinkBase {
@@ -54,4 +54,4 @@ inline constexpr std::size_t kMostLinkBytes = std::size_t{4} << 20;
 // What errors call a link.
 [[nodiscard]] Sentence link_name();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

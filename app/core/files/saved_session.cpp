@@ -18,7 +18,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 namespace {
 
@@ -57,7 +57,7 @@ std::optional<SavedTensor> saved_tensor(const Tensor& tensor, const Tensor& exam
 TokenRows whole_rows(const Tensor& tensor) { return rows_of(tensor, Tensor()); }
 
 // The rows as texts, if the tokenizer encodes them to the same ids.
-std::optional<std::vector<std::string>> as_texts(const TokenRows& rows, const Tokenizer& tokenizer) {
+std::optional<std::vector<std::string>> as_texts(const TokenRows& rows, const tokenizer::Tokenizer& tokenizer) {
     if (!tokenizer.can_encode()) return std::nullopt;
     std::vector<std::string> texts;
     for (const std::vector<Index>& row : rows) {
@@ -73,7 +73,7 @@ std::optional<std::vector<std::string>> as_texts(const TokenRows& rows, const To
     return texts;
 }
 
-SavedSequence saved_sequence(const Tensor& tokens, const Tensor& mask, const Tokenizer& tokenizer) {
+SavedSequence saved_sequence(const Tensor& tokens, const Tensor& mask, const tokenizer::Tokenizer& tokenizer) {
     SavedSequence saved;
     const TokenRows rows = rows_of(tokens, mask);
     if (!tokens.empty() && std::none_of(rows.begin(), rows.end(), [](const auto& row) { return row.empty(); })) {
@@ -112,7 +112,8 @@ Tensor mask_of(const TokenRows& rows, std::string_view length_axis, const std::s
     return padded_batch(rows, length_axis).tokens;
 }
 
-std::optional<TokenRows> rows_of(const SavedSequence& saved, const Tokenizer& tokenizer, const std::string& before) {
+std::optional<TokenRows> rows_of(const SavedSequence& saved, const tokenizer::Tokenizer& tokenizer,
+                                 const std::string& before) {
     if (saved.tokens) return saved.tokens;
     if (!saved.text) return std::nullopt;
     if (!tokenizer.can_encode())
@@ -126,7 +127,7 @@ std::optional<TokenRows> rows_of(const SavedSequence& saved, const Tokenizer& to
 }
 
 // Restores a sequence of the session: its ids and its mask.
-bool restore(const SavedSequence& saved, const Tokenizer& tokenizer, std::string_view length_axis,
+bool restore(const SavedSequence& saved, const tokenizer::Tokenizer& tokenizer, std::string_view length_axis,
              const std::string& before, Tensor& tokens, Tensor& mask) {
     const std::optional<TokenRows> rows = rows_of(saved, tokenizer, before);
     if (rows) {
@@ -180,7 +181,7 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
 
 SavedInput saved_input(const Scenario& scenario) {
     const Inputs& in = scenario.inputs;
-    const Model& model = *scenario.model();
+    const load::Model& model = *scenario.model();
     SavedInput saved;
     saved.target = saved_sequence(in.tokens, in.attention_mask, model.tokenizer);
     saved.source = saved_sequence(in.encoder_tokens, in.encoder_attention_mask, model.encoder_tokenizer);
@@ -190,7 +191,7 @@ SavedInput saved_input(const Scenario& scenario) {
     return saved;
 }
 
-RestoredInput restored_input(const SavedInput& saved, const Model& model, const Config& config) {
+RestoredInput restored_input(const SavedInput& saved, const load::Model& model, const Config& config) {
     const Inputs& example = model.example;
     RestoredInput restored;
     Inputs& in = restored.inputs;
@@ -232,20 +233,20 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_bundled(const std::string& name) {
-    const auto& all = bundled_models();
-    return std::any_of(all.begin(), all.end(), [&](const BundledModel& model) { return model.name == name; });
+    const auto& all = load::bundled_models();
+    return std::any_of(all.begin(), all.end(), [&](const load::BundledModel& model) { return model.name == name; });
 }
 
 // Where a model's files are; empty for one generated from a seed.
 std::string files_of_model(const std::string& name) {
-    const auto& trained = trained_models();
-    if (std::find(trained.begin(), trained.end(), name) != trained.end()) return trained_model_folder(name);
+    const auto& trained = load::trained_models();
+    if (std::find(trained.begin(), trained.end(), name) != trained.end()) return load::trained_model_folder(name);
     return is_bundled(name) ? std::string() : name;
 }
 
 // ---- out
 
-SavedModel saved_model(const Model& model) {
+SavedModel saved_model(const load::Model& model) {
     const bool bundled = is_bundled(model.name);
     return {.name = bundled ? model.name : model.path,
             .bundled = bundled,
@@ -307,7 +308,7 @@ public:
 private:
     struct Opened {
         SavedModel saved;
-        std::shared_ptr<const Model> model;
+        std::shared_ptr<const load::Model> model;
         bool as_it_was = true;
     };
 
@@ -411,12 +412,12 @@ Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work)
 Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace) {
     if (trace) {
         ModelChecksums sums;
-        sums.weights = co_await checksum_of_files(open_trace(name).files);
+        sums.weights = co_await checksum_of_files(trace::open_trace(name).files);
         co_return sums;
     }
     const std::string files = files_of_model(name);
     if (files.empty()) co_return ModelChecksums();
-    const Checkpoint checkpoint{fs::path(files)};
+    const load::Checkpoint checkpoint{fs::path(files)};
     std::vector<std::string> weights = checkpoint.files();
     std::sort(weights.begin(), weights.end());
     const std::string config = (checkpoint.folder() / "config.json").string();
@@ -439,4 +440,4 @@ SessionFile session_file_of(const SavedWork& work) {
     return file;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

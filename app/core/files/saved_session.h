@@ -12,7 +12,7 @@
 #include <vector>
 
 // A run's inputs, and their form in a session's file.
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // The shortest form that reads back to the same numbers: a text if the tokenizer gives the same tokens for it, else
 // ids; vectors by their source.
@@ -24,7 +24,7 @@ struct RestoredInput {
     std::string inputs_path;  // the file that vectors come from; empty: none
     std::vector<Sentence> remarks;
 };
-[[nodiscard]] RestoredInput restored_input(const SavedInput& saved, const Model& model, const Config& config);
+[[nodiscard]] RestoredInput restored_input(const SavedInput& saved, const load::Model& model, const Config& config);
 
 // The user's work between a session's file and the session in the window: its model is read, ready to run.
 
@@ -36,7 +36,7 @@ struct PinnedWork {
 struct SavedWork {
     Scenario scenario;
     Cursor cursor;  // no step: where the model's author suggests
-    Sampling sampling;
+    generate::Sampling sampling;
     SavedView view;
     std::vector<PinnedWork> pins;
     std::string saved_as;           // the file it was opened from or saved to; empty: none yet
@@ -66,4 +66,4 @@ struct ModelChecksums {
 // The work as its file holds it, except for the models' checksums, which take longer to compute.
 [[nodiscard]] SessionFile session_file_of(const SavedWork& work);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

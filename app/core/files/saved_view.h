@@ -12,7 +12,7 @@
 #include <utility>
 
 // The window's part of the user's work, which is saved with it: the open tab and its choices.
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // The tab that is open by default.
 inline constexpr std::string_view kStepLab = "step", kDiffLab = "diff";
@@ -48,7 +48,7 @@ struct SavedCompare {
     std::pair<std::string, std::string> option;  // the other configuration: a key and its value
     std::string file;                            // an absolute path; empty: none
     double tolerance = 0.0;
-    BisectQuestion bisect = {};
+    bisect::BisectQuestion bisect = {};
     bool operator==(const SavedCompare&) const = default;
 };
 
@@ -61,4 +61,4 @@ struct SavedView {
     bool operator==(const SavedView&) const = default;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

@@ -10,7 +10,7 @@
 #include <map>
 #include <ostream>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 namespace {
 
@@ -78,7 +78,7 @@ OrderedJson json_of(const SavedModel& model, const fs::path& folder) {
     if (!model.config.empty()) json["config"] = model.config;
     if (!model.answers.empty()) json["answers"] = object_of(model.answers);
     if (model.trace) json["trace"] = true;
-    if (!model.mapping.empty()) json["mapping"] = OrderedJson::parse(mapping_to_json(model.mapping));
+    if (!model.mapping.empty()) json["mapping"] = OrderedJson::parse(load::names::mapping_to_json(model.mapping));
     return json;
 }
 
@@ -143,7 +143,7 @@ OrderedJson json_of(const Cursor& cursor) {
     return json;
 }
 
-OrderedJson json_of(const Sampling& sampling) {
+OrderedJson json_of(const generate::Sampling& sampling) {
     return {{"temperature", sampling.temperature},
             {"top_k", sampling.top_k},
             {"top_p", sampling.top_p},
@@ -169,10 +169,10 @@ OrderedJson json_of(const SavedNorms& norms) {
     return json;
 }
 
-OrderedJson json_of(const BisectQuestion& question) {
+OrderedJson json_of(const bisect::BisectQuestion& question) {
     OrderedJson json = OrderedJson::object();
     if (question.tolerance) json["tolerance"] = *question.tolerance;
-    for (const ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
+    for (const bisect::ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
     return json;
 }
 
@@ -181,7 +181,7 @@ OrderedJson json_of(const SavedCompare& compare, const fs::path& folder) {
                         {"tolerance", compare.tolerance}};
     if (!compare.option.first.empty()) json["set"] = {{compare.option.first, compare.option.second}};
     if (!compare.file.empty()) json["file"] = written_path(compare.file, folder);
-    if (compare.bisect != BisectQuestion()) json["bisect"] = json_of(compare.bisect);
+    if (compare.bisect != bisect::BisectQuestion()) json["bisect"] = json_of(compare.bisect);
     return json;
 }
 
@@ -216,4 +216,4 @@ void write_session_file(const std::string& path, const SessionFile& file) {
     remove_abandoned(path);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

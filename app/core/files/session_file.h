@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // The parts of the work that can differ from what was opened or last saved.
 enum class WorkPart { edits, input, settings, sampling, pin, training };
@@ -27,9 +27,9 @@ inline constexpr std::array<std::string_view, 6> kWorkPartNames = {"edits",    "
 // The work at one moment, to compare the present one with.
 struct WorkMark {
     Scenario scenario;
-    Sampling sampling;
+    generate::Sampling sampling;
     std::shared_ptr<const ReferenceRun> pinned;
-    TrainingPlan training = {};
+    train::TrainingPlan training = {};
 };
 
 // What differs between the two; empty if saving would write the same.
@@ -41,10 +41,10 @@ struct WorkMark {
 struct SavedModel {
     std::string name;  // a bundled model's, or an absolute path
     bool bundled = false;
-    Overrides answers;            // to what its files don't say
-    Mapping mapping;              // of its tensors, if one was given
-    bool trace = false;           // a trace, opened without its model
-    std::string weights, config;  // checksums of its files; empty if not known
+    Overrides answers;             // to what its files don't say
+    load::names::Mapping mapping;  // of its tensors, if one was given
+    bool trace = false;            // a trace, opened without its model
+    std::string weights, config;   // checksums of its files; empty if not known
     bool operator==(const SavedModel&) const = default;
 };
 
@@ -91,7 +91,7 @@ struct SavedPin {
 struct SessionFile {
     SavedRun run;
     Cursor cursor;  // no step: where the model's author suggests
-    Sampling sampling;
+    generate::Sampling sampling;
     SavedView view;
     std::vector<SavedPin> pins;
     std::string saved_as;           // in an autosave: the file that this work was opened from or saved to; else empty
@@ -113,4 +113,4 @@ inline constexpr std::string_view kSessionEnding = ".dscope";
 [[nodiscard]] SessionFile read_session_file(const std::string& path);
 void write_session_file(const std::string& path, const SessionFile& file);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

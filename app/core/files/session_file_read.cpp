@@ -11,7 +11,7 @@
 #include <cmath>
 #include <filesystem>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 namespace {
 
@@ -57,8 +57,8 @@ SavedModel read_model(JsonObject json, const fs::path& folder) {
     model.bundled = json.find("bundled") != nullptr;
     if (model.bundled) {
         model.name = json.text("bundled");
-        const auto& known = bundled_models();
-        if (std::none_of(known.begin(), known.end(), [&](const BundledModel& m) { return m.name == model.name; }))
+        const auto& known = load::bundled_models();
+        if (std::none_of(known.begin(), known.end(), [&](const load::BundledModel& m) { return m.name == model.name; }))
             json.fail("bundled", message("\"{name}\" is no bundled model; `decoderscope models` lists them",
                                          {{"name", model.name}}));
     } else {
@@ -69,7 +69,7 @@ SavedModel read_model(JsonObject json, const fs::path& folder) {
     model.answers = read_overrides(json, "answers");
     model.trace = json.find("trace") != nullptr && json.boolean("trace");
     if (const Json* mapping = json.find("mapping"))
-        model.mapping = naming("mapping", [&] { return parse_mapping(mapping->dump()); });
+        model.mapping = naming("mapping", [&] { return load::names::parse_mapping(mapping->dump()); });
     json.finish();
     return model;
 }
@@ -187,7 +187,7 @@ std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
 
 std::string read_mutation(JsonObject& json) {
     std::string name = json.text("mutation", "");
-    if (!name.empty() && find_mutation(name) == nullptr)
+    if (!name.empty() && mutations::find_mutation(name) == nullptr)
         json.fail("mutation", message("\"{name}\" is unknown; expected the name of a mistake that this program knows",
                                       {{"name", name}}));
     return name;
@@ -219,14 +219,14 @@ Cursor read_cursor(JsonObject json) {
     return cursor;
 }
 
-Sampling read_sampling(JsonObject json) {
-    Sampling sampling;
+generate::Sampling read_sampling(JsonObject json) {
+    generate::Sampling sampling;
     if (json.find("temperature") != nullptr) sampling.temperature = json.number("temperature");
     if (json.find("top_k") != nullptr) sampling.top_k = json.index("top_k");
     if (json.find("top_p") != nullptr) sampling.top_p = json.number("top_p");
     if (json.find("seed") != nullptr) sampling.seed = json.whole("seed");
     json.finish();
-    naming("sampling", [&] { check_sampling(sampling); });
+    naming("sampling", [&] { generate::check_sampling(sampling); });
     return sampling;
 }
 
@@ -271,8 +271,8 @@ SavedNorms read_norms(JsonObject json) {
     return norms;
 }
 
-BisectQuestion read_question(JsonObject json) {
-    BisectQuestion question;
+bisect::BisectQuestion read_question(JsonObject json) {
+    bisect::BisectQuestion question;
     if (json.find("tolerance") != nullptr) question.tolerance = json.number("tolerance");
     if (question.tolerance && (!std::isfinite(*question.tolerance) || *question.tolerance <= 0.0))
         json.fail("tolerance", message("expected a number above 0"));
@@ -397,4 +397,4 @@ SessionFile read_session_file(const std::string& path) {
     return naming(path, [&] { return parse_session(text, folder); });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 namespace {
 
-Resumable<ModelChecksums> sums_of(std::shared_ptr<const Model> model) {
+Resumable<ModelChecksums> sums_of(std::shared_ptr<const load::Model> model) {
     ModelChecksums sums;
     try {
         sums = co_await checksums_of_model(model->path.empty() ? model->name : model->path, model->recorded != nullptr);
@@ -22,7 +22,7 @@ Resumable<ModelChecksums> sums_of(std::shared_ptr<const Model> model) {
 
 }  // namespace
 
-std::optional<ModelChecksums> ModelSums::find(const std::shared_ptr<const Model>& model) {
+std::optional<ModelChecksums> ModelSums::find(const std::shared_ptr<const load::Model>& model) {
     if (const auto known = known_.find(model); known != known_.end()) return known->second;
     if (std::find(asked_.begin(), asked_.end(), model) == asked_.end()) asked_.push_back(model);
     return std::nullopt;
@@ -191,7 +191,7 @@ SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
             file.saved_as.clear();
             file.changed.clear();
         }
-        const auto put = [&](SavedRun& run, const std::shared_ptr<const Model>& model) {
+        const auto put = [&](SavedRun& run, const std::shared_ptr<const load::Model>& model) {
             ModelChecksums sums = sums_.find(model).value_or(ModelChecksums());
             run.model.weights = std::move(sums.weights);
             run.model.config = std::move(sums.config);
@@ -212,4 +212,4 @@ void SessionKeeper::forget_adopted() {
     adopted_.clear();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

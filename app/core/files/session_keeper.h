@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // The checksums of open models, computed once each, a piece of their files at a time: reading a large model takes a
 // while, and other saves must not wait for it.
@@ -25,14 +25,14 @@ class ModelSums {
 public:
     // Nothing while they are being computed; the first call starts that. Empty for a model whose files can no longer be
     // read.
-    [[nodiscard]] std::optional<ModelChecksums> find(const std::shared_ptr<const Model>& model);
+    [[nodiscard]] std::optional<ModelChecksums> find(const std::shared_ptr<const load::Model>& model);
     // Reads the next piece. Returns false if there is nothing to compute.
     bool advance();
 
 private:
-    std::vector<std::shared_ptr<const Model>> asked_;  // the first one is under way
+    std::vector<std::shared_ptr<const load::Model>> asked_;  // the first one is under way
     std::optional<Resumable<ModelChecksums>> under_way_;
-    std::map<std::weak_ptr<const Model>, ModelChecksums, std::owner_less<>> known_;
+    std::map<std::weak_ptr<const load::Model>, ModelChecksums, std::owner_less<>> known_;
 };
 
 // Writes a session's work in the background, so that the window never waits for a disk or a checksum: to a named file
@@ -117,4 +117,4 @@ private:
     JobRunner runner_;  // last: its work uses the rest
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

@@ -13,7 +13,7 @@
 #include <ostream>
 #include <sstream>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 namespace {
 
@@ -146,4 +146,4 @@ void save_settings(const std::string& path, const Settings& settings) {
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

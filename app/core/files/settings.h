@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::files {
 
 // What the system around the window is set to, and what it has. A setting of the program's own comes first.
 struct Surroundings {
@@ -54,4 +54,4 @@ struct Settings {
 // Writes settings, creating the folder. Throws Error naming the file if it can't be written.
 void save_settings(const std::string& path, const Settings& settings);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::files

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <set>
 
-namespace decoderscope {
+namespace decoderscope::core::glossary {
 
 namespace {
 
@@ -224,4 +224,4 @@ const GlossaryTerm* TermFinder::term_of_label(std::string_view label) const {
     return found.empty() ? nullptr : found.front().term;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::glossary

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::glossary {
 
 // A term of the window in plain words.
 struct GlossaryTerm {
@@ -70,4 +70,4 @@ private:
     std::multimap<std::string, Spelling, std::less<>> by_first_word_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::glossary

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::core::glossary {
 
 namespace {
 
@@ -496,4 +496,4 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
 
 std::span<const GlossaryTerm> glossary() { return kTerms; }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::glossary

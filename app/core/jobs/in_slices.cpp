@@ -1,7 +1,7 @@
 // Work in slices, on the thread that calls advance().
 #include "app/core/jobs/job.h"
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 struct JobRunner::State {
     struct Started {
@@ -89,4 +89,4 @@ std::optional<JobRunner::Clock::time_point> JobRunner::due() const {
     return state_->waiting ? std::optional(state_->waiting->due) : std::nullopt;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

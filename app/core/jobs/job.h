@@ -12,7 +12,7 @@
 #include <optional>
 #include <stop_token>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Does work that takes longer than a frame, one piece of work at a time: on its own thread (on_threads.cpp), or, in a
 // build without threads, in slices between frames, whenever advance() is called (in_slices.cpp). A Job (job.h) returns
@@ -166,4 +166,4 @@ private:
     JobRunner runner_;  // last: its work uses the rest
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 struct JobRunner::State {
     struct Waiting {
@@ -120,4 +120,4 @@ void JobRunner::advance(Clock::time_point) {}
 
 std::optional<JobRunner::Clock::time_point> JobRunner::due() const { return std::nullopt; }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Ends a slice of work: `co_yield kPause;`.
 struct Pause {};
@@ -24,7 +24,7 @@ public:
     std::suspend_always yield_value(Pause) noexcept { return {}; }
     void unhandled_exception() { thrown_ = std::current_exception(); }
 
-    void wait_for(ResumablePromise& inner) { inner_ = &inner; }
+    void wait_for(detail::ResumablePromise& inner) { inner_ = &inner; }
     void rethrow() const {
         if (thrown_) std::rethrow_exception(thrown_);
     }
@@ -44,7 +44,7 @@ protected:
 
 private:
     std::coroutine_handle<> self_;
-    ResumablePromise* inner_ = nullptr;
+    detail::ResumablePromise* inner_ = nullptr;
     std::exception_ptr thrown_;
 };
 
@@ -59,7 +59,7 @@ class [[nodiscard]] Resumable {
 public:
     class promise_type : public detail::ResumablePromise {
     public:
-        promise_type() : ResumablePromise(std::coroutine_handle<promise_type>::from_promise(*this)) {}
+        promise_type() : detail::ResumablePromise(std::coroutine_handle<promise_type>::from_promise(*this)) {}
         Resumable get_return_object() { return Resumable(std::coroutine_handle<promise_type>::from_promise(*this)); }
         void return_value(T value) { value_ = std::move(value); }
         T take() { return std::move(*value_); }
@@ -123,4 +123,4 @@ struct Done {};
     co_return execution.run();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

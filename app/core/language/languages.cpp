@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::language {
 
 namespace {
 
@@ -52,7 +52,7 @@ std::string name_in(const fs::path& file) {
 
 std::vector<Language> languages() {
     try {
-        return languages_in(asset_path("messages"));
+        return languages_in(load::asset_path("messages"));
     } catch (const Error&) {
         return {{std::string(kEnglish), "English", ""}};  // not a message: each language is named in itself
     }
@@ -132,4 +132,4 @@ Sentence WindowLanguage::give_up(std::span<const char32_t> lacking) {
         {{"language", std::exchange(spoken_, std::string(kEnglish))}, {"package", font_package_for(lacking)}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::language

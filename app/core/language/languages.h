@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::language {
 
 // A language of the window.
 struct Language {
@@ -65,4 +65,4 @@ private:
     std::map<std::string, std::unique_ptr<const Catalog>> catalogs_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::language

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::language {
 
 namespace {
 
@@ -299,4 +299,4 @@ PoFile parse_po(std::string_view text) {
     return file;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::language

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core::language {
 
 // Which of a language's plural forms a count takes.
 struct PluralRule {
@@ -36,4 +36,4 @@ struct PoFile {
 // The value of a line of the header; empty if there is none.
 [[nodiscard]] std::string header_line(const PoHeader& header, std::string_view name);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::language

@@ -13,7 +13,7 @@
 #include <memory>
 #include <set>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -235,7 +235,7 @@ private:
                 "is none or it is harmless, or a sentence with `if: true`",
                 {{"id", question.id}, {"count", right.size()}});
         const std::string first = first_wrong_step(*opened_);
-        const Mutation* mutation = mutation_of(*opened_);
+        const mutations::Mutation* mutation = mutation_of(*opened_);
         const bool harmless = mutation == nullptr || mutation->harmless;
         if (!harmless && by.solution.empty())
             throw Error("{id}: no solution; the first wrong step is {step}", {{"id", question.id}, {"step", first}});
@@ -294,7 +294,7 @@ bool is_prose(const BlockLine& line) {
     static const std::set<std::string_view> keys = {"title", "summary", "ask",       "choice",  "reply",
                                                     "hint",  "learned", "otherwise", "caption", "columns"};
     const bool names_mutation =
-        line.key == "choice" && (line.value == "nothing" || find_mutation(line.value) != nullptr);
+        line.key == "choice" && (line.value == "nothing" || mutations::find_mutation(line.value) != nullptr);
     return keys.contains(line.key) && !names_mutation;
 }
 
@@ -344,4 +344,4 @@ std::vector<Sentence> compare_translation(const std::string& lesson, const std::
     return differences;
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // Plays a lesson: opens every place, computes every number, gives every solution and every wrong answer, and answers at
 // random. What is wrong, a sentence each that begins with file and line. `tabs` are the ids of the window's tabs.
@@ -19,4 +19,4 @@ namespace decoderscope::lessons {
 // can't be read.
 [[nodiscard]] std::vector<Sentence> compare_translation(const std::string& lesson, const std::string& translation);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -264,4 +264,4 @@ Value evaluate(const Expression& e, const Scope& scope) {
     throw Error(": stands for a whole axis; expected it between brackets");
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

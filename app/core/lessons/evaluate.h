@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // What the names in an expression mean, from the innermost: variables, the question's names, the lesson's names, and
 // the tensors of the run.
@@ -22,4 +22,4 @@ struct Scope {
 // Computes an expression. Throws Error that names the function, tensor or index that doesn't fit.
 [[nodiscard]] Value evaluate(const Expression& expression, const Scope& scope);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

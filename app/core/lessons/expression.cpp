@@ -10,7 +10,7 @@
 #include <optional>
 #include <sstream>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -293,4 +293,4 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
     return parts;
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // Numbers with their axes; a single number has none.
 struct Numbers {
@@ -75,4 +75,4 @@ struct Expression {
 // Names that a lesson gives to expressions.
 using Lets = std::map<std::string, ExpressionRef, std::less<>>;
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <numeric>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -170,7 +170,7 @@ using Given = std::span<const Value>;
 struct Sequence {
     const Tensor& tokens;  // [batch, pos]
     const Tensor& mask;    // [batch, pos], may be absent
-    const Tokenizer& tokenizer;
+    const tokenizer::Tokenizer& tokenizer;
 };
 Sequence target(const Scenario& s) { return {s.inputs.tokens, s.inputs.attention_mask, s.model()->tokenizer}; }
 Sequence source(const Scenario& s) {
@@ -257,10 +257,10 @@ const TextFunction* find_text_function(std::string_view name) {
     return found != kTextFunctions.end() ? &*found : nullptr;
 }
 
-Index id_of(const Tokenizer& tokenizer, std::string_view text) {
+Index id_of(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
     for (Index id = 0; id < tokenizer.size(); ++id)
         if (tokenizer.piece(id) == text || token_text(tokenizer, id) == text) return id;
     throw Error("the vocabulary has no token '{text}'", {{"text", text}});
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

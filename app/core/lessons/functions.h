@@ -7,7 +7,7 @@
 #include <string_view>
 
 // The functions of expressions that need nothing but their arguments.
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 using PureFunction = Value (*)(std::span<const Value> arguments);
 struct NamedFunction {
@@ -35,6 +35,6 @@ struct TextFunction {
 [[nodiscard]] const TextFunction* find_text_function(std::string_view name);
 
 // The id of the token with this text. Throws Error if the vocabulary has none.
-[[nodiscard]] Index id_of(const Tokenizer& tokenizer, std::string_view text);
+[[nodiscard]] Index id_of(const tokenizer::Tokenizer& tokenizer, std::string_view text);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

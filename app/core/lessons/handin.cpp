@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -66,7 +66,7 @@ JudgedAnswer judged(const Lesson& lesson, const Question& question, const Handed
         const Place* place = place_before(lesson, question.id);
         if (place == nullptr) throw Error("no place with a model stands before the question");
         const auto opened = std::make_shared<const Scenario>(scenario_of(*place, lesson.path));
-        const SavedWork work = open_session(parse_session(handed.run, ""), "run");
+        const files::SavedWork work = files::open_session(files::parse_session(handed.run, ""), "run");
         check_model(*opened, work.scenario);
         Scenario scenario = work.scenario;
         scenario.gradients_of = opened->gradients_of;
@@ -140,4 +140,4 @@ JudgedHandin judge_handin(const std::string& path) {
     });
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

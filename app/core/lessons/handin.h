@@ -6,7 +6,7 @@
 #include <vector>
 
 // What a learner hands in, and what is found when it is judged again.
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // The contents of a hand-in file: the answers, each with the run that it was given for.
 [[nodiscard]] std::string handin_text(const Lesson& lesson, const LessonProgress& progress);
@@ -32,4 +32,4 @@ struct JudgedHandin {
 // the file.
 [[nodiscard]] JudgedHandin judge_handin(const std::string& path);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

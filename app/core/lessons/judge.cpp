@@ -9,13 +9,14 @@
 #include <cmath>
 #include <filesystem>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
 std::string path_of_model(const std::string& model, const std::string& lesson_path) {
-    const auto& bundled = bundled_models();
-    if (std::ranges::any_of(bundled, [&](const BundledModel& known) { return known.name == model; })) return model;
+    const auto& bundled = load::bundled_models();
+    if (std::ranges::any_of(bundled, [&](const load::BundledModel& known) { return known.name == model; }))
+        return model;
     const std::filesystem::path path = model;
     return path.is_absolute() ? model : (std::filesystem::path(lesson_path).parent_path() / path).string();
 }
@@ -29,7 +30,7 @@ Index index_of(const Expression& expression, const Scope& scope) {
 }  // namespace
 
 Scenario scenario_of(const Place& place, const std::string& lesson_path) {
-    Scenario scenario = decoderscope::scenario_of(load_model(path_of_model(place.model, lesson_path)));
+    Scenario scenario = decoderscope::core::scenario_of(load::load_model(path_of_model(place.model, lesson_path)));
     return changed(std::move(scenario), place.changes);
 }
 
@@ -244,7 +245,7 @@ std::vector<std::size_t> right_choices(const Asked& asked) {
     if (const auto* by = std::get_if<ByChoice>(&asked.question.answer)) add_where(by->choices, by_condition);
     const auto* bug = std::get_if<ByBug>(&asked.question.answer);
     if (bug == nullptr || asked.opened == nullptr) return right;
-    const Mutation* mutation = mutation_of(*asked.opened);
+    const mutations::Mutation* mutation = mutation_of(*asked.opened);
     const bool by_sentence =
         std::ranges::any_of(bug->choices, [](const Choice& choice) { return choice.right != nullptr; });
     if (mutation != nullptr && !mutation->harmless)
@@ -259,13 +260,14 @@ std::vector<std::size_t> right_choices(const Asked& asked) {
 std::string first_wrong_step(const Scenario& mutant) {
     if (mutant.mutation.empty()) return {};
     const std::shared_ptr<const Plan> wrong = plan_of(mutant), right = plan_of(without_mutation(mutant));
-    const Ref first = first_changed(*right, *wrong);
+    const Ref first = mutations::first_changed(*right, *wrong);
     return first == nullptr ? std::string() : first->name;
 }
 
 Shown shown_choice(const Choice& choice, const Scope& scope) {
     if (choice.mutation.empty()) return shown(choice.text, scope);
-    if (const Mutation* mutation = find_mutation(choice.mutation)) return words(tr(mutation->cause));
+    if (const mutations::Mutation* mutation = mutations::find_mutation(choice.mutation))
+        return words(tr(mutation->cause));
     return words(tr("Nothing is wrong: these are the numbers that were meant."));
 }
 
@@ -273,4 +275,4 @@ Verdict judge(const Asked& asked, const Answer& answer) {
     return std::visit(Judge{asked}, asked.question.answer, answer);
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

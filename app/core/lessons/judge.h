@@ -9,7 +9,7 @@
 #include <vector>
 
 // From a place in a lesson to what the window shows.
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // The scenario that a place with a model opens; a path of a model is relative to the lesson's file. Throws Error.
 [[nodiscard]] Scenario scenario_of(const Place& place, const std::string& lesson_path);
@@ -81,4 +81,4 @@ struct Asked {
 // How a choice of a question is shown: its own text, or the mutation's sentence.
 [[nodiscard]] Shown shown_choice(const Choice& choice, const Scope& scope);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -13,7 +13,7 @@
 #include <set>
 #include <sstream>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -351,4 +351,4 @@ std::vector<const Question*> questions_of(const Lesson& lesson) {
     return all;
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // What is closed while a question is open, because it would give the answer away.
 struct Withheld {
@@ -185,4 +185,4 @@ void read_head(const BlockSource& source, Lesson& lesson);
 // "NAME = EXPRESSION".
 void add_let(Lets& lets, const std::string& text);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -123,7 +123,7 @@ std::vector<Choice> choices_of(QuestionLines& lines, bool of_bug) {
     for (const Group& group : lines.groups("choice")) {
         Choice choice{.right = lines.condition_of(group), .reply = lines.reply_of(group), .line = group.head.line};
         const std::string& text = group.head.value;
-        if (of_bug && (text == "nothing" || find_mutation(text) != nullptr))
+        if (of_bug && (text == "nothing" || mutations::find_mutation(text) != nullptr))
             choice.mutation = text;
         else
             choice.text = lines.at(group.head, [&] { return lines.prose(text); });
@@ -264,4 +264,4 @@ Question read_question(const BlockSource& source) {
     return question;
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

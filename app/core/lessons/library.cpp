@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <tuple>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -18,7 +18,7 @@ constexpr std::string_view kFile = "lesson.md";
 // The folder of the program's lessons; empty if it is missing.
 fs::path lessons_folder() {
     try {
-        return asset_path("lessons");
+        return load::asset_path("lessons");
     } catch (const Error&) {
         return {};
     }
@@ -114,4 +114,4 @@ std::vector<std::string> translations_of(const std::string& path) {
     return languages;
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

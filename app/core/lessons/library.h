@@ -7,7 +7,7 @@
 #include <vector>
 
 // The lessons that come with the program.
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // What the list says of a lesson.
 struct LessonCard {
@@ -37,4 +37,4 @@ struct LessonCard {
 // The languages that a lesson is translated to.
 [[nodiscard]] std::vector<std::string> translations_of(const std::string& path);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -74,9 +74,9 @@ Resumable<ShownPage> shown_page(std::shared_ptr<const Lesson> lesson, std::size_
     co_return all;
 }
 
-decoderscope::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
-                                          const std::shared_ptr<const Lesson>& lesson, std::size_t page,
-                                          const std::shared_ptr<const Scenario>& opened) {
+decoderscope::core::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
+                                                const std::shared_ptr<const Lesson>& lesson, std::size_t page,
+                                                const std::shared_ptr<const Scenario>& opened) {
     // With `opened`, because the texts compare with it.
     return derived.later<ShownPage>({snapshot.run}, std::tuple(lesson->name, page, opened.get(), lesson->path), [&] {
         return shown_page(lesson, page, std::make_shared<Runs>(snapshot.scenario, snapshot.run, opened));
@@ -340,4 +340,4 @@ std::string language_of(const Lesson& lesson) {
 
 void write_lesson_page(std::ostream& out, const Lesson& lesson) { LessonPage(out, lesson).write(); }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -12,7 +12,7 @@
 #include <vector>
 
 // A page of a lesson with its numbers, as the window and the export show it.
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 struct ShownTable {
     Shown caption;
@@ -41,9 +41,10 @@ struct ShownPage {
                                               std::shared_ptr<Runs> runs);
 
 // The page as of a session's run; empty while it is computed. `opened` is what the lesson's place opened.
-[[nodiscard]] decoderscope::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
-                                                        const std::shared_ptr<const Lesson>& lesson, std::size_t page,
-                                                        const std::shared_ptr<const Scenario>& opened);
+[[nodiscard]] decoderscope::core::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
+                                                              const std::shared_ptr<const Lesson>& lesson,
+                                                              std::size_t page,
+                                                              const std::shared_ptr<const Scenario>& opened);
 
 // The language that a lesson is written in: "zh_CN" of "lesson.zh_CN.md"; "en" where the file's name says nothing.
 [[nodiscard]] std::string language_of(const Lesson& lesson);
@@ -53,4 +54,4 @@ struct ShownPage {
 // Throws Error where a place can't be opened.
 void write_lesson_page(std::ostream& out, const Lesson& lesson);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

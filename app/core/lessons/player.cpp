@@ -9,14 +9,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
 // As progress keeps it: in one line, with its keys in order.
 std::string run_text(const Session& session) {
-    const SavedWork work{.scenario = session.shown().scenario, .cursor = session.cursor()};
-    return nlohmann::json::parse(session_text(session_file_of(work), "")).dump();
+    const files::SavedWork work{.scenario = session.shown().scenario, .cursor = session.cursor()};
+    return nlohmann::json::parse(files::session_text(files::session_file_of(work), "")).dump();
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ void Player::note_solved(const Session& session, const Question& question, const
 
 // Whether the learner has changed what the place opened.
 bool Player::is_touched(const Scenario& now) const {
-    return !opened_ || !changed_parts({*opened_, {}, nullptr}, {now, {}, nullptr}).empty();
+    return !opened_ || !files::changed_parts({*opened_, {}, nullptr}, {now, {}, nullptr}).empty();
 }
 
 std::optional<Verdict> Player::watch(const Session& session) {
@@ -184,4 +184,4 @@ void Player::ask_hint(const Question& question) {
     hints = std::min(hints + 1, kHints);
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // A lesson being read: its page, what is solved, and what its place opened. It changes nothing itself: it returns the
 // commands.
@@ -70,4 +70,4 @@ private:
     std::uint64_t watched_ = 0;           // the version of the last run that was watched
 };
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <ostream>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -110,7 +110,7 @@ Answer answer_of(const nlohmann::json& json) {
 }
 
 std::string progress_path() {
-    const std::string settings = settings_path();
+    const std::string settings = files::settings_path();
     return settings.empty() ? std::string() : (fs::path(settings).parent_path() / "lessons.json").string();
 }
 
@@ -141,4 +141,4 @@ void save_progress(const std::string& path, const Progress& progress) {
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -8,7 +8,7 @@
 #include <string>
 
 // How far a learner is; kept in the settings' folder, nothing is sent anywhere.
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 struct QuestionProgress {
     bool right = false;
@@ -42,4 +42,4 @@ using Progress = std::map<std::string, LessonProgress, std::less<>>;
 // Throws Error naming the file if it can't be written.
 void save_progress(const std::string& path, const Progress& progress);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

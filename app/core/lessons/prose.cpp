@@ -7,7 +7,7 @@
 
 #include <memory>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -292,4 +292,4 @@ void check_formulas(const Prose& prose, const Scope& scope, const std::string& p
                    [&] { static_cast<void>(evaluate(*span.formula->expression, scope)); });
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

@@ -9,7 +9,7 @@
 #include <vector>
 
 // The texts of a lesson: CommonMark, with numbers of the run in them.
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // A number in a text: {= EXPRESSION | FORMAT}.
 struct Formula {
@@ -81,4 +81,4 @@ using Shown = std::vector<ShownSpan>;
 // Throws Error with the line of the first formula that can't be computed.
 void check_formulas(const Prose& prose, const Scope& scope, const std::string& path);
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

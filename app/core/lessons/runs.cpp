@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 namespace {
 
@@ -30,7 +30,7 @@ void add_part(Changes& changes, std::string_view part) {
     } else if (key == "target") {
         changes.target = value;
     } else if (key == "mutation") {
-        if (find_mutation(value) == nullptr)
+        if (mutations::find_mutation(value) == nullptr)
             throw Error("mutation: \"{name}\" is unknown; expected the name of one in engine/mutations/",
                         {{"name", value}});
         changes.mutation = value;
@@ -84,8 +84,8 @@ std::vector<Command> commands_of(const Changes& changes) {
     if (changes.source || changes.target) commands.push_back(command::TypeInput{.typed = typed(changes)});
     if (changes.dropout_seed) commands.push_back(command::SetDropout{changes.dropout_seed});
     if (changes.gradients_of) commands.push_back(command::SetGradients{*changes.gradients_of});
-    const Trial trial{.set = changes.set, .edits = changes.edits};
-    for (Command& command : decoderscope::commands_of(trial)) commands.push_back(std::move(command));
+    const load::Trial trial{.set = changes.set, .edits = changes.edits};
+    for (Command& command : decoderscope::core::commands_of(trial)) commands.push_back(std::move(command));
     return commands;
 }
 
@@ -155,4 +155,4 @@ std::size_t Runs::edits() const {
     return now > before ? now - before : 0;
 }
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

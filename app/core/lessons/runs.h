@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope::lessons {
+namespace decoderscope::core::lessons {
 
 // What is changed of a scenario: what a place opens with, what `with(…)` asks about, and what a solution does.
 struct Changes {
@@ -68,4 +68,4 @@ private:
     std::map<const Ran*, std::shared_ptr<const Run>> lenses_;  // runs with the logit lens
 };
 
-}  // namespace decoderscope::lessons
+}  // namespace decoderscope::core::lessons

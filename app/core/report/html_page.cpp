@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core::report {
 
 namespace {
 
@@ -190,4 +190,4 @@ Page::Table table_of(const Heatmap& heatmap) {
     return table;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::report

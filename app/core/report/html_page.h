@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::report {
 
 // A page of HTML being written. The only place that defines how its parts look.
 class Page {
@@ -55,4 +55,4 @@ private:
 // a sentence that says what was left out.
 [[nodiscard]] Page::Table table_of(const Heatmap& heatmap);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::report

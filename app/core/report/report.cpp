@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::core::report {
 
 namespace {
 
@@ -37,7 +37,7 @@ void model_section(Page& page, const Scenario& scenario) {
 }
 
 void token_rows(Page& page, const std::string& name, const Tensor& tokens, const Tensor& kept,
-                const Tokenizer& tokenizer) {
+                const tokenizer::Tokenizer& tokenizer) {
     constexpr Index most = 64;
     if (tokens.empty()) return;
     for (Index row = 0; row < std::min(tokens.dim(0), most); ++row) {
@@ -94,13 +94,13 @@ void step_section(Page& page, const ReportOf& report) {
     page.figure(step_exhibit(report.shown, *step, report.place));
 }
 
-const char* kind_text(AttentionKind kind) {
+const char* kind_text(heads::AttentionKind kind) {
     switch (kind) {
-        case AttentionKind::self:
+        case heads::AttentionKind::self:
             return tr("Self-attention");
-        case AttentionKind::cross:
+        case heads::AttentionKind::cross:
             return tr("Cross-attention");
-        case AttentionKind::encoder:
+        case heads::AttentionKind::encoder:
             return tr("The encoder's self-attention");
     }
     return "";
@@ -108,8 +108,8 @@ const char* kind_text(AttentionKind kind) {
 
 void attention_sections(Page& page, const ReportOf& report) {
     const Plan& plan = report.shown.run->plan();
-    for (const AttentionKind kind : kAttentionKinds) {
-        const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
+    for (const heads::AttentionKind kind : heads::kAttentionKinds) {
+        const std::vector<std::string> attentions = heads::attentions_of_kind(plan, kind);
         if (attentions.empty() || report.shown.run->value(attentions.front(), AttentionStep::pattern).empty()) continue;
         page.section(kind_text(kind));
         page.paragraph(tr_n("How much each query (row) attends to each key (column): {count} layer, batch row {row}.",
@@ -130,30 +130,31 @@ void masks_section(Page& page, const ReportOf& report) {
     page.paragraph(tr("What each mask hides, one by one and combined, and what that does to scores and weights."));
     const Ref looked_at = plan.find(report.step);
     const std::string own = looked_at == nullptr ? "" : looked_at->attention;
-    for (const AttentionKind kind : kAttentionKinds) {
-        const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
+    for (const heads::AttentionKind kind : heads::kAttentionKinds) {
+        const std::vector<std::string> attentions = heads::attentions_of_kind(plan, kind);
         if (attentions.empty()) continue;
         const bool here = std::find(attentions.begin(), attentions.end(), own) != attentions.end();
         const std::string& attention = here ? own : attentions.front();
         if (report.shown.run->value(attention, AttentionStep::mask).empty()) continue;
         page.subsection(attention);
-        Exhibit masks = masks_exhibit(report.shown, attention, report.place);
+        Exhibit masks = masks::masks_exhibit(report.shown, attention, report.place);
         masks.columns = 2;  // as many as can be read on a page
         page.figure(masks);
     }
 }
 
-DepthCurves curves_with(const Scenario& scenario, const char* norm_first) {
-    return depth_curves(*execute(plan_of(with_override(scenario, "norm_first", norm_first)), {}), StackKind::decoder);
+norms::DepthCurves curves_with(const Scenario& scenario, const char* norm_first) {
+    return norms::depth_curves(*execute(plan_of(with_override(scenario, "norm_first", norm_first)), {}),
+                               StackKind::decoder);
 }
 
 void norms_section(Page& page, const ReportOf& report) {
     page.section(tr("Norms"));
     try {
-        const DepthCurves pre = curves_with(report.shown.scenario, "true"),
-                          post = curves_with(report.shown.scenario, "false");
-        page.paragraph(depth_sentence(pre, post));
-        page.figure(depth_exhibit(report.shown.scenario, pre, post));
+        const norms::DepthCurves pre = curves_with(report.shown.scenario, "true"),
+                                 post = curves_with(report.shown.scenario, "false");
+        page.paragraph(norms::depth_sentence(pre, post));
+        page.figure(norms::depth_exhibit(report.shown.scenario, pre, post));
     } catch (const Error& error) {
         page.paragraph(tr("The norms cannot be moved to the other place here: {error}", {{"error", error.sentence()}}));
     }
@@ -202,7 +203,7 @@ Page::Table tensors_of(const Plan& plan, std::size_t most) {
 
 void write_recorded_sections(Page& page, const ReportOf& report) {
     constexpr std::size_t kMost = 500;
-    const Model& model = *report.shown.scenario.model();
+    const load::Model& model = *report.shown.scenario.model();
     const Plan& plan = report.shown.run->plan();
     page.section(tr("Recording"));
     page.paragraph(tr(model.description));
@@ -213,4 +214,4 @@ void write_recorded_sections(Page& page, const ReportOf& report) {
         page.paragraph(tr_n("… and {count} more tensor.", "… and {count} more tensors.", all - kMost));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::report

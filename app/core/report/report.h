@@ -6,7 +6,7 @@
 #include <iosfwd>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core::report {
 
 // What a report covers: a run, and the step to show first.
 struct ReportOf {
@@ -25,4 +25,4 @@ void write_report(std::ostream& out, const ReportOf& report);
 // The sections of a report on a trace that was opened without its model: what it is, and its tensors.
 void write_recorded_sections(Page& page, const ReportOf& report);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::report

@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::report {
 
 namespace {
 
@@ -28,7 +28,7 @@ ExplainedCell explained_cell(const Scenario& scenario, const Run& run, const Cel
             run.value(step.id).at(at.second),
             cell_name(step.name, at.second),
             place_text(scenario, step, at.second),
-            read_explanation(scenario, run, step, at.second)};
+            step::read_explanation(scenario, run, step, at.second)};
 }
 
 // The operands of the largest terms of an explanation, and of its conditions, in the order of its lines.
@@ -40,7 +40,7 @@ std::vector<CellOfStep> followed(const Run& run, const ExplainedCell& from) {
         if (!operand.is_source()) next.emplace_back(operand.id, factor.cell->cell);
     };
     for (const Line& line : from.read.explanation.lines) {
-        const std::vector<std::size_t> order = largest_first(line);
+        const std::vector<std::size_t> order = step::largest_first(line);
         for (std::size_t i = 0; i < std::min(kFollowedTerms, order.size()); ++i)
             std::ranges::for_each(line.terms[order[i]].factors, follow);
         std::ranges::for_each(line.given, follow);
@@ -77,9 +77,9 @@ NamedOperand named_operand(const Scenario& scenario, const Run& run, const Step&
     return {cell_name(operand.name, at.cell), place_text(scenario, operand, at.cell)};
 }
 
-std::vector<WrittenTerm> written_terms(const ReadExplanation& read, std::size_t line) {
+std::vector<WrittenTerm> written_terms(const step::ReadExplanation& read, std::size_t line) {
     std::vector<WrittenTerm> written;
-    for (const TermPart& part : read.lines[line]) {
+    for (const step::TermPart& part : read.lines[line]) {
         WrittenTerm& term = written.emplace_back();
         term.name = part.name;
         term.value = part.value;
@@ -88,7 +88,7 @@ std::vector<WrittenTerm> written_terms(const ReadExplanation& read, std::size_t 
             continue;
         }
         for (const Factor& factor : read.explanation.lines[line].terms[*part.term].factors) {
-            term.factors += (term.factors.empty() ? "" : " · ") + factor_text(factor, term.factors.empty());
+            term.factors += (term.factors.empty() ? "" : " · ") + step::factor_text(factor, term.factors.empty());
             if (factor.cell) term.operands.push_back(&*factor.cell);
         }
     }
@@ -111,7 +111,7 @@ std::string given_text(const Factor& given) {
 }
 
 std::string cell_heading(const ExplainedCell& one) {
-    return tr("{name} = {value}", {{"name", one.name}, {"value", exact_number(one.value)}});
+    return tr("{name} = {value}", {{"name", one.name}, {"value", step::exact_number(one.value)}});
 }
 
 // ---- as text
@@ -198,4 +198,4 @@ void write_explanation_page(std::ostream& out, const Scenario& scenario, const R
     if (explained.left_out > 0) page.paragraph(left_out_text(explained));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::report

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::report {
 
 // A cell and how it was computed, ready to be written down.
 struct ExplainedCell {
@@ -16,7 +16,7 @@ struct ExplainedCell {
     float value = 0.0F;
     std::string name;   // "blocks.0.attn.pattern[0, 1, 2, 3]"
     std::string place;  // "head 1, query 2 “r”, key 3 “a”"
-    ReadExplanation read;
+    step::ReadExplanation read;
 };
 
 // Cells from one down to what it was computed from, level by level.
@@ -44,7 +44,7 @@ struct WrittenTerm {
     std::vector<const OperandCell*> operands;  // of its factors
     double value = 0.0;
 };
-[[nodiscard]] std::vector<WrittenTerm> written_terms(const ReadExplanation& read, std::size_t line);
+[[nodiscard]] std::vector<WrittenTerm> written_terms(const step::ReadExplanation& read, std::size_t line);
 
 // An explanation written down for readers without a window: as text, and as a page of HTML with headings, tables and
 // links, which screen readers follow. Every operand is named by tensor, index and token.
@@ -53,4 +53,4 @@ void write_explanation(std::ostream& out, const Scenario& scenario, const Run& r
 void write_explanation_page(std::ostream& out, const Scenario& scenario, const Run& run,
                             const ExplainedCells& explained);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::report

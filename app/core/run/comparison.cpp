@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -301,10 +301,10 @@ ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run) {
 
 ReferenceRun read_trace(const std::string& path) {
     ReferenceRun reference;
-    reference.trace = std::make_shared<const Trace>(open_trace(path));
+    reference.trace = std::make_shared<const trace::Trace>(trace::open_trace(path));
     reference.label = std::filesystem::path(path).filename().string();
     reference.path = absolute_path(path);
-    for (const TraceTensor& tensor : reference.trace->tensors)
+    for (const trace::TraceTensor& tensor : reference.trace->tensors)
         if (!tensor.values.empty()) reference.tensors.emplace_back(tensor.name, tensor.values);
     return reference;
 }
@@ -360,4 +360,4 @@ DifferencePictures difference_pictures(const Scenario& scenario, const Run& run,
     return p;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The tensors of a run or of a file, in order, by the contract's names.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
@@ -100,10 +100,10 @@ inline constexpr double kLeastCharted = 1e-9;
 struct ReferenceRun {
     std::string label;  // "without edits", "trace.safetensors"
     NamedTensors tensors;
-    std::shared_ptr<const Run> run;            // nullptr for a file
-    std::shared_ptr<const Scenario> scenario;  // the run's; nullptr for a file
-    std::string path;                          // the file's, absolute; empty for a run
-    std::shared_ptr<const Trace> trace;        // the file's, with its calls; nullptr for a run
+    std::shared_ptr<const Run> run;             // nullptr for a file
+    std::shared_ptr<const Scenario> scenario;   // the run's; nullptr for a file
+    std::string path;                           // the file's, absolute; empty for a run
+    std::shared_ptr<const trace::Trace> trace;  // the file's, with its calls; nullptr for a run
 
     // nullptr if it has no tensor of that name.
     [[nodiscard]] const Tensor* find(const std::string& name) const;
@@ -133,4 +133,4 @@ struct DifferencePictures {
                                                      Place place, const Tensor& other, const Run* other_run,
                                                      double tolerance);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
-Cursor opening_cursor(const Model& model, const Plan& plan) {
-    const LookAt& look_at = model.look_at;
+Cursor opening_cursor(const load::Model& model, const Plan& plan) {
+    const load::LookAt& look_at = model.look_at;
     if (plan.find(look_at.step) != nullptr) return {look_at.step, {.head = look_at.head}, {}};
     const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
     const std::string first = blocks.empty() ? std::string() : plan.attention_in(blocks.front());
@@ -76,4 +76,4 @@ std::optional<Index> position_of(const Step& step, const Cell& cell, TokenSequen
     return cell[*along];
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

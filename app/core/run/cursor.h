@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The user's position: a step by name, a place on its batch and head axes, and a cell of it.
 struct Cursor {
@@ -18,7 +18,7 @@ struct Cursor {
 };
 
 // Where to open: where the model's author suggests, else on the first attention pattern, which shows most at a glance.
-[[nodiscard]] Cursor opening_cursor(const Model& model, const Plan& plan);
+[[nodiscard]] Cursor opening_cursor(const load::Model& model, const Plan& plan);
 
 // Where a step shows a position of a sequence.
 
@@ -40,4 +40,4 @@ struct TokenPosition {
 // another batch row.
 [[nodiscard]] std::optional<Index> position_of(const Step& step, const Cell& cell, TokenSequence sequence, Index batch);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -264,4 +264,4 @@ Index kept_length(const Tensor& mask, Index batch, Index length) {
     return kept;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -10,7 +10,7 @@
 #include <vector>
 
 // Lists of edits, where a later edit of the same thing replaces an earlier one.
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Removes the edit, if any, of the same thing as `edit`.
 void remove_target(std::vector<Edit>& edits, const Edit& edit);
@@ -69,4 +69,4 @@ struct MaskStroke {
 // How far a row of a padding mask reaches: the number of positions up to the last one kept.
 [[nodiscard]] Index kept_length(const Tensor& mask, Index batch, Index length);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <mutex>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -217,4 +217,4 @@ std::string caption_of(const Scenario& scenario, const std::string& what, const 
            " · " + edits_of(scenario);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

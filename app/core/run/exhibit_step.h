@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // A computed run and its scenario: what an exhibit keeps alive while it is written.
 struct ShownRun {
@@ -37,4 +37,4 @@ struct Gathering {
 // One head of an attention: its pattern, the q, k and v that made it, and its output.
 [[nodiscard]] Exhibit head_exhibit(const ShownRun& shown, const std::string& attention, Place place);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index 
     return pixels;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

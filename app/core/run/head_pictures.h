@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The size of a head's small picture, in pixels.
 struct PictureSize {
@@ -30,4 +30,4 @@ struct PictureSize {
 [[nodiscard]] std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each,
                                                    Range range, bool dark);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 std::string attention_beside(const Plan& plan, const Step& step) {
     return step.attention.empty() ? plan.attention_in(step.block) : step.attention;
@@ -27,7 +27,7 @@ TokenSequence sequence_along(const Step& step, std::size_t axis) {
 
 namespace {
 
-std::vector<std::string> vocabulary_labels(const Tokenizer& tokenizer, Index size) {
+std::vector<std::string> vocabulary_labels(const tokenizer::Tokenizer& tokenizer, Index size) {
     std::vector<std::string> labels;
     labels.reserve(static_cast<std::size_t>(size));
     for (Index id = 0; id < size; ++id) labels.push_back(token_text(tokenizer, id));
@@ -41,8 +41,8 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     const TokenSequence sequence = sequence_along(step, axis);
     const bool in_source = sequence == TokenSequence::source || (along.name == axis::vocab && step.in_encoder());
     const Tensor& tokens = sequence == TokenSequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
-    const Model& model = *scenario.model();
-    const Tokenizer& tokenizer = in_source ? model.encoder_tokenizer : model.tokenizer;
+    const load::Model& model = *scenario.model();
+    const tokenizer::Tokenizer& tokenizer = in_source ? model.encoder_tokenizer : model.tokenizer;
     if (along.name == axis::vocab) return vocabulary_labels(tokenizer, along.size);
     // In [batch, pos] every row has its own tokens.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
@@ -143,4 +143,4 @@ std::string place_text(const Scenario& scenario, const Step& step, const Cell& c
     return PlaceNames(scenario, step, std::move(axes), batch_of(step, cell)).place(cell);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The attention whose heads a step refers to: its own, else the self-attention of its block; empty outside the blocks.
 [[nodiscard]] std::string attention_beside(const Plan& plan, const Step& step);
@@ -67,4 +67,4 @@ private:
 // The whole place of a cell: "batch 0, head 1, query 2 “r”, key 3 “a”". Axes of length 1 are left out.
 [[nodiscard]] std::string place_text(const Scenario& scenario, const Step& step, const Cell& cell);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

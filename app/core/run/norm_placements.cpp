@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 std::span<const PlaceOfNorms> places_of_norms() {
     static constexpr std::array places = {
@@ -30,4 +30,4 @@ Places first_places(const Config& config) {
     return another ? Places{own, NormPlacement::pre} : kPreAndPost;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // One of the places that a block's norms may have, in words.
 struct PlaceOfNorms {
@@ -33,4 +33,4 @@ inline constexpr Places kPreAndPost = {NormPlacement::pre, NormPlacement::post};
 // What is compared first: Pre-Norm and Post-Norm, or the model's own place, if it is another, and Pre-Norm.
 [[nodiscard]] Places first_places(const Config& config);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -10,18 +10,19 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
-std::shared_ptr<const Model> on_recorded_example(std::shared_ptr<const Model> model, const std::string& path) {
+std::shared_ptr<const load::Model> on_recorded_example(std::shared_ptr<const load::Model> model,
+                                                       const std::string& path) {
     try {
-        Inputs recorded = inputs_of_trace(open_trace(path), model->config());
+        Inputs recorded = inputs_of_trace(trace::open_trace(path), model->config());
         if (recorded.tokens.empty() && recorded.x.empty()) return model;
         check_inputs(recorded, model->config());
-        Model with = *model;
+        load::Model with = *model;
         with.example = std::move(recorded);
-        return std::make_shared<const Model>(std::move(with));
+        return std::make_shared<const load::Model>(std::move(with));
     } catch (const Error&) {  // then it runs on an example as any model does
         return model;
     }
@@ -30,14 +31,14 @@ std::shared_ptr<const Model> on_recorded_example(std::shared_ptr<const Model> mo
 }  // namespace
 
 bool opens_as_trace(const std::string& path, OpenAs as) {
-    return as == OpenAs::trace || (as == OpenAs::whatever_it_is && is_recording(path));
+    return as == OpenAs::trace || (as == OpenAs::whatever_it_is && load::is_recording(path));
 }
 
-std::shared_ptr<const Model> open_model(const std::string& name, OpenAs as, const Overrides& answers,
-                                        LoadProgress* progress, const Mapping& mapping) {
-    if (opens_as_trace(name, as)) return model_of_trace(name);
-    std::shared_ptr<const Model> model = load_model(name, answers, progress, mapping);
-    return is_recording(name) ? on_recorded_example(std::move(model), name) : model;
+std::shared_ptr<const load::Model> open_model(const std::string& name, OpenAs as, const Overrides& answers,
+                                              LoadProgress* progress, const load::names::Mapping& mapping) {
+    if (opens_as_trace(name, as)) return load::model_of_trace(name);
+    std::shared_ptr<const load::Model> model = load::load_model(name, answers, progress, mapping);
+    return load::is_recording(name) ? on_recorded_example(std::move(model), name) : model;
 }
 
 namespace {
@@ -45,7 +46,7 @@ namespace {
 // An input of the recorded model, under the name of its argument.
 struct RecordedInput {
     std::string port;  // lower-case
-    const TraceTensor* tensor = nullptr;
+    const trace::TraceTensor* tensor = nullptr;
 };
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -61,7 +62,7 @@ bool is_mask(const RecordedInput& given) {
     return given.tensor->dtype == "BOOL" || has_any(given.port, {"mask", "pad"});
 }
 
-bool is_whole(const TraceTensor& tensor) { return tensor.dtype.starts_with("I") || tensor.dtype == "U8"; }
+bool is_whole(const trace::TraceTensor& tensor) { return tensor.dtype.starts_with("I") || tensor.dtype == "U8"; }
 
 bool is_source(const RecordedInput& given, bool others_are_targets) {
     if (has_any(given.port, {"tgt", "target", "dec", "trg"})) return false;
@@ -69,25 +70,25 @@ bool is_source(const RecordedInput& given, bool others_are_targets) {
 }
 
 // The inputs of the first call, which is the recorded module's.
-std::vector<RecordedInput> given_to(const Trace& trace) {
+std::vector<RecordedInput> given_to(const trace::Trace& trace) {
     std::vector<RecordedInput> found;
     if (trace.calls.empty()) return found;
     for (const auto& [port, name] : trace.calls.front().in)
-        if (const TraceTensor* tensor = trace.find(name)) found.push_back({lower(port), tensor});
+        if (const trace::TraceTensor* tensor = trace.find(name)) found.push_back({lower(port), tensor});
     return found;
 }
 
-Tensor named(const TraceTensor& tensor, std::initializer_list<Axis> axes) {
+Tensor named(const trace::TraceTensor& tensor, std::initializer_list<Axis> axes) {
     Axes wanted;
     std::size_t i = 0;
     for (const Axis& axis : axes) wanted.push_back({axis.name, tensor.shape[i++]});
     return tensor.values.with_axes(std::move(wanted));
 }
 
-Tensor as_tokens(const TraceTensor& tensor, std::string_view axis) {
+Tensor as_tokens(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}});
 }
-Tensor as_vectors(const TraceTensor& tensor, std::string_view axis) {
+Tensor as_vectors(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}, {axis::d_model, 0}});
 }
 
@@ -139,9 +140,9 @@ void add_masks(const std::vector<RecordedInput>& masks, Inputs& inputs) {
 }
 
 // Inputs under the names of the contract's inputs file.
-void add_by_name(const Trace& trace, Inputs& inputs) {
+void add_by_name(const trace::Trace& trace, Inputs& inputs) {
     const auto take = [&](const char* name, std::size_t rank, Tensor& to, std::initializer_list<Axis> axes) {
-        const TraceTensor* tensor = trace.find(name);
+        const trace::TraceTensor* tensor = trace.find(name);
         if (tensor != nullptr && tensor->shape.size() == rank) to = named(*tensor, axes);
     };
     take("tokens", 2, inputs.tokens, {{axis::batch, 0}, {axis::pos, 0}});
@@ -154,7 +155,7 @@ void add_by_name(const Trace& trace, Inputs& inputs) {
 
 }  // namespace
 
-Inputs inputs_of_trace(const Trace& trace, const Config& config) {
+Inputs inputs_of_trace(const trace::Trace& trace, const Config& config) {
     Inputs inputs;
     add_by_name(trace, inputs);
     if (!inputs.tokens.empty() || !inputs.x.empty()) return inputs;
@@ -163,7 +164,7 @@ Inputs inputs_of_trace(const Trace& trace, const Config& config) {
     const bool tokens = config.vocab_size > 0;
     const Sides sides = sides_of(given, tokens, config.cross_attention && source_tokens == tokens);
     if (sides.targets.empty()) return {};
-    const TraceTensor& target = *sides.targets.front().tensor;
+    const trace::TraceTensor& target = *sides.targets.front().tensor;
     if (tokens)
         inputs.tokens = as_tokens(target, axis::pos);
     else
@@ -183,7 +184,7 @@ Inputs inputs_of_trace(const Trace& trace, const Config& config) {
     return inputs;
 }
 
-Scenario on_recorded_input(Scenario scenario, const Trace& trace) {
+Scenario on_recorded_input(Scenario scenario, const trace::Trace& trace) {
     Inputs recorded = inputs_of_trace(trace, scenario.config());
     if (recorded.tokens.empty() && recorded.x.empty()) return scenario;
     naming(trace.path, [&] { check_inputs(recorded, scenario.config()); });
@@ -191,4 +192,4 @@ Scenario on_recorded_input(Scenario scenario, const Trace& trace) {
     return scenario;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // What a path is opened as.
 enum class OpenAs {
@@ -23,15 +23,17 @@ enum class OpenAs {
 
 // What can be worked on: a model, or a trace in its place. The example of a model whose parameters lie in a recording
 // is what was recorded, if that fits. Throws as load_model() and model_of_trace() do.
-[[nodiscard]] std::shared_ptr<const Model> open_model(const std::string& name, OpenAs as, const Overrides& answers = {},
-                                                      LoadProgress* progress = nullptr, const Mapping& mapping = {});
+[[nodiscard]] std::shared_ptr<const load::Model> open_model(const std::string& name, OpenAs as,
+                                                            const Overrides& answers = {},
+                                                            LoadProgress* progress = nullptr,
+                                                            const load::names::Mapping& mapping = {});
 
 // What the recorded model was given, as far as its names tell: tokens or vectors, the source's, padding masks. Inputs
 // that the trace doesn't hold are empty.
-[[nodiscard]] Inputs inputs_of_trace(const Trace& trace, const Config& config);
+[[nodiscard]] Inputs inputs_of_trace(const trace::Trace& trace, const Config& config);
 
 // The scenario on what the recorded model was given; as it is where the trace doesn't hold that. Throws Error naming
 // the trace if that doesn't fit the configuration.
-[[nodiscard]] Scenario on_recorded_input(Scenario scenario, const Trace& trace);
+[[nodiscard]] Scenario on_recorded_input(Scenario scenario, const trace::Trace& trace);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -10,7 +10,7 @@
 #include <limits>
 #include <sstream>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -103,4 +103,4 @@ std::string bytes_text(std::size_t bytes) {
     return text.data();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

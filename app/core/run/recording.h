@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // How much of a run is kept. A long text on a large model may need more memory than there is.
 enum class Recording {
@@ -35,4 +35,4 @@ void check_memory(const Plan& plan, Recording recording, std::optional<std::size
 // "13.2 GB"
 [[nodiscard]] std::string bytes_text(std::size_t bytes);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -26,21 +26,21 @@ std::shared_ptr<const Weights> completed(const Weights& weights, const Config& c
     const auto moves_norms = [](const auto& one) { return one.first == "norm_placement" || one.first == "norm_first"; };
     if (std::ranges::none_of(overrides, moves_norms)) return nullptr;
     std::shared_ptr<Weights> all;
-    for (const Declared& parameter : declared_parameters(config)) {
+    for (const Declared& parameter : decoder::declared_parameters(config)) {
         if (!is_of_norm(parameter) || weights.contains(parameter.name)) continue;
         if (!all) all = std::make_shared<Weights>(weights);
-        all->emplace(parameter.name, initial_weight(parameter, 0));
+        all->emplace(parameter.name, decoder::initial_weight(parameter, 0));
     }
     return all;
 }
 
 }  // namespace
 
-Scenario::Scenario(std::shared_ptr<const Model> model, Overrides overrides) : model_(std::move(model)) {
+Scenario::Scenario(std::shared_ptr<const load::Model> model, Overrides overrides) : model_(std::move(model)) {
     set_overrides(std::move(overrides));
 }
 
-void Scenario::set_model(std::shared_ptr<const Model> model) {
+void Scenario::set_model(std::shared_ptr<const load::Model> model) {
     Config config = model->config(overrides_);
     completed_ = completed(model->weights, config, overrides_);
     config_ = std::move(config);
@@ -54,7 +54,7 @@ void Scenario::set_overrides(Overrides overrides) {
     overrides_ = std::move(overrides);
 }
 
-Scenario scenario_of(std::shared_ptr<const Model> model) {
+Scenario scenario_of(std::shared_ptr<const load::Model> model) {
     Scenario scenario(std::move(model));
     scenario.inputs = scenario.model()->example;
     return scenario;
@@ -99,35 +99,36 @@ Tensor FreshWeights::get(const Declared& parameter) {
     constexpr std::uint64_t kSeed = 0;
     const std::lock_guard lock(mutex_);
     Tensor& made = made_[parameter.name];
-    if (made.axes() != parameter.axes) made = initial_weight(parameter, kSeed);
+    if (made.axes() != parameter.axes) made = decoder::initial_weight(parameter, kSeed);
     return made;
 }
 
-std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides,
-                                         Index layers, FreshWeights& fresh) {
+std::shared_ptr<const load::Model> with_layers(const std::shared_ptr<const load::Model>& model,
+                                               const Overrides& overrides, Index layers, FreshWeights& fresh) {
     Overrides deep = overrides;
     std::erase_if(deep, [](const auto& override) { return override.first == "num_layers"; });
     deep.emplace_back("num_layers", std::to_string(layers));
-    Model deeper = *model;
-    for (const Declared& parameter : declared_parameters(model->config(deep)))
+    load::Model deeper = *model;
+    for (const Declared& parameter : decoder::declared_parameters(model->config(deep)))
         if (parameter.required && !deeper.weights.contains(parameter.name))
             deeper.weights.emplace(parameter.name, fresh.get(parameter));
-    return std::make_shared<const Model>(std::move(deeper));
+    return std::make_shared<const load::Model>(std::move(deeper));
 }
 
-std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model, const Overrides& overrides,
-                                               float gain, float shift) {
-    Model scaled = *model;
-    for (const Declared& parameter : declared_parameters(model->config(overrides))) {
+std::shared_ptr<const load::Model> with_norms_scaled(const std::shared_ptr<const load::Model>& model,
+                                                     const Overrides& overrides, float gain, float shift) {
+    load::Model scaled = *model;
+    for (const Declared& parameter : decoder::declared_parameters(model->config(overrides))) {
         if (!is_of_norm(parameter)) continue;
         const auto found = scaled.weights.try_emplace(parameter.name).first;
-        if (found->second.empty()) found->second = initial_weight(parameter, 0);  // of another place than the model's
+        if (found->second.empty())
+            found->second = decoder::initial_weight(parameter, 0);  // of another place than the model's
         const bool is_shift = parameter.init.kind == Init::Kind::shift;
         const float offset = parameter.init.kind == Init::Kind::gain_less_one ? 1.0F : 0.0F;
         for (float& value : found->second.writable())
             value = is_shift ? shift * value : gain * (offset + value) - offset;
     }
-    return std::make_shared<const Model>(std::move(scaled));
+    return std::make_shared<const load::Model>(std::move(scaled));
 }
 
 Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh) {
@@ -139,9 +140,9 @@ Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWei
     return scenario;
 }
 
-const Mutation* mutation_of(const Scenario& scenario) {
+const mutations::Mutation* mutation_of(const Scenario& scenario) {
     if (scenario.mutation.empty()) return nullptr;
-    const Mutation* mutation = find_mutation(scenario.mutation);
+    const mutations::Mutation* mutation = mutations::find_mutation(scenario.mutation);
     if (mutation == nullptr)
         throw Error("mutation: \"{name}\" is unknown; expected the name of one in engine/mutations/",
                     {{"name", scenario.mutation}});
@@ -152,7 +153,7 @@ namespace {
 
 // A trace's steps are what they are: anything that would have to be computed is refused.
 std::shared_ptr<const Plan> plan_as_recorded(const Scenario& scenario, bool logit_lens) {
-    const Model& model = *scenario.model();
+    const load::Model& model = *scenario.model();
     const bool as_opened = scenario.edits.empty() && scenario.overrides().empty() && !scenario.dropout_seed &&
                            scenario.gradients_of.empty() && scenario.mutation.empty() && !logit_lens &&
                            scenario.inputs.x.shares_values_with(model.example.x);
@@ -166,13 +167,14 @@ std::shared_ptr<const Plan> plan_as_recorded(const Scenario& scenario, bool logi
 
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     if (!scenario.computes()) return plan_as_recorded(scenario, logit_lens);
-    PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits, scenario.dropout_seed};
+    decoder::PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits,
+                                 scenario.dropout_seed};
     request.logit_lens = logit_lens;
     request.gradients_of = scenario.gradients_of;
     request.mutation = mutation_of(scenario);
-    std::shared_ptr<const Plan> plan = plan_decoder(request);
+    std::shared_ptr<const Plan> plan = decoder::plan_decoder(request);
     check_memory(*plan, scenario.recording);
     return plan;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

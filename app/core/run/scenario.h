@@ -13,20 +13,20 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Everything that one run depends on, as a value: undo restores the previous scenario.
 class Scenario {
 public:
     Scenario() = default;
     // Throws Error where the overrides don't fit the model's configuration.
-    explicit Scenario(std::shared_ptr<const Model> model, Overrides overrides = {});
+    explicit Scenario(std::shared_ptr<const load::Model> model, Overrides overrides = {});
 
-    [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
+    [[nodiscard]] const std::shared_ptr<const load::Model>& model() const { return model_; }
     [[nodiscard]] const Overrides& overrides() const { return overrides_; }  // over the model's own configuration
     [[nodiscard]] const Config& config() const { return config_; }           // both combined
     // These also throw Error if model and overrides don't fit together, and then change nothing.
-    void set_model(std::shared_ptr<const Model> model);
+    void set_model(std::shared_ptr<const load::Model> model);
     void set_overrides(Overrides overrides);
     // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
     [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model_->weights; }
@@ -45,14 +45,14 @@ public:
     std::map<Index, std::vector<Index>> generated;
 
 private:
-    std::shared_ptr<const Model> model_;
+    std::shared_ptr<const load::Model> model_;
     Overrides overrides_;
     Config config_;                             // read once: each call of Model::config() parses JSON
     std::shared_ptr<const Weights> completed_;  // nullptr: the model's own are all that is needed
 };
 
 // The model on its own example.
-[[nodiscard]] Scenario scenario_of(std::shared_ptr<const Model> model);
+[[nodiscard]] Scenario scenario_of(std::shared_ptr<const load::Model> model);
 
 // The scenario with configuration keys set, replacing overrides of the same keys. Throws Error if they don't fit
 // together.
@@ -96,20 +96,21 @@ private:
 };
 
 // The model with this many decoder blocks: fewer, or more with fresh weights.
-[[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model,
-                                                       const Overrides& overrides, Index layers, FreshWeights& fresh);
+[[nodiscard]] std::shared_ptr<const load::Model> with_layers(const std::shared_ptr<const load::Model>& model,
+                                                             const Overrides& overrides, Index layers,
+                                                             FreshWeights& fresh);
 
 // The model with the gains and shifts of all norms multiplied by a factor each.
-[[nodiscard]] std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model,
-                                                             const Overrides& overrides, float gain, float shift);
+[[nodiscard]] std::shared_ptr<const load::Model> with_norms_scaled(const std::shared_ptr<const load::Model>& model,
+                                                                   const Overrides& overrides, float gain, float shift);
 
 // A scenario that varied() made, with the weights that the variation asks for.
 [[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);
 
 // The mistake that it computes with; nullptr: none. Throws Error if there is none of that name.
-[[nodiscard]] const Mutation* mutation_of(const Scenario& scenario);
+[[nodiscard]] const mutations::Mutation* mutation_of(const Scenario& scenario);
 
 // Throws Error if configuration, inputs and edits don't fit together, or if the run doesn't fit into memory.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 std::span<const float> Reader::operator()(const Tensor& tensor) {
     const auto* lazy = tensor.lazy<LazyValues>();
@@ -227,4 +227,4 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
     return heatmap;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

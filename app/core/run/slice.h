@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Reads tensors without storing on-demand values: values not computed yet are computed into the reader's own buffer,
 // which the next call reuses.
@@ -103,4 +103,4 @@ struct KnownOfHeatmap {
 [[nodiscard]] Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
                                  const KnownOfHeatmap& known = {});
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -1,6 +1,6 @@
 #include "app/core/run/snapshot.h"
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 const Run& Snapshot::run_of(const Step& step) const {
     if (!early || step.id >= early->plan().steps().size()) return *run;
@@ -14,4 +14,4 @@ const Companion* Snapshot::companion(const std::string& name) const {
     return found != companions.end() && found->second.run ? &found->second : nullptr;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // A run computed in addition to the one that is shown.
 struct Companion {
@@ -38,4 +38,4 @@ struct Snapshot {
     [[nodiscard]] const Companion* companion(const std::string& name) const;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

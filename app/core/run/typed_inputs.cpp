@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -48,7 +48,7 @@ TokenRows rows_of_ids(std::string_view ids) {
     return rows;
 }
 
-TokenRows rows_of_text(const Tokenizer& tokenizer, std::string_view text) {
+TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
     TokenRows rows;
     for (bool more = true; more;) {
         const std::size_t end = text.find('\n');
@@ -68,7 +68,7 @@ TokenRows rows_of_text(const Tokenizer& tokenizer, std::string_view text) {
     return rows;
 }
 
-TokenBatch batch_of(const Tokenizer& tokenizer, const Typed& typed, std::string_view length_axis) {
+TokenBatch batch_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed, std::string_view length_axis) {
     return padded_batch(rows_of(tokenizer, typed), length_axis, tokenizer.special().pad.value_or(0));
 }
 
@@ -81,7 +81,7 @@ void check_same_batch(const Tensor& target, const Tensor& source) {
 
 }  // namespace
 
-TokenRows rows_of(const Tokenizer& tokenizer, const Typed& typed) {
+TokenRows rows_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed) {
     const auto rows = [&] { return typed.ids ? rows_of_ids(typed.text) : rows_of_text(tokenizer, typed.text); };
     return typed.name.empty() ? rows() : naming(typed.name, rows);
 }
@@ -108,7 +108,7 @@ std::string ids_text(const TokenRows& rows) {
     return text;
 }
 
-Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows) {
+Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows) {
     if (!tokenizer.can_encode()) return {.text = ids_text(rows), .ids = true};
     Typed typed;
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -124,7 +124,7 @@ namespace {
 // One sequence of the inputs.
 struct Sequence {
     Tensor &tokens, &mask;
-    const Tokenizer& tokenizer;
+    const tokenizer::Tokenizer& tokenizer;
 
     [[nodiscard]] TokenRows rows() const { return rows_of(tokens, mask); }
     void set(const TokenRows& rows) const {
@@ -151,7 +151,7 @@ void make_even(const Sequence& typed, const Sequence& other) {
 
 }  // namespace
 
-Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
+Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
     Inputs next = inputs;
     if (typed.target) {
         TokenBatch target = batch_of(model.tokenizer, *typed.target, axis::pos);
@@ -186,4 +186,4 @@ Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequenc
     return next;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

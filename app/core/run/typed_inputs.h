@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Inputs typed by the user instead of read from a file.
 
@@ -28,11 +28,11 @@ using TokenRows = std::vector<std::vector<Index>>;
 
 // Throws Error naming the word that is not an id, the text that the tokenizer can't encode, or the empty line. An empty
 // last line is ignored, unless the tokenizer puts a token before every text.
-[[nodiscard]] TokenRows rows_of(const Tokenizer& tokenizer, const Typed& typed);
+[[nodiscard]] TokenRows rows_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed);
 // The rows of a batch [batch, length], without the masked positions at their ends. The mask may be absent.
 [[nodiscard]] TokenRows rows_of(const Tensor& tokens, const Tensor& mask);
 // What to type for these rows: text if the tokenizer can encode text, else ids.
-[[nodiscard]] Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows);
+[[nodiscard]] Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows);
 
 // The rows as ids: "1 2 3", a line each.
 [[nodiscard]] std::string ids_text(const TokenRows& rows);
@@ -45,7 +45,7 @@ enum class OtherRows { cut, even };
 // The inputs with these sequences replaced, shorter rows padded and masked. Other masks of a typed sequence are
 // dropped. Throws Error if a sequence can't be read, or if the numbers of lines don't match as they must. Whether the
 // result fits the model is checked when it is run.
-[[nodiscard]] Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed,
+[[nodiscard]] Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedSequences& typed,
                                   OtherRows other = OtherRows::cut);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -20,7 +20,7 @@
 #include <vector>
 
 // What the user can ask for. Views return these; they take effect only in Session::apply.
-namespace decoderscope::command {
+namespace decoderscope::core::command {
 
 // ---- what is run
 
@@ -28,8 +28,8 @@ namespace decoderscope::command {
 // background.
 struct OpenModel {
     std::string name;
-    Overrides answers;     // to what its files don't say
-    Mapping mapping = {};  // of its tensors; empty: recognised by their names
+    Overrides answers;                  // to what its files don't say
+    load::names::Mapping mapping = {};  // of its tensors; empty: recognised by their names
     OpenAs as = OpenAs::whatever_it_is;
 };
 // Opens a scenario that is there already, as a place of a lesson does; undo brings back what was open. Then the cursor
@@ -51,7 +51,7 @@ struct OpenLink {
 // Writes the work to a session file. `view` is the window's part, which the session doesn't know.
 struct SaveSession {
     std::string path;
-    SavedView view;
+    files::SavedView view;
 };
 // Deletes the offered autosave.
 struct DiscardLeftover {};
@@ -128,11 +128,11 @@ struct RemoveLastToken {
 };
 // How the next token is drawn.
 struct SetSampling {
-    Sampling sampling;
+    generate::Sampling sampling;
 };
 // What is trained, and how. `typed`: the own text, of which one typing is one change.
 struct ChangeTraining {
-    TrainingPlan plan;
+    train::TrainingPlan plan;
     bool typed = false;
 };
 // Scales a head's output by a factor: 0 is off, 1 is unchanged. `continues` merges with the previous change, as in a
@@ -244,7 +244,7 @@ struct StopExport {};
 
 // Writes a model's folder, and, if asked to, opens it.
 struct SaveModel {
-    std::shared_ptr<const ModelFolder> model;
+    std::shared_ptr<const load::ModelFolder> model;
     std::string path;
     bool open = false;
 };
@@ -255,9 +255,9 @@ struct Tell {
     bool failed = true;
 };
 
-}  // namespace decoderscope::command
+}  // namespace decoderscope::core::command
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 using Command =
     std::variant<command::OpenModel, command::OpenScenario, command::OpenSession, command::OpenLink,
@@ -273,4 +273,4 @@ using Command =
                  command::ChangeTraining, command::StartTraining, command::PauseTraining, command::ClearTraining,
                  command::LookAtTraining, command::Export, command::StopExport, command::SaveModel, command::Tell>;
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

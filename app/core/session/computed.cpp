@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 Worker::Worker(std::function<void()> wake) : wake_(std::move(wake)) {}
 
@@ -217,7 +217,8 @@ std::map<std::string, Worker::Task> Computed::companion_tasks() {
 
 Worker::Task Computed::task_of(const Companion& companion) const {
     if (const std::optional<Index> row = companion.variation.cached_row)
-        return {nullptr, nullptr, [scenario = companion.scenario, row] { return plan_by_cache(scenario, *row); }};
+        return {nullptr, nullptr,
+                [scenario = companion.scenario, row] { return generate::plan_by_cache(scenario, *row); }};
     if (companion.variation.adds_to_the_run())
         return {plan_of(companion.scenario, companion.variation.logit_lens), nullptr, {}};
     if (companion.variation.changes_weights())
@@ -294,7 +295,7 @@ void Computed::measure(bool complete) {
     if (complete && !invariants_.run) monitor_.start({shown_.run, shown_.scenario.config()});
 }
 
-const InvariantsMonitor::Result* Computed::invariants() const {
+const checks::InvariantsMonitor::Result* Computed::invariants() const {
     return invariants_.run == shown_.run ? &invariants_ : nullptr;
 }
 
@@ -307,4 +308,4 @@ std::size_t Computed::timeline_position(const Step& step) const {
     return 0;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

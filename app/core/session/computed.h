@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Companion runs, by the names that those who show them give them.
 using CompanionRuns = std::map<std::string, Variation>;
@@ -136,7 +136,7 @@ public:
     // A step's position on it. For a weight or an input: that of the first step that reads it.
     [[nodiscard]] std::size_t timeline_position(const Step& step) const;
     // The laws, measured on the run that is shown; nullptr until that is done.
-    [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
+    [[nodiscard]] const checks::InvariantsMonitor::Result* invariants() const;
 
     // What is derived from runs to be shown; computed on demand.
     [[nodiscard]] Derived& derived() const { return *derived_; }
@@ -155,9 +155,9 @@ private:
     void measure(bool complete);
 
     Worker worker_;
-    InvariantsMonitor monitor_;
-    InvariantsMonitor::Result invariants_;  // of the last run that was measured
-    Scenario asked_for_;                    // what is being computed
+    checks::InvariantsMonitor monitor_;
+    checks::InvariantsMonitor::Result invariants_;  // of the last run that was measured
+    Scenario asked_for_;                            // what is being computed
     Snapshot shown_;
     std::vector<std::string> asked_;
     std::map<std::string, Companion> companions_;  // as they are being computed
@@ -168,4 +168,4 @@ private:
     std::unique_ptr<Derived> derived_ = std::make_unique<Derived>();
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

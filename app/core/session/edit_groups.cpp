@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -164,4 +164,4 @@ std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits) {
     return groups;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Edits that a person made together: a row that was masked, the heads that a solo switched off.
 struct EditGroup {
@@ -20,4 +20,4 @@ struct EditGroup {
 // area), heads of one attention with the same factor, and more than three cells of one tensor.
 [[nodiscard]] std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

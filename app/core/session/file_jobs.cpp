@@ -13,11 +13,11 @@
 #include <utility>
 
 // How models and sessions are opened, and messages about files.
-namespace decoderscope {
+namespace decoderscope::core {
 
 void Desk::open(const command::OpenModel& command) {
     // A question stays in case the answers don't fit.
-    std::optional<Recognised> asks;
+    std::optional<load::Recognised> asks;
     if (opening_ && opening_->name == command.name && (!command.answers.empty() || !command.mapping.empty()))
         asks = std::move(opening_->asks);
     opening_ = Opening{.name = command.name,
@@ -35,13 +35,13 @@ void Desk::open(const command::OpenSession& command) {
 }
 
 void Desk::open(const command::OpenLink& command) {
-    auto linked = std::make_shared<const SessionFile>(session_of_link(command.link));
+    auto linked = std::make_shared<const files::SessionFile>(files::session_of_link(command.link));
     const std::string& model = linked->run.model.name;
     opening_ = Opening{.name = model, .since = std::chrono::steady_clock::now()};
     loader_.start({.name = model, .linked = linked});
 }
 
-void Desk::ask_again(const Model& model) {
+void Desk::ask_again(const load::Model& model) {
     if (model.recognised.questions.empty()) return;
     loader_.stop();
     opening_ = Opening{.name = model.path,
@@ -116,7 +116,7 @@ void Desk::take(const ModelWriter::Result& written) {
 void Desk::collect(std::uint64_t changes) {
     if (const auto written = models_.collect()) take(*written);
     if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed, result->path};
-    for (const SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
+    for (const files::SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
 }
 
 void Desk::advance_others(JobRunner::Clock::time_point until) {
@@ -145,34 +145,34 @@ std::string time_text(std::chrono::system_clock::time_point when) {
     return {text.data(), std::strftime(text.data(), text.size(), "%e %b, %H:%M", &local)};
 }
 
-Sentence part_of(const SessionFile& file, WorkPart part) {
+Sentence part_of(const files::SessionFile& file, files::WorkPart part) {
     switch (part) {
-        case WorkPart::edits:
+        case files::WorkPart::edits:
             return message_n("{count} edit", "{count} edits", file.run.edits.size());
-        case WorkPart::input:
+        case files::WorkPart::input:
             return message("another input");
-        case WorkPart::settings:
+        case files::WorkPart::settings:
             return message("other settings");
-        case WorkPart::sampling:
+        case files::WorkPart::sampling:
             return message("other sampling");
-        case WorkPart::pin:
+        case files::WorkPart::pin:
             return message("a pinned run");
-        case WorkPart::training:
+        case files::WorkPart::training:
             return message("another training");
     }
     return {};
 }
 
 // "lesson.dscope, 3 edits, from 20 Nov, 14:03", or "reverse, another input, from …".
-Sentence summary_of(const SessionFile& file, std::chrono::system_clock::time_point when) {
+Sentence summary_of(const files::SessionFile& file, std::chrono::system_clock::time_point when) {
     const std::string& name = file.saved_as.empty() ? file.run.model.name : file.saved_as;
     Sentence summary = Sentence::verbatim(fs::path(name).filename().string());
     const auto add = [&](Sentence next) {
         summary = message("{first}, {next}", {{"first", summary}, {"next", std::move(next)}});
     };
-    const bool told = std::ranges::find(file.changed, WorkPart::edits) != file.changed.end();
-    if (!told && !file.run.edits.empty()) add(part_of(file, WorkPart::edits));
-    for (const WorkPart part : file.changed) add(part_of(file, part));
+    const bool told = std::ranges::find(file.changed, files::WorkPart::edits) != file.changed.end();
+    if (!told && !file.run.edits.empty()) add(part_of(file, files::WorkPart::edits));
+    for (const files::WorkPart part : file.changed) add(part_of(file, part));
     add(message("from {time}", {{"time", time_text(when)}}));
     return summary;
 }
@@ -187,9 +187,9 @@ void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds dela
         message_ = Message{Sentence("Autosave is off: {error}", {{"error", error.sentence()}}), true};
         return;
     }
-    for (Leftover& leftover : leftovers(folder)) {
+    for (files::Leftover& leftover : files::leftovers(folder)) {
         try {
-            Sentence text = summary_of(read_session_file(leftover.path), leftover.when);
+            Sentence text = summary_of(files::read_session_file(leftover.path), leftover.when);
             offers_.push_back({std::move(leftover), std::move(text)});
         } catch (const Error&) {
             continue;  // of a newer version: that version will offer it
@@ -199,17 +199,17 @@ void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds dela
 
 void Desk::discard_offer() {
     if (offers_.empty()) return;
-    remove_leftover(offers_.front().leftover);
+    files::remove_leftover(offers_.front().leftover);
     offers_.erase(offers_.begin());
 }
 
-void Desk::save(SavedWork work, const std::string& path, std::uint64_t changes) {
+void Desk::save(files::SavedWork work, const std::string& path, std::uint64_t changes) {
     keeper_.save(std::move(work), absolute_path(path), changes);
 }
 
 bool Desk::wants(const Kept& now) const { return keeper_.autosaves() && now.changes != saved_changes_ && kept_ != now; }
 
-void Desk::keep(SavedWork work, Kept now) {
+void Desk::keep(files::SavedWork work, Kept now) {
     keeper_.changed(std::move(work), now.changes);
     kept_ = std::move(now);
 }
@@ -233,7 +233,7 @@ void Desk::end(bool by_the_person) {
     keeper_.wait();
 }
 
-void Desk::take(const SessionKeeper::Outcome& outcome, std::uint64_t changes) {
+void Desk::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t changes) {
     if (outcome.autosave) {
         if (outcome.error != keeping_error_ && !outcome.error.empty())
             message_ = Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true};
@@ -264,4 +264,4 @@ void Desk::adopt(const std::string& leftover) {
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // A sentence for the user.
 struct Message {
@@ -28,20 +28,20 @@ struct Message {
 
 // A model being opened: it is being read, or has open questions, or failed.
 struct Opening {
-    std::string name;   // a bundled model's, or the path, which may be a session's
-    Overrides answers;  // given so far to what its files don't say
-    Mapping mapping;    // given for its tensors
+    std::string name;              // a bundled model's, or the path, which may be a session's
+    Overrides answers;             // given so far to what its files don't say
+    load::names::Mapping mapping;  // given for its tensors
     OpenAs as = OpenAs::whatever_it_is;
     bool reading = true;
     std::chrono::steady_clock::time_point since;
-    std::optional<Recognised> asks;  // what was recognised, and the open questions
-    Sentence error;                  // why it can't be opened; a sentence
-    std::string python;              // what converts the file into one that can, if known
+    std::optional<load::Recognised> asks;  // what was recognised, and the open questions
+    Sentence error;                        // why it can't be opened; a sentence
+    std::string python;                    // what converts the file into one that can, if known
 };
 
 // The autosave of a process that has ended, in a few words.
 struct Offer {
-    Leftover leftover;
+    files::Leftover leftover;
     Sentence text;  // "reverse, 3 edits, another input, from 20 Nov, 14:03"
 };
 
@@ -60,7 +60,7 @@ public:
     // Throws Error if the link is none, or damaged.
     void open(const command::OpenLink& command);
     // The questions of a model that was opened without a config.json, with its answers; nothing for others.
-    void ask_again(const Model& model);
+    void ask_again(const load::Model& model);
     void stop_opening();
     // The model that is to replace this one; nothing once it has.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
@@ -78,8 +78,8 @@ public:
     // The model failed when run.
     void forget_opened() { opened_.reset(); }
     // The window's part of a session that was opened; given once.
-    void set_view(const SavedView& view) { opened_view_ = view; }
-    [[nodiscard]] std::optional<SavedView> take_view() { return std::exchange(opened_view_, std::nullopt); }
+    void set_view(const files::SavedView& view) { opened_view_ = view; }
+    [[nodiscard]] std::optional<files::SavedView> take_view() { return std::exchange(opened_view_, std::nullopt); }
 
     // ---- what is compared with
 
@@ -100,17 +100,17 @@ public:
     void autosave_in(const std::string& folder, std::chrono::milliseconds delay);
     [[nodiscard]] const Offer* offer() const { return offers_.empty() ? nullptr : &offers_.front(); }
     void discard_offer();
-    void save(SavedWork work, const std::string& path, std::uint64_t changes);
+    void save(files::SavedWork work, const std::string& path, std::uint64_t changes);
     // What an autosave holds: as of which change, and where the user is.
     struct Kept {
         std::uint64_t changes = 0;
         Cursor cursor;
-        SavedView view;
+        files::SavedView view;
         bool operator==(const Kept&) const = default;
     };
     // Whether this should be autosaved.
     [[nodiscard]] bool wants(const Kept& now) const;
-    void keep(SavedWork work, Kept now);
+    void keep(files::SavedWork work, Kept now);
     // Nothing is unsaved any more, as after an undo: removes the autosave if there is one.
     void keep_nothing();
     // The file that holds the work (empty: none), and the change as of which it is saved there.
@@ -143,17 +143,17 @@ public:
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
 private:
-    void take(const SessionKeeper::Outcome& outcome, std::uint64_t changes);
+    void take(const files::SessionKeeper::Outcome& outcome, std::uint64_t changes);
     void take(const ModelWriter::Result& written);
 
     ModelLoader loader_;
     TraceReader traces_;
     ModelWriter models_;
     Exporter exporter_;
-    SessionKeeper keeper_;
+    files::SessionKeeper keeper_;
     std::optional<Opening> opening_;
     std::optional<ModelLoader::Result> opened_;  // what was read, until its first run is there
-    std::optional<SavedView> opened_view_;
+    std::optional<files::SavedView> opened_view_;
     std::vector<Offer> offers_;
     std::string file_;
     std::uint64_t saved_changes_ = 0, autosaved_changes_ = 0;
@@ -162,4 +162,4 @@ private:
     std::optional<Message> message_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -65,7 +65,7 @@ struct AsCommand {
     }
 };
 
-bool fits(const Trial& trial, Scenario scenario) {
+bool fits(const load::Trial& trial, Scenario scenario) {
     try {
         scenario = with_overrides(std::move(scenario), trial.set);
         scenario.edits.insert(scenario.edits.end(), trial.edits.begin(), trial.edits.end());
@@ -82,7 +82,7 @@ bool fits(const Trial& trial, Scenario scenario) {
     }
 }
 
-bool is_done(const Trial& trial, const Scenario& scenario) {
+bool is_done(const load::Trial& trial, const Scenario& scenario) {
     if (trial.set.empty() && trial.edits.empty()) return false;
     const Overrides now = config_values(scenario.config());
     const auto holds = [&](const auto& key) { return std::ranges::find(now, key) != now.end(); };
@@ -92,7 +92,7 @@ bool is_done(const Trial& trial, const Scenario& scenario) {
 
 }  // namespace
 
-Sentence description_of(const Model& model, const Config& config) {
+Sentence description_of(const load::Model& model, const Config& config) {
     if (!model.description.empty()) return model.description;
     const Index shared = config.num_key_value_heads;
     const Sentence heads = shared == 0 || shared == config.nhead
@@ -109,7 +109,7 @@ Sentence description_of(const Model& model, const Config& config) {
                     {"output", output_of(config)}});
 }
 
-std::vector<Command> commands_of(const Trial& trial) {
+std::vector<Command> commands_of(const load::Trial& trial) {
     std::vector<Command> commands;
     for (const auto& [key, value] : trial.set) commands.push_back(command::SetOption{key, value});
     for (const Edit& edit : trial.edits) std::visit(AsCommand{commands}, edit);
@@ -117,13 +117,13 @@ std::vector<Command> commands_of(const Trial& trial) {
         commands.push_back(command::Follow{trial.step, *trial.cell});
     else if (!trial.step.empty())
         commands.push_back(command::GoTo{trial.step});
-    if (!trial.look.empty()) commands.push_back(command::Tell{example_text(trial.look), false});
+    if (!trial.look.empty()) commands.push_back(command::Tell{load::example_text(trial.look), false});
     return commands;
 }
 
 std::vector<FittingTrial> fitting_trials(const Scenario& scenario) {
     std::vector<FittingTrial> fitting;
-    for (const Trial& trial : scenario.model()->trials)
+    for (const load::Trial& trial : scenario.model()->trials)
         if (fits(trial, scenario)) fitting.push_back({trial, is_done(trial, scenario)});
     return fitting;
 }
@@ -142,4 +142,4 @@ bool can_set(const Scenario& scenario, const std::string& key, const std::string
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -9,17 +9,17 @@
 #include <vector>
 
 // What the window says about a model in the first minute, and what it offers to try.
-namespace decoderscope {
+namespace decoderscope::core {
 
 // What a model is, in a sentence or two: as its author describes it, else read off its configuration.
-[[nodiscard]] Sentence description_of(const Model& model, const Config& config);
+[[nodiscard]] Sentence description_of(const load::Model& model, const Config& config);
 
 // A model's suggestion as commands: it goes where it says, makes its changes, and says what to notice.
-[[nodiscard]] std::vector<Command> commands_of(const Trial& trial);
+[[nodiscard]] std::vector<Command> commands_of(const load::Trial& trial);
 
 // A suggestion that fits what is shown.
 struct FittingTrial {
-    Trial trial;
+    load::Trial trial;
     bool done = false;  // its keys are set and its edits made
 };
 // The model's suggestions without those that this run can't follow: their step is gone, their edits don't fit.
@@ -33,4 +33,4 @@ struct ShownTrials {
 // Whether the model can be run with this key set.
 [[nodiscard]] bool can_set(const Scenario& scenario, const std::string& key, const std::string& value);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -19,21 +19,22 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
     ModelLoader::Result result{.order = order};
     try {
         if (order.linked) {
-            result.work = open_session(*order.linked, link_name(), progress.get());
-            result.pinned = co_await pinned_run(*result.work);
+            result.work = files::open_session(*order.linked, files::link_name(), progress.get());
+            result.pinned = co_await files::pinned_run(*result.work);
         } else if (order.session) {
-            result.work = order.recovered ? open_session(read_session_file(order.name), order.name, progress.get())
-                                          : open_session(order.name, progress.get());
-            result.pinned = co_await pinned_run(*result.work);
+            result.work = order.recovered
+                              ? files::open_session(files::read_session_file(order.name), order.name, progress.get())
+                              : files::open_session(order.name, progress.get());
+            result.pinned = co_await files::pinned_run(*result.work);
         } else if (opens_as_trace(order.name, order.as)) {
             result.model = open_model(order.name, OpenAs::trace);
         } else {
-            if (order.answers.empty()) result.asks = recognise_model(order.name, {}, order.mapping);
+            if (order.answers.empty()) result.asks = load::recognise_model(order.name, {}, order.mapping);
             if (result.asks) result.error = result.asks->problem;
             if (!result.asks)
                 result.model = open_model(order.name, OpenAs::model, order.answers, progress.get(), order.mapping);
         }
-    } catch (const NeedsConversion& pickled) {
+    } catch (const load::NeedsConversion& pickled) {
         result.error = pickled.problem();
         result.python = pickled.python();
     } catch (const LoadStopped&) {
@@ -85,4 +86,4 @@ void ModelLoader::start(Order order) {
     });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -13,27 +13,27 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Reads models in the background, so that the window never waits. One at a time: a new one cancels the previous.
 class ModelLoader {
 public:
     struct Order {
-        std::string name;   // a bundled model's, or a path
-        Overrides answers;  // to what its files don't say
-        Mapping mapping;    // of its tensors
+        std::string name;              // a bundled model's, or a path
+        Overrides answers;             // to what its files don't say
+        load::names::Mapping mapping;  // of its tensors
         OpenAs as = OpenAs::whatever_it_is;
         bool session = false;    // `name` is the path of a session, to be opened with its model
         bool recovered = false;  // and it is an autosave
-        std::shared_ptr<const SessionFile> linked = nullptr;  // a link's session, to be opened with its model
+        std::shared_ptr<const files::SessionFile> linked = nullptr;  // a link's session, to be opened with its model
     };
     // The model, or the session with its model; else the open questions or the error.
     struct Result {
         Order order;
-        std::shared_ptr<const Model> model;
-        std::optional<SavedWork> work;
+        std::shared_ptr<const load::Model> model;
+        std::optional<files::SavedWork> work;
         std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr if none
-        std::optional<Recognised> asks;
+        std::optional<load::Recognised> asks;
         Sentence error;
         std::string python;  // what converts the file into one that can be read, if known
     };
@@ -89,4 +89,4 @@ private:
     Job<Result> job_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

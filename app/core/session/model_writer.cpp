@@ -8,7 +8,7 @@
 #include <new>
 #include <system_error>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -16,13 +16,13 @@ namespace {
 void make_trained_models_folder(const std::string& path) {
     const std::filesystem::path parent = std::filesystem::path(path).parent_path();
     std::error_code failed;
-    if (parent == trained_models_folder()) std::filesystem::create_directories(parent, failed);
+    if (parent == train::trained_models_folder()) std::filesystem::create_directories(parent, failed);
 }
 
 ModelWriter::Result written(const ModelWriter::Order& order) {
     try {
         make_trained_models_folder(order.path);
-        write_model_folder(order.path, *order.model);
+        load::write_model_folder(order.path, *order.model);
         return {absolute_path(order.path), order.open, {}};
     } catch (const std::exception& error) {
         return {order.path, false, sentence_of(error)};
@@ -56,4 +56,4 @@ std::optional<ModelWriter::Result> ModelWriter::collect() {
     return result;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

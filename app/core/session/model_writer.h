@@ -11,13 +11,13 @@
 #include <string>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Writes models' folders in the background, one after the other, so that the window never waits for a disk.
 class ModelWriter {
 public:
     struct Order {
-        std::shared_ptr<const ModelFolder> model;
+        std::shared_ptr<const load::ModelFolder> model;
         std::string path;
         bool open = false;  // once it is written
     };
@@ -51,4 +51,4 @@ private:
     Job<Result> job_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -9,7 +9,7 @@
 #include <map>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -17,23 +17,23 @@ constexpr std::string_view kBlock = "layers.";
 
 // The number of the block that one of our names is in, and the name with a star for it; -1 outside of the blocks.
 std::pair<std::string, Index> starred(const std::string& ours) {
-    names::Path path = names::split(ours);
+    load::names::Path path = load::names::split(ours);
     for (std::size_t i = 0; i + 1 < path.size(); ++i)
         if (path[i] + "." == kBlock)
-            if (const Index number = names::number(path[i + 1]); number >= 0) {
+            if (const Index number = load::names::number(path[i + 1]); number >= 0) {
                 path[i + 1] = "*";
-                return {names::join(path), number};
+                return {load::names::join(path), number};
             }
     return {ours, -1};
 }
 
 // Their name with a star for its first number.
 std::pair<std::string, Index> first_number(const std::string& theirs) {
-    names::Path path = names::split(theirs);
+    load::names::Path path = load::names::split(theirs);
     for (std::string& component : path)
-        if (const Index number = names::number(component); number >= 0) {
+        if (const Index number = load::names::number(component); number >= 0) {
             component = "*";
-            return {names::join(path), number};
+            return {load::names::join(path), number};
         }
     return {theirs, -1};
 }
@@ -44,16 +44,17 @@ std::string with_number(std::string text, Index number) {
     return text;
 }
 
-bool is_open(const Recognised& recognised, const std::string& name) {
+bool is_open(const load::Recognised& recognised, const std::string& name) {
     return std::ranges::find(recognised.names.open, name) != recognised.names.open.end();
 }
 
-NamesRow row_of(const Recognised& recognised, const std::string& theirs, const std::vector<Target>& targets) {
+NamesRow row_of(const load::Recognised& recognised, const std::string& theirs,
+                const std::vector<load::names::Target>& targets) {
     NamesRow row{.open = is_open(recognised, theirs)};
     Index block = -1;
     if (!row.open)
-        for (const Target& target : targets) {
-            const auto [ours, number] = starred(text_of(target));
+        for (const load::names::Target& target : targets) {
+            const auto [ours, number] = starred(load::names::text_of(target));
             row.ours += (row.ours.empty() ? "" : " + ") + ours;
             block = std::max(block, number);
         }
@@ -68,7 +69,7 @@ NamesRow row_of(const Recognised& recognised, const std::string& theirs, const s
 
 }  // namespace
 
-std::vector<NamesRow> names_table(const Recognised& recognised) {
+std::vector<NamesRow> names_table(const load::Recognised& recognised) {
     std::vector<NamesRow> rows;
     for (const auto& [theirs, targets] : recognised.names.mapping) {
         NamesRow row = row_of(recognised, theirs, targets);
@@ -84,7 +85,7 @@ std::vector<NamesRow> names_table(const Recognised& recognised) {
     return rows;
 }
 
-Mapping mapping_of(const std::vector<NamesRow>& rows) {
+load::names::Mapping mapping_of(const std::vector<NamesRow>& rows) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (const NamesRow& row : rows)
         for (const auto& [theirs, block] : row.tensors) {
@@ -96,7 +97,7 @@ Mapping mapping_of(const std::vector<NamesRow>& rows) {
             }
             json[theirs] = texts.empty() ? nlohmann::ordered_json("") : texts;
         }
-    return parse_mapping(json.dump());
+    return load::names::parse_mapping(json.dump());
 }
 
 std::vector<std::string> name_choices(const NamesRow& row) {
@@ -131,4 +132,4 @@ std::vector<std::string> name_choices(const NamesRow& row) {
     return choices;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

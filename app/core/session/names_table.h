@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Tensors of the same meaning in all blocks, as a row of a form: their name beside ours.
 struct NamesRow {
@@ -20,12 +20,12 @@ struct NamesRow {
 };
 
 // What each of a checkpoint's tensors is taken for; those that aren't recognised come first.
-[[nodiscard]] std::vector<NamesRow> names_table(const Recognised& recognised);
+[[nodiscard]] std::vector<NamesRow> names_table(const load::Recognised& recognised);
 
 // The mapping that the rows say. Throws Error naming the tensor whose name can't be read.
-[[nodiscard]] Mapping mapping_of(const std::vector<NamesRow>& rows);
+[[nodiscard]] load::names::Mapping mapping_of(const std::vector<NamesRow>& rows);
 
 // The names that a row can have.
 [[nodiscard]] std::vector<std::string> name_choices(const NamesRow& row);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

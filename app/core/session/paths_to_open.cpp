@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -76,7 +76,7 @@ PathList list_paths(std::string_view typed) {
     std::ranges::sort(names);
     for (const std::string& name : names) {
         const PathKind kind = kind_of_path(list.folder + "/" + name);
-        const bool session = kind == PathKind::other && is_session_path(name);
+        const bool session = kind == PathKind::other && files::is_session_path(name);
         if (!session && !worth_listing(kind)) continue;
         if (list.entries.size() >= kMostEntries) {
             list.more = true;
@@ -97,7 +97,7 @@ std::string model_among(std::span<const std::string> paths) {
     for (const std::string& path : paths) {
         const PathKind kind = kind_of_path(path);
         if (kind == PathKind::model_folder || kind == PathKind::weights || kind == PathKind::trace ||
-            is_session_path(path))
+            files::is_session_path(path))
             return path;
         if (kind == PathKind::pickled && !convertible) convertible = path;
     }
@@ -105,9 +105,9 @@ std::string model_among(std::span<const std::string> paths) {
 }
 
 Command opening_command(const std::string& path) {
-    if (is_link(path)) return command::OpenLink{path};
-    if (is_session_path(path)) return command::OpenSession{path};
+    if (files::is_link(path)) return command::OpenLink{path};
+    if (files::is_session_path(path)) return command::OpenSession{path};
     return command::OpenModel{path, {}};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

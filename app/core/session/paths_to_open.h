@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The possible completions of a path being typed.
 struct PathList {
@@ -37,4 +37,4 @@ struct PathList {
 // The command that opens a path, a bundled model by its name, or a link.
 [[nodiscard]] Command opening_command(const std::string& path);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kShareOfAFrame{4};
 
 }  // namespace
 
-Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
+Session::Session(std::shared_ptr<const load::Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
@@ -27,9 +27,9 @@ Session::Session(Scenario scenario, std::function<void()> wake)
     tell_remarks();
 }
 
-Session::Session(SavedWork work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
+Session::Session(files::SavedWork work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
     desk_.set_file(work.saved_as);
-    restore(work, finished(pinned_run(work)));
+    restore(work, finished(files::pinned_run(work)));
     set_mark(mark());
 }
 
@@ -130,7 +130,7 @@ void Session::type(const command::TypeInput& command) {
 // What the model wrote becomes the target's text: exactly these tokens, whatever text they make.
 void Session::take_written() {
     try {
-        const std::optional<WrittenTarget> written = writer_.collect(changes());
+        const std::optional<generate::WrittenTarget> written = writer_.collect(changes());
         if (!written) return;
         type({.typed = {.target = Typed{.text = ids_text(written->rows), .ids = true}}});
         if (written->unfinished > 0)
@@ -222,15 +222,15 @@ void Session::tell_remarks(const std::vector<Sentence>& more) {
 }
 
 // Restores the rest of a session once its run is done.
-void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned) {
+void Session::restore(const files::SavedWork& work, std::shared_ptr<const ReferenceRun> pinned) {
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
     desk_.read_trace(work.view.compare.file);
     std::vector<Sentence> remarks = work.remarks;
     try {
-        const auto saved = work.view.labs.find(std::string(kTrainLab));
-        work_.set_training(saved == work.view.labs.end() ? TrainingPlan() : read_plan(saved->second));
+        const auto saved = work.view.labs.find(std::string(train::kTrainLab));
+        work_.set_training(saved == work.view.labs.end() ? train::TrainingPlan() : train::read_plan(saved->second));
     } catch (const Error& error) {
         remarks.push_back(error.sentence());
     }
@@ -242,23 +242,23 @@ void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun>
     tell_remarks(remarks);
 }
 
-SavedWork Session::work(const SavedView& view) const {
-    SavedWork work{.scenario = scenario(),
-                   .cursor = cursor(),
-                   .sampling = sampling(),
-                   .view = view,
-                   .saved_as = file(),
-                   .changed = unsaved_parts()};
+files::SavedWork Session::work(const files::SavedView& view) const {
+    files::SavedWork work{.scenario = scenario(),
+                          .cursor = cursor(),
+                          .sampling = sampling(),
+                          .view = view,
+                          .saved_as = file(),
+                          .changed = unsaved_parts()};
     const Snapshot& now = shown();
     work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
     if (!reading_trace().empty()) work.view.compare.file = absolute_path(reading_trace());
-    if (training_plan() != TrainingPlan() || view.tab == kTrainLab)
-        work.view.labs[std::string(kTrainLab)] = saved_plan(training_plan());
+    if (training_plan() != train::TrainingPlan() || view.tab == train::kTrainLab)
+        work.view.labs[std::string(train::kTrainLab)] = train::saved_plan(training_plan());
     if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});
     return work;
 }
 
-void Session::keep(const SavedView& view) {
+void Session::keep(const files::SavedView& view) {
     if (!unsaved()) return desk_.keep_nothing();
     const Desk::Kept now{changes(), cursor(), view};
     if (desk_.wants(now)) desk_.keep(work(view), now);
@@ -266,9 +266,9 @@ void Session::keep(const SavedView& view) {
 
 // ---- what is unsaved
 
-WorkMark Session::mark() const { return {scenario(), sampling(), shown().pinned, training_plan()}; }
+files::WorkMark Session::mark() const { return {scenario(), sampling(), shown().pinned, training_plan()}; }
 
-void Session::set_mark(WorkMark mark) {
+void Session::set_mark(files::WorkMark mark) {
     mark_ = std::move(mark);
     recovered_ = false;
     unsaved_.changes.reset();
@@ -282,9 +282,9 @@ void Session::note_saves() {
     saving_.erase(saving_.begin(), std::next(saved));
 }
 
-const std::vector<WorkPart>& Session::unsaved_parts() const {
-    if (unsaved_.changes != changes()) unsaved_ = {changes(), changed_parts(mark_, mark())};
+const std::vector<files::WorkPart>& Session::unsaved_parts() const {
+    if (unsaved_.changes != changes()) unsaved_ = {changes(), files::changed_parts(mark_, mark())};
     return unsaved_.parts;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The window's model: the user's work, what is computed from it, and the desk for files in and out. Every change goes
 // through apply().
@@ -25,9 +25,9 @@ public:
     // Opens on a scenario and computes it. `wake` is called when there is something new to show, from another thread if
     // there are threads. Throws Error if the scenario can't be run.
     explicit Session(Scenario scenario, std::function<void()> wake = {});
-    explicit Session(std::shared_ptr<const Model> model, std::function<void()> wake = {});
+    explicit Session(std::shared_ptr<const load::Model> model, std::function<void()> wake = {});
     // Continues saved work.
-    explicit Session(SavedWork work, std::function<void()> wake = {});
+    explicit Session(files::SavedWork work, std::function<void()> wake = {});
 
     // Does what was asked. A failure changes nothing and leaves a message.
     void apply(const Command& command);
@@ -49,13 +49,13 @@ public:
     // Where Follow came from, oldest first.
     [[nodiscard]] const std::vector<Cursor>& trail() const { return work_.trail(); }
     // How the next token is drawn.
-    [[nodiscard]] const Sampling& sampling() const { return work_.sampling(); }
+    [[nodiscard]] const generate::Sampling& sampling() const { return work_.sampling(); }
     // Why the last typed input could not be run; empty if it was.
     [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }
     [[nodiscard]] bool can_redo() const { return work_.redone() != nullptr; }
     // What is trained, and how; and why it can't be, empty if it can.
-    [[nodiscard]] const TrainingPlan& training_plan() const { return work_.training(); }
+    [[nodiscard]] const train::TrainingPlan& training_plan() const { return work_.training(); }
     [[nodiscard]] const Sentence& training_error() const { return work_.training_error(); }
     // Whether the model is writing its target.
     [[nodiscard]] bool writing() const { return writer_.writing(); }
@@ -71,7 +71,7 @@ public:
     [[nodiscard]] bool stale() const { return computed_.stale(); }
     [[nodiscard]] float progress() const { return computed_.progress(); }
     // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
-    [[nodiscard]] const InvariantsMonitor::Result* invariants() const { return computed_.invariants(); }
+    [[nodiscard]] const checks::InvariantsMonitor::Result* invariants() const { return computed_.invariants(); }
     // What is derived from runs to be shown; computed on demand, so not part of the state.
     [[nodiscard]] Derived& derived() const { return computed_.derived(); }
     // The step on the stage.
@@ -81,7 +81,7 @@ public:
     [[nodiscard]] std::size_t timeline_position() const { return computed_.timeline_position(step()); }
 
     // The trainings under way; they go on whatever else is opened.
-    [[nodiscard]] const TrainingBoard& training() const { return training_; }
+    [[nodiscard]] const train::TrainingBoard& training() const { return training_; }
     // The step of theirs that is looked at; nothing: the newest.
     [[nodiscard]] const std::optional<Index>& training_step() const { return work_.training_step(); }
     // Waits until nothing is trained; finish() doesn't.
@@ -102,23 +102,23 @@ public:
     // The file that the work was opened from or saved to; empty if none yet.
     [[nodiscard]] const std::string& file() const { return desk_.file(); }
     // What has changed since; nothing if undo led back there. And up to which change it would survive a crash.
-    [[nodiscard]] const std::vector<WorkPart>& unsaved_parts() const;
+    [[nodiscard]] const std::vector<files::WorkPart>& unsaved_parts() const;
     [[nodiscard]] bool unsaved() const { return recovered_ || !unsaved_parts().empty(); }
     [[nodiscard]] std::uint64_t autosaved_changes() const { return desk_.autosaved_changes(); }
     // The window's part of a session that was opened; given once.
-    [[nodiscard]] std::optional<SavedView> take_view() { return desk_.take_view(); }
+    [[nodiscard]] std::optional<files::SavedView> take_view() { return desk_.take_view(); }
 
     // Autosaves unsaved work into this folder from now on, and offers what ended processes left there. If that is
     // impossible, a message says why.
-    void autosave_in(const std::string& folder, std::chrono::milliseconds delay = SessionKeeper::kDelay) {
+    void autosave_in(const std::string& folder, std::chrono::milliseconds delay = files::SessionKeeper::kDelay) {
         desk_.autosave_in(folder, delay);
     }
     // Autosaves what has changed, together with the window's part of the work. Call it after every frame.
-    void keep(const SavedView& view);
+    void keep(const files::SavedView& view);
     // At exit: removes the autosave if the user quit, keeps it if the program was told to stop.
     void end(bool by_the_person) { desk_.end(by_the_person); }
     // The work as it is now, for a file.
-    [[nodiscard]] SavedWork work(const SavedView& view) const;
+    [[nodiscard]] files::SavedWork work(const files::SavedView& view) const;
 
 private:
     struct Apply;
@@ -142,29 +142,29 @@ private:
     void take(const ModelLoader::Result& result);
     void take_written();
     void look_at_opened(const ModelLoader::Result& opened);
-    void restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned);
+    void restore(const files::SavedWork& work, std::shared_ptr<const ReferenceRun> pinned);
     void tell_remarks(const std::vector<Sentence>& more = {});
-    [[nodiscard]] WorkMark mark() const;
+    [[nodiscard]] files::WorkMark mark() const;
     // The work as of now is the one that was opened or saved.
-    void set_mark(WorkMark mark);
+    void set_mark(files::WorkMark mark);
     void note_saves();
 
     // What was unsaved as of a change.
     struct Unsaved {
         std::optional<std::uint64_t> changes;
-        std::vector<WorkPart> parts;
+        std::vector<files::WorkPart> parts;
     };
 
     Work work_;
     Computed computed_;
     Desk desk_;
-    TargetWriter writer_;
-    TrainingBoard training_;
-    std::vector<Command> waiting_;              // for the run under way
-    WorkMark mark_;                             // as it was opened or last saved
-    std::map<std::uint64_t, WorkMark> saving_;  // what is being saved, by its change
-    bool recovered_ = false;                    // it comes from an autosave, and isn't saved yet
+    generate::TargetWriter writer_;
+    train::TrainingBoard training_;
+    std::vector<Command> waiting_;                     // for the run under way
+    files::WorkMark mark_;                             // as it was opened or last saved
+    std::map<std::uint64_t, files::WorkMark> saving_;  // what is being saved, by its change
+    bool recovered_ = false;                           // it comes from an autosave, and isn't saved yet
     mutable Unsaved unsaved_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

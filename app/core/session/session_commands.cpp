@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetOption& c) {
     return without_lost_gradients(with_override(std::move(scenario), c.key, c.value));
@@ -78,11 +78,11 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::AppendToken& c) {
-    return with_token(std::move(scenario), c.batch, c.token);
+    return generate::with_token(std::move(scenario), c.batch, c.token);
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveLastToken& c) {
-    return without_lost_gradients(without_last_token(std::move(scenario), c.batch));
+    return without_lost_gradients(generate::without_last_token(std::move(scenario), c.batch));
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::ScaleHeadTo& c) {
@@ -150,13 +150,14 @@ struct Session::Apply {
     void operator()(const command::TypeInput& c) const { s.type(c); }
 
     void operator()(const command::WriteTarget&) const {
-        if (const Sentence obstacle = writing_obstacle(s.scenario()); !obstacle.empty()) throw Error(obstacle);
+        if (const Sentence obstacle = generate::writing_obstacle(s.scenario()); !obstacle.empty())
+            throw Error(obstacle);
         s.writer_.start(s.scenario(), s.changes());
     }
     void operator()(const command::StopWriting&) const { s.writer_.stop(); }
 
     void operator()(const command::SetSampling& c) const {
-        check_sampling(c.sampling);
+        generate::check_sampling(c.sampling);
         if (c.sampling == s.sampling()) return;
         s.work_.set_sampling(c.sampling);
         s.work_.count_change();
@@ -176,7 +177,7 @@ struct Session::Apply {
     }
     void operator()(const command::StartTraining&) const {
         try {
-            s.training_.start(recipes_of(s.training_plan()));
+            s.training_.start(train::recipes_of(s.training_plan()));
             s.work_.refuse_training({});
             s.work_.look_at_training_step(std::nullopt);
         } catch (const Error& error) {
@@ -319,4 +320,4 @@ void Session::carry_out(const Command& command) {
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

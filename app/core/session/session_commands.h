@@ -7,7 +7,7 @@
 
 // The scenario after an editing command; `shown` is the snapshot that the command refers to. Nothing if the command
 // changes nothing. Throws Error if it doesn't fit.
-namespace decoderscope {
+namespace decoderscope::core {
 
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SetOption& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SetRecording& c);
@@ -42,4 +42,4 @@ template <EditCommand C>
         return false;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 void Work::note_change(Typing typing) {
     input_error_ = training_error_ = {};
@@ -22,14 +22,14 @@ void Work::change(Scenario next, bool merge) {
     note_change(Typing::none);
 }
 
-void Work::change_training(TrainingPlan next, bool typed) {
+void Work::change_training(train::TrainingPlan next, bool typed) {
     if (!typed || typing_ != Typing::training || undo_.empty()) undo_.push_back(now_);
     redo_.clear();
     now_.training = std::move(next);
     note_change(typed ? Typing::training : Typing::none);
 }
 
-void Work::set_training(TrainingPlan plan) {
+void Work::set_training(train::TrainingPlan plan) {
     now_.training = std::move(plan);
     note_change(Typing::none);
 }
@@ -84,7 +84,7 @@ void Work::keep_cursor_in(const Run& run) {
     if (cursor_.step.empty()) return;
     const Plan& plan = run.plan();
     const Config& config = now_.scenario.config();
-    if (plan.find(cursor_.step) == nullptr) cursor_.step = without_dropout(cursor_.step);
+    if (plan.find(cursor_.step) == nullptr) cursor_.step = decoder::without_dropout(cursor_.step);
     if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*now_.scenario.model(), plan);
     cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, now_.scenario.inputs.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
@@ -102,4 +102,4 @@ std::optional<Cursor> Work::step_back(std::size_t steps) {
     return cursor;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

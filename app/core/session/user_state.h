@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // What the user's commands change: the scenario and the choices of a training, with their undo history, the cursor and
 // the trail behind it, and how the next token is drawn. Plain values; what is computed from them belongs to Computed.
@@ -55,11 +55,11 @@ public:
 
     // ---- what is trained
 
-    [[nodiscard]] const TrainingPlan& training() const { return now_.training; }
+    [[nodiscard]] const train::TrainingPlan& training() const { return now_.training; }
     // Takes these choices, with undo; `typed` ones are added to the previous change if that was typed, too.
-    void change_training(TrainingPlan next, bool typed);
+    void change_training(train::TrainingPlan next, bool typed);
     // The same without undo, as of a session that is opened.
-    void set_training(TrainingPlan plan);
+    void set_training(train::TrainingPlan plan);
     // The choices can't be trained; the sentence says why. The next choice clears it.
     void refuse_training(Sentence error) { training_error_ = std::move(error); }
     [[nodiscard]] const Sentence& training_error() const { return training_error_; }
@@ -87,15 +87,15 @@ public:
 
     // ---- how the next token is drawn: not part of the scenario, so not undone
 
-    [[nodiscard]] const Sampling& sampling() const { return sampling_; }
-    void set_sampling(const Sampling& sampling) { sampling_ = sampling; }
+    [[nodiscard]] const generate::Sampling& sampling() const { return sampling_; }
+    void set_sampling(const generate::Sampling& sampling) { sampling_ = sampling; }
 
 private:
     // What undo and redo bring back.
     struct Undoable {
         Scenario scenario;
         std::uint64_t scenario_number = 0;
-        TrainingPlan training;
+        train::TrainingPlan training;
     };
     enum class Typing { none, input, training };
 
@@ -110,7 +110,7 @@ private:
     std::optional<Index> training_step_;
     Cursor cursor_;
     std::vector<Cursor> trail_;
-    Sampling sampling_;
+    generate::Sampling sampling_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -98,4 +98,4 @@ bool is_ignorable(char32_t code) {
     return is_in(code, ranges);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

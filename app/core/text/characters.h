@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Code points from the first to the last.
 struct CodeRange {
@@ -76,4 +76,4 @@ struct Utf8Character {
     return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

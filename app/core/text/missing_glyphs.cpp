@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -58,4 +58,4 @@ Sentence missing_glyphs_sentence(std::span<const char32_t> missing, char32_t wid
     return joined(lacking, too_wide);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

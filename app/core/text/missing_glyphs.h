@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // "U+4F60".
 [[nodiscard]] std::string code_point_text(char32_t code);
@@ -22,4 +22,4 @@ namespace decoderscope {
 // the last character that the window can draw at all.
 [[nodiscard]] Sentence missing_glyphs_sentence(std::span<const char32_t> missing, char32_t widest);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

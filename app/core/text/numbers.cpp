@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -106,4 +106,4 @@ Sentence counted_tensors(std::size_t count) {
     return message_n("{count} tensor", "{count} tensors", count, {{"count", grouped(static_cast<Index>(count))}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // A number to `digits` significant digits, with a proper minus: "0.500", "−12.3", "1.20e-5", "0", "NaN", "∞", "−∞".
 // Whole numbers below 100,000 keep all their digits.
@@ -27,4 +27,4 @@ namespace decoderscope {
 [[nodiscard]] Sentence counted_steps(std::size_t count);
 [[nodiscard]] Sentence counted_tensors(std::size_t count);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::string_view between_lines(std::string_view above, std::string_view below) {
     return is_unspaced(left.back().code) && is_unspaced(character_at(below, 0).code) ? "" : " ";
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

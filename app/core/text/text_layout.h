@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // The largest width that a text can have, in em: a safe upper estimate for Inter, Helvetica, Arial and DejaVu Sans (or,
 // monospaced, JetBrains Mono and DejaVu Sans Mono), so that a layout fits whichever of them is installed.
@@ -49,4 +49,4 @@ template <class Width, class Measure>
     return lines;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -42,6 +42,6 @@ std::string token_text(std::string_view piece) {
     return text;
 }
 
-std::string token_text(const Tokenizer& tokenizer, Index id) { return token_text(tokenizer.piece(id)); }
+std::string token_text(const tokenizer::Tokenizer& tokenizer, Index id) { return token_text(tokenizer.piece(id)); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

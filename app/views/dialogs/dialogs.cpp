@@ -23,7 +23,7 @@
 #include <optional>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 namespace {
 
@@ -81,24 +81,25 @@ void keys_dialog(const Ui& ui, ViewState& state) {
 
 // A name for work that has none yet, in the folder that the program was started in, or in the home folder if that is
 // the root.
-std::string proposed_file(const Session& session) {
+std::string proposed_file(const core::Session& session) {
     namespace fs = std::filesystem;
     if (!session.file().empty()) return session.file();
-    const std::string name = fs::path(session.scenario().model()->name).stem().string() + std::string(kSessionEnding);
+    const std::string name =
+        fs::path(session.scenario().model()->name).stem().string() + std::string(core::files::kSessionEnding);
     std::error_code failed;
     const fs::path here = fs::current_path(failed);
-    return failed || here == here.root_path() ? path_of("~/" + name) : (here / name).string();
+    return failed || here == here.root_path() ? core::path_of("~/" + name) : (here / name).string();
 }
 
 std::string with_session_ending(const std::string& path) {
-    return is_session_path(path) ? path : path + std::string(kSessionEnding);
+    return core::files::is_session_path(path) ? path : path + std::string(core::files::kSessionEnding);
 }
 
-void save_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     if (state.dialog_opens) set_text(state.path, proposed_file(session));
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
     if (!state.save_because.empty())
-        paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(state.save_because)), ui.px(460));
+        paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(state.save_because)), ui.px(460));
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
                  "they are; the session remembers their path and checksum."),
@@ -109,7 +110,7 @@ void save_dialog(const Ui& ui, const Session& session, ViewState& state, Command
     const bool entered =
         ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     note_glyphs(ImGui::GetFont(), state.path.data());
-    const std::string path = with_session_ending(path_of(state.path.data()));
+    const std::string path = with_session_ending(core::path_of(state.path.data()));
     draw_replacing(ui, state, path, ui.px(460));
     const bool own = path == session.file();  // its own file, as Ctrl+S writes it
     const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Save"), "done");
@@ -121,12 +122,12 @@ void save_dialog(const Ui& ui, const Session& session, ViewState& state, Command
     const bool again = replacing(state, path) && pressed(Key::enter);
     const bool wanted = (entered || clicked || again) && state.path[0] != '\0';
     if (own ? !wanted : !may_write(state, path, wanted)) return;
-    commands.push_back(command::SaveSession{path, saved_view(state)});
+    commands.push_back(core::command::SaveSession{path, saved_view(state)});
     close_dialog(state);
 }
 
 // Closes the window once the work that was to be saved first is.
-void follow_saving(const Session& session, ViewState& state, Commands& commands) {
+void follow_saving(const core::Session& session, ViewState& state, Commands& commands) {
     if (!state.close_when_saved) return;
     if (!session.unsaved()) {
         state.close_when_saved = false;
@@ -137,7 +138,7 @@ void follow_saving(const Session& session, ViewState& state, Commands& commands)
     if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) state.close_when_saved = false;
 }
 
-void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the work before closing?"));
     ImGui::Dummy({ui.px(420), ui.px(4)});
     const std::size_t edits = session.scenario().edits.size();
@@ -189,7 +190,7 @@ std::string text_size_note(const ViewState& state) {
 }
 
 // A language's own name; its code if no font has the characters of the name.
-const char* drawable_name(const Language& language) {
+const char* drawable_name(const core::language::Language& language) {
     note_glyphs(ImGui::GetFont(), language.name);
     return lacks_glyphs(language.name) ? language.code.c_str() : language.name.c_str();
 }
@@ -197,8 +198,8 @@ const char* drawable_name(const Language& language) {
 // Each language in itself, so that a reader of it finds it in any other.
 void language_choice(const Ui& ui, ViewState& state) {
     std::vector<const char*> names = {tr("As the system")};
-    for (const Language& language : state.languages) names.push_back(drawable_name(language));
-    const auto found = std::ranges::find(state.languages, state.settings.language, &Language::code);
+    for (const core::language::Language& language : state.languages) names.push_back(drawable_name(language));
+    const auto found = std::ranges::find(state.languages, state.settings.language, &core::language::Language::code);
     const bool own = !state.settings.language.empty() && found != state.languages.end();
     const int chosen = own ? 1 + static_cast<int>(found - state.languages.begin()) : 0;
     const int clicked = segmented(ui, "language", names, chosen);
@@ -214,7 +215,7 @@ void address_field(const Ui& ui, ViewState& state) {
     ImGui::SetNextItemWidth(ui.px(340));
     focusable_field("##address");
     if (ImGui::InputTextWithHint("##address", "https://", state.address.data(), state.address.size()))
-        state.settings.browser_address = address_of(state.address.data());
+        state.settings.browser_address = core::files::address_of(state.address.data());
     note_glyphs(ImGui::GetFont(), state.address.data());
     tooltip(tr("The address of Decoderscope in a browser. Copied links lead there."));
 }
@@ -242,9 +243,9 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     else if (clicked > 0)
         state.settings.dark = clicked == 1;
     row(tr("Colour map"));
-    const int map = state.settings.sequential == ColorMap::viridis ? 0 : 1;
+    const int map = state.settings.sequential == core::ColorMap::viridis ? 0 : 1;
     if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)
-        state.settings.sequential = clicked == 0 ? ColorMap::viridis : ColorMap::cividis;
+        state.settings.sequential = clicked == 0 ? core::ColorMap::viridis : core::ColorMap::cividis;
     row(tr("Text size"));
     text_size_row(ui, state);
     row(tr("Motion"));
@@ -267,7 +268,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
 
 }  // namespace
 
-void ask_to_close(const Session& session, ViewState& state, Commands& commands) {
+void ask_to_close(const core::Session& session, ViewState& state, Commands& commands) {
     // What takes a moment to type or choose isn't worth a question. Edits, a pinned run and work that has a file are.
     const bool by_hand = !session.scenario().edits.empty() || session.shown().pinned != nullptr;
     if (!session.unsaved() || (!by_hand && session.file().empty())) return commands.push_back(request::CloseWindow{});
@@ -275,7 +276,7 @@ void ask_to_close(const Session& session, ViewState& state, Commands& commands) 
     state.dialog_opens = true;
 }
 
-void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     follow_opening(session, state);
     follow_saving(session, state, commands);
     if (state.dialog == Dialog::none) return;
@@ -319,7 +320,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
                 settings_dialog(ui, state);
                 break;
             case Dialog::checks:
-                draw_checks_dialog(ui, session, state, commands);
+                checks::draw_checks_dialog(ui, session, state, commands);
                 break;
             case Dialog::none:
                 break;
@@ -335,4 +336,4 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     if (state.dialog == shown) state.dialog_opens = false;  // else another one has taken its place
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

@@ -5,12 +5,12 @@
 
 #include <imgui.h>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 // The dialog that is open, over the window.
-void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 // The user wants to close the window: it closes at once if nothing worth a question is unsaved, else a dialog asks.
-void ask_to_close(const Session& session, ViewState& state, Commands& commands);
+void ask_to_close(const core::Session& session, ViewState& state, Commands& commands);
 
 // Closes the dialog that is being drawn.
 inline void close_dialog(ViewState& state) {
@@ -19,6 +19,6 @@ inline void close_dialog(ViewState& state) {
 }
 
 // The glossary.
-void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void draw_glossary_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

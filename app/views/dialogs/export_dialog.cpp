@@ -17,7 +17,7 @@
 #include <memory>
 #include <sstream>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 namespace {
 
@@ -71,7 +71,7 @@ void read_ending(ExportDialogState& dialog) {
         if (path.ends_with(kFormats[i].ending)) dialog.format = i;
 }
 
-void open(ExportDialogState& dialog, const Session& session, const ViewState& state) {
+void open(ExportDialogState& dialog, const core::Session& session, const ViewState& state) {
     dialog.choices = export_choices(session, state);
     dialog.chosen = 0;
     dialog.typed = false;
@@ -101,7 +101,7 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
 }
 
 void choose_format(const Ui& ui, ExportDialogState& dialog) {
-    const Sentence obstacle = pdf_obstacle();
+    const Sentence obstacle = core::pdf_obstacle();
     std::vector<const char*> labels;
     std::vector<std::size_t> offered;
     for (std::size_t i = 0; i < kFormats.size(); ++i) {
@@ -141,44 +141,44 @@ void draw_where(const Ui& ui, const ViewState& state, const std::string& path) {
 }
 
 // Limited, as copying everything by mistake would flood the clipboard.
-Sentence copy_as_csv(const Exhibit& exhibit) {
+Sentence copy_as_csv(const core::Exhibit& exhibit) {
     constexpr Index kMostCells = 1'000'000;
     Index cells = 0;
-    for (const Panel& panel : exhibit.panels) cells += panel.rows * panel.columns;
+    for (const core::Panel& panel : exhibit.panels) cells += panel.rows * panel.columns;
     if (cells > kMostCells)
         return message("Not copied: {cells} numbers are too many, at most {most}. Export them instead.",
                        {{"cells", cells}, {"most", kMostCells}});
     std::ostringstream text;
-    write_csv(text, exhibit);
+    core::write_csv(text, exhibit);
     ImGui::SetClipboardText(text.str().c_str());
     return message("Copied as CSV.");
 }
 
 // What is shown has no values yet. The dialog goes on once they are there.
-void wait_for_step(const Ui& ui, const Session& session, ViewState& state) {
+void wait_for_step(const Ui& ui, const core::Session& session, ViewState& state) {
     text_line(ui.fonts.text, ui.theme.muted, tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
 }
 
 request::CopyPicture picture_of(const ExportChoice& choice, const ExportDialogState& dialog) {
-    return {std::make_shared<const Exhibit>(choice.in_english()), dialog.options};
+    return {std::make_shared<const core::Exhibit>(choice.in_english()), dialog.options};
 }
 
 }  // namespace
 
-Sentence copy_shown_as_csv(const Session& session, const ViewState& state) {
+Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state) {
     const std::vector<ExportChoice> choices = export_choices(session, state);
     if (choices.empty())
         return message("{name} is being computed: nothing was copied", {{"name", session.step().name}});
     return copy_as_csv(choices.front().in_english());
 }
 
-void copy_shown_as_picture(const Session& session, const ViewState& state, Commands& commands) {
+void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands) {
     const std::vector<ExportChoice> choices = export_choices(session, state);
     if (!choices.empty()) commands.push_back(picture_of(choices.front(), state.part<ExportDialogState>()));
 }
 
-void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     ExportDialogState& dialog = state.part<ExportDialogState>();
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
     dialog.options.style.sequential = state.settings.sequential;
@@ -197,7 +197,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     note_glyphs(ImGui::GetFont(), dialog.path.data());
     if (ImGui::IsItemEdited()) read_ending(dialog);
-    const std::string path = path_of(dialog.path.data());
+    const std::string path = core::path_of(dialog.path.data());
     draw_where(ui, state, path);
     const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Export"), "export");
     ImGui::SameLine();
@@ -221,14 +221,14 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     const bool wanted = (entered || clicked || again) && dialog.path[0] != '\0';
     // A folder that isn't empty is refused anyway.
     if (choice.each ? !wanted : !may_write(state, path, wanted)) return;
-    commands.push_back(command::Export{path, std::make_shared<const Exhibit>(choice.in_english()), dialog.options,
-                                       choice.each ? kFormats[dialog.format].ending : ""});
+    commands.push_back(core::command::Export{path, std::make_shared<const core::Exhibit>(choice.in_english()),
+                                             dialog.options, choice.each ? kFormats[dialog.format].ending : ""});
     close_export(state);
 }
 
-float draw_export_progress(const Ui& ui, const Session& session, Area area, Commands& commands) {
+float draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     constexpr std::size_t kWorthShowing = 8;
-    const std::optional<Exporter::Progress> progress = session.exporting();
+    const std::optional<core::Exporter::Progress> progress = session.exporting();
     if (!progress || progress->total < kWorthShowing) return 0.0F;
     const float height = ui.px(34), bar = ui.px(240);
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, {area.high.x, area.low.y + height}, ui.theme.raised);
@@ -240,7 +240,7 @@ float draw_export_progress(const Ui& ui, const Session& session, Area area, Comm
                        count.c_str());
     ImGui::PopStyleColor();
     ImGui::SameLine();
-    if (button(tr("Cancel"), "stop")) commands.push_back(command::StopExport{});
+    if (button(tr("Cancel"), "stop")) commands.push_back(core::command::StopExport{});
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const float room = area.high.x - ImGui::GetCursorScreenPos().x - ui.px(14);
@@ -249,4 +249,4 @@ float draw_export_progress(const Ui& ui, const Session& session, Area area, Comm
     return height;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

@@ -11,28 +11,28 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 // What the export dialog remembers, including from one export to the next.
 struct ExportDialogState {
     std::vector<ExportChoice> choices;  // as of when it opened
     std::size_t chosen = 0;
     std::size_t format = 0;
-    ExportOptions options;
+    core::ExportOptions options;
     std::array<char, 1024> path{};
     bool typed = false;  // the path was typed by the user
     std::string said;    // what was copied
 };
 
 // The dialog that writes what is shown to a file, or copies it.
-void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The progress of a slow export and a button that cancels it, in one line. Returns its height.
-float draw_export_progress(const Ui& ui, const Session& session, Area area, Commands& commands);
+float draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands);
 
 // Copies what the tab shows to the clipboard as CSV. Returns the message to show.
-Sentence copy_shown_as_csv(const Session& session, const ViewState& state);
+Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state);
 // The same as a picture.
-void copy_shown_as_picture(const Session& session, const ViewState& state, Commands& commands);
+void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

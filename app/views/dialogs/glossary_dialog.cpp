@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 namespace {
 
@@ -20,15 +20,16 @@ void draw_list(const Ui& ui, ViewState& state, float height) {
     const bool typed =
         ImGui::InputTextWithHint("##search", tr("Search"), glossary.search.data(), glossary.search.size());
     note_glyphs(ImGui::GetFont(), glossary.search.data());
-    const std::vector<const GlossaryTerm*> found = terms_matching(glossary.search.data());
-    auto here = std::ranges::find(found, std::string_view(glossary.term), &GlossaryTerm::id);
+    const std::vector<const core::glossary::GlossaryTerm*> found =
+        core::glossary::terms_matching(glossary.search.data());
+    auto here = std::ranges::find(found, std::string_view(glossary.term), &core::glossary::GlossaryTerm::id);
     if (!found.empty() && (typed || here == found.end())) here = found.begin();
     if (pressed(Key::down, {}, true) && here != found.end() && here + 1 != found.end()) ++here, glossary.scrolls = true;
     if (pressed(Key::up, {}, true) && here != found.begin() && here != found.end()) --here, glossary.scrolls = true;
     if (here != found.end()) glossary.term = std::string((*here)->id);
     compat::begin_child("terms", {ui.px(kList), height - ImGui::GetFrameHeightWithSpacing()});
     if (found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No term has these letters."));
-    for (const GlossaryTerm* term : found) {
+    for (const core::glossary::GlossaryTerm* term : found) {
         const bool chosen = term->id == glossary.term;
         if (ImGui::Selectable(labelled(tr(term->name), term->id).c_str(), chosen, ImGuiSelectableFlags_DontClosePopups))
             glossary.term = std::string(term->id);
@@ -45,8 +46,9 @@ void draw_name_elsewhere(const Ui& ui, const char* where, std::string_view name)
 }
 
 // Links to where the term is in this run: its step, its tab.
-void draw_places(const Ui& ui, const Session& session, ViewState& state, const GlossaryTerm& term, Commands& commands) {
-    const Ref step = example_of(term, session.shown().run->plan(), session.step());
+void draw_places(const Ui& ui, const core::Session& session, ViewState& state, const core::glossary::GlossaryTerm& term,
+                 Commands& commands) {
+    const Ref step = core::glossary::example_of(term, session.shown().run->plan(), session.step());
     const auto about = std::ranges::find(labs(), term.id, &Lab::term);
     const Lab* lab = about == labs().end() ? nullptr : &*about;
     if (step == nullptr && lab == nullptr) return;
@@ -54,8 +56,8 @@ void draw_places(const Ui& ui, const Session& session, ViewState& state, const G
     if (step != nullptr) {
         const std::string text = tr("Go to {step} →", {{"step", step->name}});
         if (link(ui, ui.fonts.caption, ui.theme.accent, text, 1)) {
-            state.tab = kStepLab;
-            commands.push_back(command::GoTo{step->name});
+            state.tab = core::files::kStepLab;
+            commands.push_back(core::command::GoTo{step->name});
             close_dialog(state);
         }
     }
@@ -66,15 +68,16 @@ void draw_places(const Ui& ui, const Session& session, ViewState& state, const G
     }
 }
 
-void draw_entry(const Ui& ui, const Session& session, ViewState& state, ImVec2 size, Commands& commands) {
-    const GlossaryTerm* term = find_term(state.glossary.term);
+void draw_entry(const Ui& ui, const core::Session& session, ViewState& state, ImVec2 size, Commands& commands) {
+    const core::glossary::GlossaryTerm* term = core::glossary::find_term(state.glossary.term);
     compat::begin_child("entry", size);
     if (term != nullptr) {
         paragraph(ui.fonts.heading, ui.theme.text, tr(term->name));
         if (const std::string also = tr(term->spellings); !also.empty())
             paragraph(ui.fonts.caption, ui.theme.muted, tr("also: {spellings}", {{"spellings", also}}));
         ImGui::Dummy({1, ui.px(4)});
-        if (const GlossaryTerm* other = prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, tr(term->meaning));
+        if (const core::glossary::GlossaryTerm* other =
+                prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, tr(term->meaning));
             other != nullptr) {
             state.glossary.search.fill('\0');
             state.glossary.choose(*other);
@@ -89,7 +92,7 @@ void draw_entry(const Ui& ui, const Session& session, ViewState& state, ImVec2 s
 
 }  // namespace
 
-void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void draw_glossary_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float width = std::min(ui.px(kGlossaryWidth), screen.x - ui.px(48));
     const float height = std::min(ui.px(kHeight), screen.y * 0.8F - ui.px(80));
@@ -110,4 +113,4 @@ void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state
     if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close_dialog(state);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

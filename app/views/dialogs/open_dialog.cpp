@@ -12,7 +12,7 @@
 #include <chrono>
 #include <filesystem>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 namespace {
 
@@ -31,20 +31,20 @@ void close_opening(ViewState& state) {
 void ask_for(OpenDialogState& open, const std::string& path, Commands& commands) {
     open.awaited = true;
     open.copied = false;
-    commands.push_back(opening_command(path));
+    commands.push_back(core::opening_command(path));
 }
 
 // "212 of 498 MB"
-std::string megabytes(ModelLoader::Progress progress) {
+std::string megabytes(core::ModelLoader::Progress progress) {
     const auto mb = [](std::size_t bytes) { return std::to_string((bytes + 500'000) / 1'000'000); };
     return mb(progress.bytes_read) + " of " + mb(progress.bytes_total) + " MB";
 }
 
 // ---- while the model is being read
 
-void reading(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    const Opening& opening = *session.opening();
-    const ModelLoader::Progress progress = session.opening_progress();
+void reading(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Opening& opening = *session.opening();
+    const core::ModelLoader::Progress progress = session.opening_progress();
     const float width = ui.px(kOpenWidth);
     text_line(ui.fonts.caption, ui.theme.muted,
               tr("Reading {name}", {{"name", fitted(ui.fonts.caption, opening.name, width - ui.px(60))}}));
@@ -56,16 +56,16 @@ void reading(const Ui& ui, const Session& session, ViewState& state, Commands& c
     ImGui::PopStyleColor();
     paragraph(ui.fonts.caption, ui.theme.muted, tr("The current model stays until the new one is ready."));
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
-        commands.push_back(command::StopOpening{});
+        commands.push_back(core::command::StopOpening{});
         close_opening(state);
     }
 }
 
 // ---- why it can't be opened
 
-void failure(const Ui& ui, OpenDialogState& open, const Opening& opening) {
+void failure(const Ui& ui, OpenDialogState& open, const core::Opening& opening) {
     if (opening.error.empty()) return;
-    paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(opening.error)));
+    paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(opening.error)));
     if (opening.python.empty()) return;
     paragraph(ui.fonts.caption, ui.theme.text,
               tr("A pickle is a program, and isn't run here. These three lines of Python write the same tensors as "
@@ -76,7 +76,7 @@ void failure(const Ui& ui, OpenDialogState& open, const Opening& opening) {
     list.ChannelsSetCurrent(1);
     ImGui::Dummy({1, ui.px(2)});
     ImGui::Indent(ui.px(8));
-    paragraph(ui.fonts.mono_small, ui.theme.text, valid_utf8(opening.python));
+    paragraph(ui.fonts.mono_small, ui.theme.text, core::valid_utf8(opening.python));
     ImGui::Unindent(ui.px(8));
     list.ChannelsSetCurrent(0);
     list.AddRectFilled(low, {low.x + ui.px(kOpenWidth), ImGui::GetCursorScreenPos().y}, ui.theme.raised, ui.px(4));
@@ -95,7 +95,7 @@ void failure(const Ui& ui, OpenDialogState& open, const Opening& opening) {
 
 int complete(ImGuiInputTextCallbackData* data) {
     const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-    const std::string completed = list_paths(typed).completed;
+    const std::string completed = core::list_paths(typed).completed;
     if (completed == typed) return 0;
     data->DeleteChars(0, data->BufTextLen);
     data->InsertChars(0, completed.c_str());
@@ -123,22 +123,22 @@ const char* words_for(PathKind kind) {
 void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
     const std::string typed = open.path.data();
     if (!open.listed || open.listed_for != typed) {
-        open.list = list_paths(typed);
+        open.list = core::list_paths(typed);
         open.listed_for = typed;
         open.listed = true;
     }
-    const PathList& list = open.list;
+    const core::PathList& list = open.list;
     compat::begin_child("paths", {ui.px(kOpenWidth), ui.px(190)}, {.border = true, .padded = true});
     if (list.entries.empty())
-        paragraph(
-            ui.fonts.caption, ui.theme.muted,
-            list.error.empty() ? tr("No folder, weights or session begins like this.") : valid_utf8(tr(list.error)));
-    for (const PathList::Entry& entry : list.entries) {
+        paragraph(ui.fonts.caption, ui.theme.muted,
+                  list.error.empty() ? tr("No folder, weights or session begins like this.")
+                                     : core::valid_utf8(tr(list.error)));
+    for (const core::PathList::Entry& entry : list.entries) {
         const bool plain = entry.kind == PathKind::folder;
-        const std::string label = fitted(ui.fonts.text, valid_utf8(entry.name), ui.px(kOpenWidth - 120));
+        const std::string label = fitted(ui.fonts.text, core::valid_utf8(entry.name), ui.px(kOpenWidth - 120));
         if (press_row((label + "##" + entry.path).c_str())) {
             set_path(open, entry.path);
-            if (!plain) ask_for(open, path_of(entry.path), commands);
+            if (!plain) ask_for(open, core::path_of(entry.path), commands);
         }
         ImGui::SameLine(ui.px(kOpenWidth - 84));
         text_line(ui.fonts.caption, entry.kind == PathKind::pickled ? ui.theme.muted : ui.theme.accent,
@@ -148,7 +148,7 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
     ImGui::EndChild();
 }
 
-void choose(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void choose(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     OpenDialogState& open = state.part<OpenDialogState>();
     paragraph(
         ui.fonts.caption, ui.theme.muted,
@@ -165,7 +165,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     note_glyphs(ImGui::GetFont(), open.path.data());
     path_list(ui, open, commands);
     if (session.opening()) failure(ui, open, *session.opening());
-    const std::string path = path_of(open.path.data());
+    const std::string path = core::path_of(open.path.data());
     if (state.desktop.picks_files) {
         if (button(tr("Choose files …"), "pick")) {
             commands.push_back(request::PickFiles{});
@@ -182,14 +182,14 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
 }
 
 // Small models are loaded before the message could be read.
-bool takes_long(const Opening& opening) {
+bool takes_long(const core::Opening& opening) {
     return opening.reading && std::chrono::steady_clock::now() - opening.since > std::chrono::milliseconds(200);
 }
 
 }  // namespace
 
-void follow_opening(const Session& session, ViewState& state) {
-    const std::optional<Opening>& opening = session.opening();
+void follow_opening(const core::Session& session, ViewState& state) {
+    const std::optional<core::Opening>& opening = session.opening();
     if (!opening) return;
     if (!opening->reading) {
         state.part<OpenDialogState>().refocus =
@@ -203,12 +203,12 @@ void follow_opening(const Session& session, ViewState& state) {
     state.part<OpenDialogState>().awaited = opening->reading;
 }
 
-void leave_open_dialog(const Session& session, Commands& commands) {
-    if (session.opening() && !session.opening()->reading) commands.push_back(command::StopOpening{});
+void leave_open_dialog(const core::Session& session, Commands& commands) {
+    if (session.opening() && !session.opening()->reading) commands.push_back(core::command::StopOpening{});
 }
 
-void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    const std::optional<Opening>& opening = session.opening();
+void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const std::optional<core::Opening>& opening = session.opening();
     if (!opening && state.part<OpenDialogState>().awaited) return close_opening(state);
     if (state.dialog_opens && !opening) {
         state.part<OpenDialogState>() = {};
@@ -227,7 +227,7 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
             state.part<OpenDialogState>().awaited = true;
             break;
         case QuestionsEnd::back:
-            commands.push_back(command::StopOpening{});
+            commands.push_back(core::command::StopOpening{});
             break;
         case QuestionsEnd::none:
             // With a list open, Esc closes that one only.
@@ -242,17 +242,17 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
 namespace {
 
 // "d_model 64 · 4 layers …": what was recognised, in a line or two.
-std::string facts_text(const Recognised& recognised) {
+std::string facts_text(const load::Recognised& recognised) {
     std::string text;
     for (const auto& [key, value] : recognised.facts) text += (text.empty() ? "" : "  ·  ") + key + " " + value;
     return text;
 }
 
 // The proposals are the initial answers.
-void fill_in(const Opening& opening, OpenDialogState& open) {
+void fill_in(const core::Opening& opening, OpenDialogState& open) {
     if (open.asked_about != opening.name) {
         open.asked_about = opening.name;
-        open.names = names_table(*opening.asks);
+        open.names = core::names_table(*opening.asks);
         open.answers.clear();
         for (const auto& [key, value] : opening.answers) open.answers[key] = value;
     }
@@ -309,7 +309,7 @@ void row(const Ui& ui, const Question& question, std::string& answer) {
 
 // ---- their tensors beside ours
 
-void choose_name(const Ui& ui, NamesRow& row) {
+void choose_name(const Ui& ui, core::NamesRow& row) {
     std::array<char, 160> text{};
     std::copy_n(row.ours.begin(), std::min(row.ours.size(), text.size() - 1), text.begin());
     ImGui::SetNextItemWidth(ui.px(244));
@@ -317,13 +317,13 @@ void choose_name(const Ui& ui, NamesRow& row) {
     note_glyphs(ImGui::GetFont(), text.data());
     ImGui::SameLine(0, 0);
     if (!ImGui::BeginCombo("##names", "", ImGuiComboFlags_NoPreview)) return;
-    for (const std::string& name : name_choices(row))
+    for (const std::string& name : core::name_choices(row))
         if (ImGui::Selectable(name.c_str(), name == row.ours)) row.ours = name;
     ImGui::EndCombo();
 }
 
 // A row a tensor of all blocks; what isn't recognised comes first and is marked.
-void tensors(const Ui& ui, const Recognised& recognised, OpenDialogState& open, float width) {
+void tensors(const Ui& ui, const load::Recognised& recognised, OpenDialogState& open, float width) {
     const std::size_t unknown = recognised.names.open.size();
     const bool all_known = unknown == 0 && recognised.problem.empty();
     const std::string title = unknown == 0
@@ -333,11 +333,11 @@ void tensors(const Ui& ui, const Recognised& recognised, OpenDialogState& open, 
     if (!ImGui::CollapsingHeader((title + "##tensors").c_str(), all_known ? 0 : ImGuiTreeNodeFlags_DefaultOpen)) return;
     compat::begin_child("names", {ui.px(width), ui.px(150)}, {.border = true, .padded = true});
     for (std::size_t i = 0; i < open.names.size(); ++i) {
-        NamesRow& row = open.names[i];
+        core::NamesRow& row = open.names[i];
         ImGui::PushID(static_cast<int>(i));
         ImGui::AlignTextToFramePadding();
         text_line(ui.fonts.mono_small, row.open ? ui.theme.warning : ui.theme.text,
-                  fitted(ui.fonts.mono_small, valid_utf8(row.theirs), ui.px(240)));
+                  fitted(ui.fonts.mono_small, core::valid_utf8(row.theirs), ui.px(240)));
         ImGui::SameLine(ui.px(256));
         text_line(ui.fonts.caption, ui.theme.muted, row.shape);
         ImGui::SameLine(ui.px(336));
@@ -348,17 +348,17 @@ void tensors(const Ui& ui, const Recognised& recognised, OpenDialogState& open, 
 }
 
 // What the form's names say; empty if they are as recognised.
-Mapping chosen_names(const Opening& opening, const OpenDialogState& open) {
-    return open.names == names_table(*opening.asks) ? opening.mapping : mapping_of(open.names);
+load::names::Mapping chosen_names(const core::Opening& opening, const OpenDialogState& open) {
+    return open.names == core::names_table(*opening.asks) ? opening.mapping : core::mapping_of(open.names);
 }
 
 }  // namespace
 
-QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialogState& open, float width,
+QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, OpenDialogState& open, float width,
                                  Commands& commands) {
-    const Recognised& recognised = *opening.asks;
+    const load::Recognised& recognised = *opening.asks;
     fill_in(opening, open);
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, valid_utf8(opening.name), ui.px(width)));
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, core::valid_utf8(opening.name), ui.px(width)));
     if (recognised.problem.empty()) {
         paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
         paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
@@ -367,9 +367,9 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     }
     const Overrides given(open.answers.begin(), open.answers.end());
     for (const Question& question : recognised.questions)
-        if (applies(recognised, question, given)) row(ui, question, open.answers[question.key]);
+        if (load::applies(recognised, question, given)) row(ui, question, open.answers[question.key]);
     tensors(ui, recognised, open, width);
-    if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(opening.error)));
+    if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(opening.error)));
     ImGui::Dummy({1, ui.px(4)});
     const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
@@ -378,21 +378,21 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     const bool as_trace = button(tr("Open as a trace"), "trace");
     tooltip(tr("Show the file's tensors as another program recorded them, without a model"));
     if (as_trace) {
-        commands.push_back(command::OpenModel{opening.name, {}, {}, OpenAs::trace});
+        commands.push_back(core::command::OpenModel{opening.name, {}, {}, core::OpenAs::trace});
         return QuestionsEnd::open;
     }
     if (!opens) return QuestionsEnd::none;
     Overrides answers;
     for (const Question& question : recognised.questions)
-        if (applies(recognised, question, given)) answers.emplace_back(question.key, open.answers[question.key]);
+        if (load::applies(recognised, question, given)) answers.emplace_back(question.key, open.answers[question.key]);
     try {
-        commands.push_back(
-            command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open), OpenAs::model});
+        commands.push_back(core::command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open),
+                                                    core::OpenAs::model});
     } catch (const Error& error) {
-        commands.push_back(command::Tell{error.sentence(), true});
+        commands.push_back(core::command::Tell{error.sentence(), true});
         return QuestionsEnd::none;
     }
     return QuestionsEnd::open;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

@@ -12,35 +12,35 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 // What the dialog that opens a model remembers from frame to frame.
 struct OpenDialogState {
     std::array<char, 16384> path{};  // or a link
     std::string listed_for;          // the path that `list` was made for
-    PathList list;
+    core::PathList list;
     bool listed = false;
     bool awaited = false;                        // a model is being loaded: the dialog closes when it has arrived
     bool refocus = false;                        // loading failed: the path needs to be typed again
     std::string asked_about;                     // the model that the answers are about
     std::map<std::string, std::string> answers;  // by configuration key
-    std::vector<NamesRow> names;                 // what each tensor is taken for, as changed in the form
+    std::vector<core::NamesRow> names;           // what each tensor is taken for, as changed in the form
     bool copied = false;                         // the lines of Python are on the clipboard
 };
 
 // The dialog that opens a model or a session: the choice, the progress of reading, questions to answer, why it failed.
-void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 // Opens that dialog automatically if a model being loaded takes long or asks something, and closes it once the model
 // has arrived.
-void follow_opening(const Session& session, ViewState& state);
+void follow_opening(const core::Session& session, ViewState& state);
 // Leaving the dialog abandons a model that asks something, or that failed.
-void leave_open_dialog(const Session& session, Commands& commands);
+void leave_open_dialog(const core::Session& session, Commands& commands);
 
 // How the user left the form.
 enum class QuestionsEnd { none, open, back };
 
 // What a model's names and shapes tell, and a form for the rest, filled in with likely answers.
-[[nodiscard]] QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialogState& open, float width,
-                                               Commands& commands);
+[[nodiscard]] QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, OpenDialogState& open,
+                                               float width, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

@@ -17,76 +17,79 @@
 #include <optional>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 namespace {
 
 using Entries = std::vector<PaletteEntry>;
 
-void add_actions(const Session& session, Entries& entries) {
+void add_actions(const core::Session& session, Entries& entries) {
     for (const Action& action : actions())
         if (action.listed && action.enabled(session))
             entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english()});
 }
 
 // Steps, and the weights and inputs that they read.
-void add_steps(const Session& session, Entries& entries) {
+void add_steps(const core::Session& session, Entries& entries) {
     for (const Step& step : session.shown().run->plan().steps()) {
-        Command goes = command::GoTo{step.name};
-        if (step.is_source()) goes = command::Follow{step.name, Cell(step.axes.size(), 0)};
+        core::Command goes = core::command::GoTo{step.name};
+        if (step.is_source()) goes = core::command::Follow{step.name, Cell(step.axes.size(), 0)};
         entries.push_back({step.name, step.is_source() ? tr("weight or input") : tr("step"), false,
-                           [goes = std::move(goes)](const Session&, ViewState& state, Commands& commands) {
-                               state.tab = kStepLab;
+                           [goes = std::move(goes)](const core::Session&, ViewState& state, Commands& commands) {
+                               state.tab = core::files::kStepLab;
                                commands.push_back(goes);
                            }});
     }
 }
 
 void add_models(const ViewState& state, Entries& entries) {
-    const auto add = [&](const std::string& name, Command opens) {
-        entries.push_back(
-            {name, tr("model"), false, [opens = std::move(opens)](const Session&, ViewState&, Commands& commands) {
-                 commands.push_back(opens);
-             }});
+    const auto add = [&](const std::string& name, core::Command opens) {
+        entries.push_back({name, tr("model"), false,
+                           [opens = std::move(opens)](const core::Session&, ViewState&, Commands& commands) {
+                               commands.push_back(opens);
+                           }});
     };
-    for (const BundledModel& model : bundled_models()) add(model.name, command::OpenModel{model.name, {}});
-    for (const std::string& path : state.settings.recent) add(path, opening_command(path));
+    for (const load::BundledModel& model : load::bundled_models())
+        add(model.name, core::command::OpenModel{model.name, {}});
+    for (const std::string& path : state.settings.recent) add(path, core::opening_command(path));
 }
 
 void add_settings(const ViewState& state, Entries& entries) {
-    const auto add = [&](const Sentence& name, std::function<void(Settings&)> change) {
-        entries.push_back(
-            {tr(name), tr("setting"), false,
-             [change = std::move(change)](const Session&, ViewState& changed, Commands&) { change(changed.settings); },
-             name.english()});
+    const auto add = [&](const Sentence& name, std::function<void(core::files::Settings&)> change) {
+        entries.push_back({tr(name), tr("setting"), false,
+                           [change = std::move(change)](const core::Session&, ViewState& changed, Commands&) {
+                               change(changed.settings);
+                           },
+                           name.english()});
     };
-    add(message("Theme: as the system is set"), [](Settings& s) { s.dark.reset(); });
-    add(message("Theme: dark"), [](Settings& s) { s.dark = true; });
-    add(message("Theme: light"), [](Settings& s) { s.dark = false; });
-    add(message("Colour map: Viridis"), [](Settings& s) { s.sequential = ColorMap::viridis; });
-    add(message("Colour map: Cividis"), [](Settings& s) { s.sequential = ColorMap::cividis; });
+    add(message("Theme: as the system is set"), [](core::files::Settings& s) { s.dark.reset(); });
+    add(message("Theme: dark"), [](core::files::Settings& s) { s.dark = true; });
+    add(message("Theme: light"), [](core::files::Settings& s) { s.dark = false; });
+    add(message("Colour map: Viridis"), [](core::files::Settings& s) { s.sequential = core::ColorMap::viridis; });
+    add(message("Colour map: Cividis"), [](core::files::Settings& s) { s.sequential = core::ColorMap::cividis; });
     for (const float size : text_sizes())
         if (size <= state.largest_text)
             add(message("Text size: {percent} %", {{"percent", std::lround(size * 100.0F)}}),
-                [size](Settings& s) { s.text_scale = size; });
-    add(message("Motion: as the desktop is set"), [](Settings& s) { s.reduced_motion.reset(); });
-    add(message("Motion: reduced"), [](Settings& s) { s.reduced_motion = true; });
-    add(message("Motion: full"), [](Settings& s) { s.reduced_motion = false; });
+                [size](core::files::Settings& s) { s.text_scale = size; });
+    add(message("Motion: as the desktop is set"), [](core::files::Settings& s) { s.reduced_motion.reset(); });
+    add(message("Motion: reduced"), [](core::files::Settings& s) { s.reduced_motion = true; });
+    add(message("Motion: full"), [](core::files::Settings& s) { s.reduced_motion = false; });
     if (state.languages.size() < 2) return;
-    add(message("Language: that of the system"), [](Settings& s) { s.language.clear(); });
-    for (const Language& language : state.languages)
+    add(message("Language: that of the system"), [](core::files::Settings& s) { s.language.clear(); });
+    for (const core::language::Language& language : state.languages)
         add(message("Language: {language}", {{"language", language.name}}),
-            [code = language.code](Settings& s) { s.language = code; });
+            [code = language.code](core::files::Settings& s) { s.language = code; });
 }
 
 // The keys of the model's configuration, with the values that they can have instead.
-void add_options(const Session& session, Entries& entries) {
-    const Snapshot& shown = session.shown();
-    const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
+void add_options(const core::Session& session, Entries& entries) {
+    const core::Snapshot& shown = session.shown();
+    const core::Value<core::diff::Alternatives> others =
+        core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
     for (const auto& [key, value] : others->options)
         entries.push_back({tr("{key} = {value}", {{"key", key}, {"value", value}}), tr("configuration"), false,
-                           [key = key, value = value](const Session&, ViewState&, Commands& commands) {
-                               commands.push_back(command::SetOption{key, value});
+                           [key = key, value = value](const core::Session&, ViewState&, Commands& commands) {
+                               commands.push_back(core::command::SetOption{key, value});
                            }});
 }
 
@@ -102,10 +105,10 @@ bool begins_word(std::string_view name, std::size_t at) {
 // don't fit.
 int fuzzy_score(std::string_view label, std::string_view typed) {
     const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-    const std::vector<Utf8Character> letters = characters(label);
+    const std::vector<core::Utf8Character> letters = core::characters(label);
     int score = 0;
     std::size_t at = 0;
-    for (const Utf8Character& c : characters(typed)) {
+    for (const core::Utf8Character& c : core::characters(typed)) {
         if (c.code == ' ') continue;
         std::size_t found = at;
         while (found < letters.size() && lower(letters[found].code) != lower(c.code)) ++found;
@@ -120,7 +123,7 @@ int fuzzy_score(std::string_view label, std::string_view typed) {
 
 }  // namespace
 
-Entries palette_entries(const Session& session, const ViewState& state) {
+Entries palette_entries(const core::Session& session, const ViewState& state) {
     Entries entries;
     add_actions(session, entries);
     add_steps(session, entries);
@@ -214,7 +217,7 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
 
 }  // namespace
 
-void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     PaletteState& palette = state.part<PaletteState>();
     if (state.dialog_opens) {
         palette = {};
@@ -244,4 +247,4 @@ void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state,
     if (run) run(session, state, commands);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

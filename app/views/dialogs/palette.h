@@ -10,17 +10,21 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
-
+namespace decoderscope::core {
 class Session;
+}
+namespace decoderscope::views {
 struct ViewState;
+}
+
+namespace decoderscope::views::dialogs {
 
 // Something that the palette finds by its name: an action, a step, a model, a setting.
 struct PaletteEntry {
     std::string name;
     std::string note;   // a key, or what kind of thing it is
     bool first = true;  // listed before anything is typed
-    std::function<void(const Session&, ViewState&, Commands&)> run;
+    std::function<void(const core::Session&, ViewState&, Commands&)> run;
     std::string english = {};  // the name in English, which finds it, too; empty: there is no other
 };
 
@@ -35,10 +39,10 @@ struct PaletteState {
     bool scrolls = false;  // the chosen one has just changed by key
 };
 
-void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // All that can be found now. The labels are in the current language.
-[[nodiscard]] std::vector<PaletteEntry> palette_entries(const Session& session, const ViewState& state);
+[[nodiscard]] std::vector<PaletteEntry> palette_entries(const core::Session& session, const ViewState& state);
 
 // How well a name fits what was typed: the name itself, then its beginning, then the beginning of one of its words,
 // then any part of it, then its letters in order. Negative if it doesn't fit. Case doesn't matter.
@@ -47,4 +51,4 @@ void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state,
 // The entries that fit, best first; where nothing is typed, those that are listed first.
 [[nodiscard]] std::vector<std::size_t> best_matches(const std::vector<PaletteEntry>& entries, std::string_view typed);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

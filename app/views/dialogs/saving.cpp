@@ -14,16 +14,17 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
-SavedView saved_view(const ViewState& state) {
-    SavedView saved{.tab = state.tab, .labs = state.unknown_labs, .lesson = lesson_beside(state)};
+core::files::SavedView saved_view(const ViewState& state) {
+    core::files::SavedView saved{
+        .tab = state.tab, .labs = state.unknown_labs, .lesson = lesson_panel::lesson_beside(state)};
     for (const Lab& lab : labs())
         if (lab.save != nullptr) lab.save(state, saved);
     return saved;
 }
 
-Commands show_saved(ViewState& state, const SavedView& saved) {
+Commands show_saved(ViewState& state, const core::files::SavedView& saved) {
     Commands told;
     state.unknown_labs = saved.labs;
     for (const Lab& lab : labs()) {
@@ -32,19 +33,19 @@ Commands show_saved(ViewState& state, const SavedView& saved) {
         try {
             lab.restore(state, saved);
         } catch (const Error& error) {
-            told.push_back(command::Tell{error.sentence()});
+            told.push_back(core::command::Tell{error.sentence()});
         }
     }
     const bool known = find_lab(saved.tab) != nullptr;
-    state.tab = known ? saved.tab : std::string(kStepLab);
+    state.tab = known ? saved.tab : std::string(core::files::kStepLab);
     if (!known)
-        told.push_back(
-            command::Tell{message("This Decoderscope has no tab \"{tab}\"; a newer one does.", {{"tab", saved.tab}})});
-    if (!saved.lesson.empty() && saved.lesson != lesson_beside(state)) {
+        told.push_back(core::command::Tell{
+            message("This Decoderscope has no tab \"{tab}\"; a newer one does.", {{"tab", saved.tab}})});
+    if (!saved.lesson.empty() && saved.lesson != lesson_panel::lesson_beside(state)) {
         try {
-            open_lesson_beside(state, saved.lesson);
+            lesson_panel::open_lesson_beside(state, saved.lesson);
         } catch (const Error& error) {
-            told.push_back(command::Tell{error.sentence()});
+            told.push_back(core::command::Tell{error.sentence()});
         }
     }
     return told;
@@ -53,9 +54,9 @@ Commands show_saved(ViewState& state, const SavedView& saved) {
 namespace {
 
 // The fragment of what is open; nothing if there can be none: then a file is offered.
-std::optional<std::string> fragment(const Session& session, ViewState& state) {
+std::optional<std::string> fragment(const core::Session& session, ViewState& state) {
     try {
-        return link_of(session_file_of(session.work(saved_view(state))));
+        return core::files::link_of(core::files::session_file_of(session.work(saved_view(state))));
     } catch (const Error& error) {
         state.dialog = Dialog::save_session;
         state.dialog_opens = true;
@@ -66,24 +67,24 @@ std::optional<std::string> fragment(const Session& session, ViewState& state) {
 
 }  // namespace
 
-void copy_link(const Session& session, ViewState& state, Commands& commands) {
+void copy_link(const core::Session& session, ViewState& state, Commands& commands) {
     const std::optional<std::string> found = fragment(session, state);
     if (!found) return;
     const std::string& address = state.link_base.address;
-    ImGui::SetClipboardText(link_at(address, *found).c_str());
+    ImGui::SetClipboardText(core::files::link_at(address, *found).c_str());
     if (address.empty())
-        commands.push_back(command::Tell{
+        commands.push_back(core::command::Tell{
             message("Copied without an address, for this program to open. For a link that opens in a browser, give the "
                     "address of the browser version in the settings (Ctrl+,)."),
             false});
     else
-        commands.push_back(command::Tell{message("Copied as a link."), false});
+        commands.push_back(core::command::Tell{message("Copied as a link."), false});
 }
 
-void copy_embedding(const Session& session, ViewState& state, Commands& commands) {
+void copy_embedding(const core::Session& session, ViewState& state, Commands& commands) {
     const std::string& address = state.link_base.address;
     if (address.empty()) {
-        commands.push_back(command::Tell{
+        commands.push_back(core::command::Tell{
             message("Not copied: another page can show the stage only from the browser version. Give its address in "
                     "the settings (Ctrl+,).")});
         return;
@@ -92,16 +93,17 @@ void copy_embedding(const Session& session, ViewState& state, Commands& commands
     if (!found) return;
     const std::string title =
         session.scenario().model()->name + " · " + session.cursor().step + " · Decoderscope";  // not a message: names
-    ImGui::SetClipboardText(embedding_of(address, *found, title).c_str());
-    commands.push_back(command::Tell{message("Copied as HTML, to be pasted into a page."), false});
+    ImGui::SetClipboardText(core::files::embedding_of(address, *found, title).c_str());
+    commands.push_back(core::command::Tell{message("Copied as HTML, to be pasted into a page."), false});
 }
 
-void open_copied_link(const Session&, ViewState&, Commands& commands) {
+void open_copied_link(const core::Session&, ViewState&, Commands& commands) {
     const char* text = ImGui::GetClipboardText();
-    if (text != nullptr && is_link(text))
-        commands.push_back(command::OpenLink{text});
+    if (text != nullptr && core::files::is_link(text))
+        commands.push_back(core::command::OpenLink{text});
     else
-        commands.push_back(command::Tell{message("There is no link on the clipboard; expected one with #s1= in it.")});
+        commands.push_back(
+            core::command::Tell{message("There is no link on the clipboard; expected one with #s1= in it.")});
 }
 
 bool replacing(const ViewState& state, const std::string& path) {
@@ -129,10 +131,11 @@ void draw_replacing(const Ui& ui, const ViewState& state, const std::string& pat
     paragraph(ui.fonts.caption, ui.theme.error, tr("{path} exists already. Replace it?", {{"path", path}}), width);
 }
 
-void save_session(const Session& session, ViewState& state, Commands& commands) {
-    if (!session.file().empty()) return commands.push_back(command::SaveSession{session.file(), saved_view(state)});
+void save_session(const core::Session& session, ViewState& state, Commands& commands) {
+    if (!session.file().empty())
+        return commands.push_back(core::command::SaveSession{session.file(), saved_view(state)});
     state.dialog = Dialog::save_session;
     state.dialog_opens = true;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

@@ -6,12 +6,12 @@
 
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::dialogs {
 
 // The part of the window's state that is saved with the work, and how it is restored. Returns a message about what
 // could not be restored: a lab of a newer program, or one that was saved differently.
-[[nodiscard]] SavedView saved_view(const ViewState& state);
-[[nodiscard]] Commands show_saved(ViewState& state, const SavedView& saved);
+[[nodiscard]] core::files::SavedView saved_view(const ViewState& state);
+[[nodiscard]] Commands show_saved(ViewState& state, const core::files::SavedView& saved);
 
 // Whether this path may be written now: nothing is there, or the user was asked and confirmed it with a second press.
 // The first press asks: the caller shows `replacing` from then on.
@@ -21,17 +21,17 @@ namespace decoderscope {
 // That question, or an empty line.
 void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width);
 // Writes the work to its file, or asks for one.
-void save_session(const Session& session, ViewState& state, Commands& commands);
+void save_session(const core::Session& session, ViewState& state, Commands& commands);
 
 // What is open as a link, to and from the clipboard (app/core/files/link.h).
 
 // Copies the link. If there can be none, the dialog that saves a session says why and offers the file instead.
-void copy_link(const Session& session, ViewState& state, Commands& commands);
+void copy_link(const core::Session& session, ViewState& state, Commands& commands);
 
 // Copies HTML that shows the stage within another page.
-void copy_embedding(const Session& session, ViewState& state, Commands& commands);
+void copy_embedding(const core::Session& session, ViewState& state, Commands& commands);
 
 // Opens the link on the clipboard.
-void open_copied_link(const Session& session, ViewState& state, Commands& commands);
+void open_copied_link(const core::Session& session, ViewState& state, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::dialogs

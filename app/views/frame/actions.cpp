@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 std::string key_text(Key key) {
     if (key >= Key::a && key <= Key::z)
@@ -54,4 +54,4 @@ std::string chord_text(const Action& action) {
            (action.mods.shift ? tr(message_c("key", "Shift+")) : "") + key_text(action.key);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // Something that the user can do. Shortcuts, palette and the list of keys are all made from one table of these.
 struct Action {
@@ -17,8 +17,8 @@ struct Action {
     Mods mods = {};
     bool repeats = false;  // repeats while the key is held
     bool listed = true;    // in the palette and the list of keys
-    std::function<bool(const Session&)> enabled = [](const Session&) { return true; };
-    std::function<void(const Session&, ViewState&, Commands&)> run;
+    std::function<bool(const core::Session&)> enabled = [](const core::Session&) { return true; };
+    std::function<void(const core::Session&, ViewState&, Commands&)> run;
 };
 
 // The window's own actions, and those of all labs. The window makes the list (app/views/shell/actions.cpp).
@@ -29,4 +29,4 @@ struct Action {
 // "Ctrl+Shift+Z", "←"; empty if the action has no key.
 [[nodiscard]] std::string chord_text(const Action& action);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

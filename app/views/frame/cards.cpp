@@ -10,18 +10,19 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
-void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice,
+void paint(const core::Session& session, ViewState& state, const Step& step, const core::Slice& slice,
            const HeatmapGesture& gesture, Commands& commands) {
     const std::string attention = step.attention;
     const bool all_heads = ImGui::GetIO().KeyShift;
     const auto ask = [&](Spot spot, bool continues) {
         const Cell cell = slice.cell(spot.first, spot.second);
-        commands.push_back(command::PaintMask{attention, cell[0], all_heads ? std::nullopt : std::optional(cell[1]),
-                                              cell[2], cell[3], state.paint_keeps, continues});
+        commands.push_back(core::command::PaintMask{attention, cell[0],
+                                                    all_heads ? std::nullopt : std::optional(cell[1]), cell[2], cell[3],
+                                                    state.paint_keeps, continues});
     };
     const Spot now = *gesture.painted;
     if (gesture.paint_begins) {
@@ -30,31 +31,31 @@ void paint(const Session& session, ViewState& state, const Step& step, const Sli
             mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is toggled; the others follow it
         ask(now, false);
     } else {
-        for (const Spot& spot : cells_between(state.last_painted, now)) ask(spot, true);
+        for (const Spot& spot : core::cells_between(state.last_painted, now)) ask(spot, true);
     }
     state.last_painted = now;
 }
 
-void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const ShownHeatmap& shown, const Slice& slice,
-                  const HeatmapGesture& gesture) {
-    const Heatmap& h = shown.heatmap;
+void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, const core::step::ShownHeatmap& shown,
+                  const core::Slice& slice, const HeatmapGesture& gesture) {
+    const core::Heatmap& h = shown.heatmap;
     const Spot spot = *gesture.hovered;
     const Cell cell = slice.cell(spot.first, spot.second);
     const Fonts& fonts = ui.fonts;
     const Theme& theme = ui.theme;
     std::vector<TooltipLine> lines = {{fonts.mono_small, theme.muted, cell_name(step.name, cell)}};
-    const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
+    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
     if (!hook.empty()) lines.push_back({fonts.caption, theme.muted, tr("TransformerLens: {name}", {{"name", hook}})});
     lines.push_back({fonts.mono, theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second)))});
     const auto place = [&](const std::string& axis, const std::string& label, Index at) {
         if (axis.empty()) return;
-        lines.push_back({fonts.caption, theme.muted, spoken_place(axis, at, label)});
+        lines.push_back({fonts.caption, theme.muted, core::spoken_place(axis, at, label)});
     };
     place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
     if (!h.hidden.empty() && h.hidden[offset] != 0)
-        lines.push_back({fonts.caption, theme.warning, hidden_text(h.hidden[offset])});
+        lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
     if (!shown.changed.empty() && shown.changed[offset] != 0) {
         const Tensor& before = session.shown().unedited->value(step.name);
         lines.push_back({fonts.caption, theme.accent,
@@ -65,22 +66,23 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
 
 }  // namespace
 
-bool shows_mask(const Session& session, const Step& step) {
+bool shows_mask(const core::Session& session, const Step& step) {
     return step.axes.size() == 4 && step.axes[3].name == axis::key &&
            session.shown().run->plan().step_of(step.attention, AttentionStep::mask) != nullptr;
 }
 
-void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,
-               const std::optional<CellRect>& lit, Hovered& hovered, Commands& commands) {
+void draw_card(const Ui& ui, const core::Session& session, ViewState& state, const Card& card,
+               const std::optional<core::CellRect>& lit, Hovered& hovered, Commands& commands) {
     const Step& step = card.step;
     if (session.shown().run->value(step.id).empty()) {
         draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted,
                   tr("{name}: being computed …", {{"name", step.name}}), card.area.width());
         return;
     }
-    const Place place = card.place.value_or(session.cursor().place);
-    const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
-    const Slice slice = slice_of(step, place, session.shown().scenario.config().nhead);
+    const core::Place place = card.place.value_or(session.cursor().place);
+    const core::Value<core::step::ShownHeatmap> shown =
+        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const core::Slice slice = core::slice_of(step, place, session.shown().scenario.config().nhead);
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = step.id + 1,
                            .version = shown.number(),
@@ -103,9 +105,9 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
     if (!gesture.clicked) return;
     const Cell cell = slice.cell(gesture.clicked->first, gesture.clicked->second);
     if (card.is_result)
-        commands.push_back(command::SelectCell{cell});
+        commands.push_back(core::command::SelectCell{cell});
     else
-        commands.push_back(command::Follow{step.name, cell});
+        commands.push_back(core::command::Follow{step.name, cell});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // A step with its picture and the picture's place.
 struct Card {
     const Step& step;
     Area area;
     bool is_result = false;  // a click explains a cell; on other cards a click goes to the cell's step
-    std::optional<Place> place = std::nullopt;  // nothing: the cursor's
+    std::optional<core::Place> place = std::nullopt;  // nothing: the cursor's
 };
 
 // The cell under the mouse, and its tensor.
@@ -22,10 +22,10 @@ using Hovered = std::optional<std::pair<std::string, Cell>>;
 
 // Draws a step's heatmap at the cursor's place, with tooltip, brush and selection, and turns gestures into commands.
 // `lit` are the cells to outline. `hovered` is set if the mouse is on a cell.
-void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,
-               const std::optional<CellRect>& lit, Hovered& hovered, Commands& commands);
+void draw_card(const Ui& ui, const core::Session& session, ViewState& state, const Card& card,
+               const std::optional<core::CellRect>& lit, Hovered& hovered, Commands& commands);
 
 // Whether painting on this step's picture means painting a mask: queries against keys.
-[[nodiscard]] bool shows_mask(const Session& session, const Step& step);
+[[nodiscard]] bool shows_mask(const core::Session& session, const Step& step);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

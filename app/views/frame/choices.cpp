@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -21,9 +21,10 @@ float head_chip_width(const Ui& ui, Index head) {
 }
 
 // A head: a click on its number chooses it, a click on the dot before it switches it off and on.
-void head_chip(const Ui& ui, const Session& session, const std::string& attention, Index head, Commands& commands) {
+void head_chip(const Ui& ui, const core::Session& session, const std::string& attention, Index head,
+               Commands& commands) {
     const bool chosen = session.cursor().place.head == head;
-    const bool off = head_factor(session.scenario().edits, attention, head) == 0.0F;
+    const bool off = core::head_factor(session.scenario().edits, attention, head) == 0.0F;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float height = ImGui::GetFrameHeight();
     const std::string number = std::to_string(head);
@@ -31,11 +32,11 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(static_cast<int>(head));
     if (press_area("switch", {dot, height}))
-        commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
+        commands.push_back(core::command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
     const bool on_dot = ImGui::IsItemHovered();
     tooltip(off ? tr("Switch this head on") : tr("Switch this head off: its z becomes 0"));
     ImGui::SameLine(0, 0);
-    if (press_area("choose", {width - dot, height})) commands.push_back(command::ChooseHead{head});
+    if (press_area("choose", {width - dot, height})) commands.push_back(core::command::ChooseHead{head});
     const bool on_number = ImGui::IsItemHovered();
     ImGui::PopID();
     if (chosen || on_number)
@@ -51,7 +52,7 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
               off ? ui.theme.muted : ui.theme.text, number);
 }
 
-Index blocks_in_stack(const Session& session, const Step& step) {
+Index blocks_in_stack(const core::Session& session, const Step& step) {
     Index count = 0;
     while (session.shown().run->plan().twin_in(step, count) != nullptr) ++count;
     return count;
@@ -62,7 +63,7 @@ Index blocks_in_stack(const Session& session, const Step& step) {
 // What the choices are made for.
 struct Scene {
     const Ui& ui;
-    const Session& session;
+    const core::Session& session;
     ViewState& state;
     Commands& commands;
     float width;  // of a line
@@ -82,7 +83,7 @@ Index chips_in(const Scene& s, Index heads, float room) {
 }
 
 void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
-    const std::string attention = attention_beside(s.session.shown().run->plan(), s.session.step());
+    const std::string attention = core::attention_beside(s.session.shown().run->plan(), s.session.step());
     if (attention.empty()) return;
     const Ui& ui = s.ui;
     const Index heads = s.session.shown().scenario.config().nhead;
@@ -110,14 +111,14 @@ void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
     choices.push_back({counter_width(s.ui, tr("batch"), batch), s.ui.px(20), [s, batch] {
                            const Index rows = s.session.shown().scenario.inputs.batch();
                            if (const int moved = counter(s.ui, tr("batch"), batch, rows); moved != 0)
-                               s.commands.push_back(command::ChooseBatch{batch + moved});
+                               s.commands.push_back(core::command::ChooseBatch{batch + moved});
                        }});
-    const Index block = block_number(s.session.step());
+    const Index block = core::block_number(s.session.step());
     if (block < 0) return;
     choices.push_back({counter_width(s.ui, tr("layer"), block), s.ui.px(20), [s, block] {
                            const Index blocks = blocks_in_stack(s.session, s.session.step());
                            if (const int moved = counter(s.ui, tr("layer"), block, blocks); moved != 0)
-                               s.commands.push_back(command::MoveLayer{moved});
+                               s.commands.push_back(core::command::MoveLayer{moved});
                        }});
 }
 
@@ -141,14 +142,15 @@ std::vector<FlowItem> choices_of(const Scene& s, Brush brush) {
 
 }  // namespace
 
-float choices_height(const Ui& ui, const Session& session, ViewState& state, float width, Brush brush) {
+float choices_height(const Ui& ui, const core::Session& session, ViewState& state, float width, Brush brush) {
     Commands none;  // nothing is drawn, so nothing is asked for
     return ui.px(4) + flow_height(ui, choices_of({ui, session, state, none, width}, brush), width);
 }
 
-void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands, Brush brush) {
+void draw_choices(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
+                  Brush brush) {
     draw_flow(ui, choices_of({ui, session, state, commands, area.width()}, brush),
               {{area.low.x, area.low.y + ui.px(4)}, area.high});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

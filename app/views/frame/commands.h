@@ -11,7 +11,7 @@
 
 // What the views ask for, in one queue: the session does what is a Command (app/core/session/command.h), the
 // application what is a Request, in the order in which they were asked for.
-namespace decoderscope::request {
+namespace decoderscope::views::request {
 
 // Lets the person choose files in the system's dialog; what is chosen is opened.
 struct PickFiles {};
@@ -21,29 +21,29 @@ struct ShowFolder {
 };
 // Puts a picture on the desktop's clipboard.
 struct CopyPicture {
-    std::shared_ptr<const Exhibit> exhibit;
-    ExportOptions options;
+    std::shared_ptr<const core::Exhibit> exhibit;
+    core::ExportOptions options;
 };
 // Writes the answers to the open lesson to a file.
 struct HandIn {};
 // Closes the window: whatever had to be asked was answered.
 struct CloseWindow {};
 
-}  // namespace decoderscope::request
+}  // namespace decoderscope::views::request
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 using Request =
     std::variant<request::PickFiles, request::ShowFolder, request::CopyPicture, request::HandIn, request::CloseWindow>;
 
-using Commands = std::vector<std::variant<Command, Request>>;
+using Commands = std::vector<std::variant<core::Command, Request>>;
 
 // It, if it is of this kind; else nullptr.
 template <class T>
 [[nodiscard]] const T* as(const Commands::value_type& asked) {
-    using Either = std::conditional_t<std::is_constructible_v<Request, const T&>, Request, Command>;
+    using Either = std::conditional_t<std::is_constructible_v<Request, const T&>, Request, core::Command>;
     const Either* either = std::get_if<Either>(&asked);
     return either == nullptr ? nullptr : std::get_if<T>(either);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

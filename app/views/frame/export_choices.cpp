@@ -7,21 +7,21 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
-Exhibit ExportChoice::in_english() const {
+core::Exhibit ExportChoice::in_english() const {
     const InEnglish english;
     return exhibit();
 }
 
-void ExportScene::add(std::string label, std::string file_name, std::function<Exhibit()> exhibit) {
+void ExportScene::add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit) {
     choices.push_back({std::move(label), std::move(file_name), false, std::move(exhibit)});
 }
 
 void ExportScene::add_if_any(std::string label, std::string file_name,
-                             const std::function<std::optional<Exhibit>()>& make) {
+                             const std::function<std::optional<core::Exhibit>()>& make) {
     const InEnglish english;
-    if (std::optional<Exhibit> exhibit = make())
+    if (std::optional<core::Exhibit> exhibit = make())
         add(std::move(label), std::move(file_name), [exhibit] { return *exhibit; });
 }
 
@@ -34,7 +34,7 @@ bool has_heads(const Step& step) {
 }
 
 bool has_twins(const Run& run, const Step& step) {
-    return block_number(step) >= 0 && run.plan().twin_in(step, block_number(step) == 0 ? 1 : 0) != nullptr;
+    return core::block_number(step) >= 0 && run.plan().twin_in(step, core::block_number(step) == 0 ? 1 : 0) != nullptr;
 }
 
 std::string in_all_layers(const Step& step) {
@@ -45,17 +45,18 @@ void add_step(ExportScene& scene) {
     const Step& step = scene.step;
     if (scene.shown.run->value(step.id).empty()) return;
     scene.add(tr("This step"), step.name,
-              [shown = scene.shown, &step, place = scene.place] { return step_exhibit(shown, step, place); });
+              [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place); });
     if (!step.operands.empty())
-        scene.add(tr("This step with its operands"), step.name + ".operands",
-                  [shown = scene.shown, &step, place = scene.place] { return step_exhibit(shown, step, place, true); });
+        scene.add(
+            tr("This step with its operands"), step.name + ".operands",
+            [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place, true); });
 }
 
 }  // namespace
 
 void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
-    const auto gathered = [shown = scene.shown, &step, place = scene.place](Gathering gathering) {
-        return [shown, &step, place, gathering] { return gathered_exhibit(shown, step, place, gathering); };
+    const auto gathered = [shown = scene.shown, &step, place = scene.place](core::Gathering gathering) {
+        return [shown, &step, place, gathering] { return core::gathered_exhibit(shown, step, place, gathering); };
     };
     const bool heads = has_heads(step), twins = has_twins(*scene.shown.run, step);
     std::optional<ExportChoice> all;
@@ -73,8 +74,8 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
                                  gathered({.all_heads = true, .all_layers = twins})});
 }
 
-std::vector<ExportChoice> export_choices(const Session& session, const ViewState& state) {
-    const Snapshot& shown = session.shown();
+std::vector<ExportChoice> export_choices(const core::Session& session, const ViewState& state) {
+    const core::Snapshot& shown = session.shown();
     ExportScene scene{session, state, {shown.scenario, shown.run}, session.step(), session.cursor().place};
     if (const Lab* lab = find_lab(state.tab);
         lab != nullptr && lab->add_exports != nullptr && has_something(*lab, scene.session))
@@ -84,4 +85,4 @@ std::vector<ExportChoice> export_choices(const Session& session, const ViewState
     return std::move(scene.choices);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 struct ViewState;
 
@@ -17,25 +17,26 @@ struct ExportChoice {
     std::string label;      // "All heads of this layer"
     std::string file_name;  // without its extension
     bool each = false;      // one file per heatmap, in a folder
-    std::function<Exhibit()> exhibit;
+    std::function<core::Exhibit()> exhibit;
 
     // The exhibit with its texts in English, like all that is written to files.
-    [[nodiscard]] Exhibit in_english() const;
+    [[nodiscard]] core::Exhibit in_english() const;
 };
 
 // What the choices are made from, and those made so far. The tab adds what it shows; then the step is added.
 struct ExportScene {
-    const Session& session;
+    const core::Session& session;
     const ViewState& state;
-    ShownRun shown;
+    core::ShownRun shown;
     const Step& step;
-    Place place;
+    core::Place place;
     std::vector<ExportChoice> choices = {};
     bool gathers_step = true;  // also offer the step's heads and its counterparts in other layers
 
-    void add(std::string label, std::string file_name, std::function<Exhibit()> exhibit);
+    void add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit);
     // Makes an exhibit now and adds it, if there is any.
-    void add_if_any(std::string label, std::string file_name, const std::function<std::optional<Exhibit>()>& make);
+    void add_if_any(std::string label, std::string file_name,
+                    const std::function<std::optional<core::Exhibit>()>& make);
 };
 
 // Which collection of a step's heads is offered first.
@@ -45,6 +46,6 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first = Ga
 
 // First what the tab shows, as it shows it; then more of the same kind, and the step itself. Empty while
 // the step that is all there is to export is being computed.
-[[nodiscard]] std::vector<ExportChoice> export_choices(const Session& session, const ViewState& state);
+[[nodiscard]] std::vector<ExportChoice> export_choices(const core::Session& session, const ViewState& state);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

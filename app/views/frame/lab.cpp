@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 const Lab* find_lab(std::string_view id) {
     const std::span<const Lab> all = labs();
@@ -12,7 +12,7 @@ const Lab* find_lab(std::string_view id) {
     return found == all.end() ? nullptr : &*found;
 }
 
-bool has_something(const Lab& lab, const Session& session) {
+bool has_something(const Lab& lab, const core::Session& session) {
     return !lab.computes || session.shown().scenario.computes();
 }
 
@@ -20,4 +20,4 @@ Sentence lab_label(const Lab& lab) {
     return message("{lab}: {question}", {{"lab", Sentence(lab.title)}, {"question", Sentence(lab.question)}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

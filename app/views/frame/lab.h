@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // Something to try with the model that is open: what the first minute offers.
 struct Suggestion {
@@ -31,16 +31,16 @@ struct Lab {
     Phrase question = Phrase("");  // "What does the place of the norm change?"
     Key key = Key::none;           // opens it
     std::string_view term;         // the id of the glossary's term that it is about
-    void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
+    void (*draw)(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
     // Pixels at a scale of 1, for a stage of this width: where it is lower, the tab keeps its height and scrolls.
     float (*least_height)(float width) = nullptr;
     // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
     // Without it the inspector explains the step and the selected cell.
-    void (*inspect)(const Ui& ui, const Session& session, ViewState& state, Commands& commands) = nullptr;
+    void (*inspect)(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) = nullptr;
     // What to try in it with any model; nothing if this run has nothing of the kind.
-    std::optional<Suggestion> (*suggest)(const Session& session) = nullptr;
+    std::optional<Suggestion> (*suggest)(const core::Session& session) = nullptr;
     // The companion runs that it needs for what it shows. They are computed as long as it is open and says so.
-    CompanionRuns (*companion_runs)(const Session& session, const ViewState& state) = nullptr;
+    core::CompanionRuns (*companion_runs)(const core::Session& session, const ViewState& state) = nullptr;
     // Another tab is opened.
     void (*leave)(ViewState& state) = nullptr;
     // What it shows; comes first in the list of exports.
@@ -49,18 +49,19 @@ struct Lab {
     std::vector<Action> (*actions)() = nullptr;
     // The part of its state that belongs to the user's work. `restore` throws Error for anything that `save` can't have
     // made.
-    void (*save)(const ViewState& state, SavedView& saved) = nullptr;
-    void (*restore)(ViewState& state, const SavedView& saved) = nullptr;
+    void (*save)(const ViewState& state, core::files::SavedView& saved) = nullptr;
+    void (*restore)(ViewState& state, const core::files::SavedView& saved) = nullptr;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.
     bool computes = false;
     // Takes a file that was dropped on the tab; nothing if it is not for this lab.
-    std::optional<Command> (*take_file)(const Session& session, ViewState& state, const std::string& path) = nullptr;
+    std::optional<core::Command> (*take_file)(const core::Session& session, ViewState& state,
+                                              const std::string& path) = nullptr;
 };
 
 // All of them, in the order of the tabs.
 [[nodiscard]] std::span<const Lab> labs();
 // Whether a tab has anything to show of what is open.
-[[nodiscard]] bool has_something(const Lab& lab, const Session& session);
+[[nodiscard]] bool has_something(const Lab& lab, const core::Session& session);
 // nullptr if there is none with that id.
 [[nodiscard]] const Lab* find_lab(std::string_view id);
 
@@ -68,4 +69,4 @@ struct Lab {
 // of keys.
 [[nodiscard]] Sentence lab_label(const Lab& lab);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

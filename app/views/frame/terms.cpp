@@ -10,17 +10,18 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
 // Where a term's words are, for the mouse.
 struct Marked {
-    const GlossaryTerm* term = nullptr;
+    const core::glossary::GlossaryTerm* term = nullptr;
     Area area;
 };
 
-void say_meaning(const Ui& ui, ViewState& state, const GlossaryTerm& term, Area beside, std::string_view before) {
+void say_meaning(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm& term, Area beside,
+                 std::string_view before) {
     state.term_asked = std::string(term.id);
     if (!begin_tooltip_beside(beside)) return;
     if (!before.empty()) prose_here(before, ui.px(360));
@@ -44,14 +45,14 @@ public:
           at_(start_) {}
 
     // A piece of `text`, with the terms in it marked. A line break where there is no room.
-    void piece(std::string_view text, const TextPiece& piece, std::span<const TermInText> terms) {
+    void piece(std::string_view text, const core::TextPiece& piece, std::span<const core::glossary::TermInText> terms) {
         const std::string_view words = text.substr(piece.begin, piece.size);
         if (piece.new_line) new_line();
         if (at_.x > start_.x && piece.spaced) at_.x += space_;
         if (at_.x > start_.x && at_.x + compat::text_size(font_, words).x > right_) new_line();
         for (std::size_t at = piece.begin, end = piece.begin + piece.size; at < end;) {
             const auto next = std::ranges::find_if(
-                terms, [&](const TermInText& t) { return at < t.begin + t.size && t.begin < end; });
+                terms, [&](const core::glossary::TermInText& t) { return at < t.begin + t.size && t.begin < end; });
             const bool inside = next != terms.end() && next->begin <= at;
             const std::size_t stop =
                 next == terms.end() ? end : std::min(end, inside ? next->begin + next->size : next->begin);
@@ -71,7 +72,7 @@ public:
     }
 
 private:
-    void part(std::string_view text, const GlossaryTerm* term) {
+    void part(std::string_view text, const core::glossary::GlossaryTerm* term) {
         const float width = compat::text_size(font_, text).x;
         compat::add_text(*ImGui::GetWindowDrawList(), font_, {std::floor(at_.x), std::floor(at_.y)}, color_, text);
         if (term != nullptr) {
@@ -93,15 +94,15 @@ private:
 
 }  // namespace
 
-const TermFinder& GlossaryState::finder() {
+const core::glossary::TermFinder& GlossaryState::finder() {
     if (!finder_ || language_ != &spoken()) {
-        finder_ = std::make_shared<const TermFinder>();
+        finder_ = std::make_shared<const core::glossary::TermFinder>();
         language_ = &spoken();
     }
     return *finder_;
 }
 
-void GlossaryState::choose(const GlossaryTerm& chosen) {
+void GlossaryState::choose(const core::glossary::GlossaryTerm& chosen) {
     term = std::string(chosen.id);
     scrolls = true;
 }
@@ -110,7 +111,7 @@ void open_glossary(ViewState& state, std::string_view term) {
     state.dialog = Dialog::glossary;
     state.dialog_opens = true;
     state.glossary.search.fill('\0');
-    if (const GlossaryTerm* found = find_term(term)) state.glossary.choose(*found);
+    if (const core::glossary::GlossaryTerm* found = core::glossary::find_term(term)) state.glossary.choose(*found);
 }
 
 void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color) {
@@ -120,28 +121,30 @@ void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color) {
         ImGui::GetWindowDrawList()->AddRectFilled({x, y}, {x + dot, y + dot}, color);
 }
 
-void explain_term(const Ui& ui, ViewState& state, const GlossaryTerm* term, std::string_view before) {
+void explain_term(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term, std::string_view before) {
     if (term == nullptr || !ImGui::IsItemHovered()) return;
     say_meaning(ui, state, *term, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, before);
 }
 
-void explain_term_in(const Ui& ui, ViewState& state, const GlossaryTerm* term, Area area, std::string_view before) {
+void explain_term_in(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term, Area area,
+                     std::string_view before) {
     if (term == nullptr || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
     say_meaning(ui, state, *term, area, before);
 }
 
 void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
-               const GlossaryTerm* term) {
-    const TermInText whole = {0, text.size(), term};
+               const core::glossary::GlossaryTerm* term) {
+    const core::glossary::TermInText whole = {0, text.size(), term};
     Flow flow(ui, font, color);
-    for (const TextPiece& piece : pieces_of(text)) flow.piece(text, piece, {&whole, 1});
+    for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, {&whole, 1});
     if (const Marked* under = flow.finish()) say_meaning(ui, state, *under->term, under->area, {});
 }
 
-const GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text) {
-    const std::vector<TermInText> terms = state.glossary.finder().find(text);
+const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,
+                                                     std::string_view text) {
+    const std::vector<core::glossary::TermInText> terms = state.glossary.finder().find(text);
     Flow flow(ui, font, color);
-    for (const TextPiece& piece : pieces_of(text)) flow.piece(text, piece, terms);
+    for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, terms);
     const Marked* under = flow.finish();
     if (under == nullptr) return nullptr;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -149,4 +152,4 @@ const GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* fon
     return ImGui::IsMouseClicked(ImGuiMouseButton_Left) ? under->term : nullptr;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -10,7 +10,7 @@
 
 // Terms of the glossary in texts and on labels: a dotted line below them, their meaning in a tooltip, and F1 on them
 // opens the glossary there.
-namespace decoderscope {
+namespace decoderscope::views {
 
 struct ViewState;
 
@@ -21,12 +21,12 @@ struct GlossaryState {
     bool scrolls = false;            // the list is to be scrolled to the entry
 
     // Finds terms in texts; made again when the language changes.
-    [[nodiscard]] const TermFinder& finder();
+    [[nodiscard]] const core::glossary::TermFinder& finder();
     // Shows a term's entry.
-    void choose(const GlossaryTerm& term);
+    void choose(const core::glossary::GlossaryTerm& term);
 
 private:
-    std::shared_ptr<const TermFinder> finder_;
+    std::shared_ptr<const core::glossary::TermFinder> finder_;
     const void* language_ = nullptr;
 };
 
@@ -34,17 +34,20 @@ private:
 void open_glossary(ViewState& state, std::string_view term = {});
 
 // Makes the previous item a term: its tooltip says the meaning, after `before` if that says anything.
-void explain_term(const Ui& ui, ViewState& state, const GlossaryTerm* term, std::string_view before = {});
+void explain_term(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term,
+                  std::string_view before = {});
 // The same for an area that is no item.
-void explain_term_in(const Ui& ui, ViewState& state, const GlossaryTerm* term, Area area, std::string_view before = {});
+void explain_term_in(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term, Area area,
+                     std::string_view before = {});
 
 // A dotted line below a text at a place, of a width.
 void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color);
 
 // One line in the panel's flow, which is a term.
 void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
-               const GlossaryTerm* term);
+               const core::glossary::GlossaryTerm* term);
 // Several lines of prose in the panel's flow, with the terms in it marked. Returns the term that was clicked.
-const GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text);
+const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,
+                                                     std::string_view text);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

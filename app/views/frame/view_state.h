@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // What each part of the window remembers from frame to frame: a value whose type only that part knows, made on first
 // use.
@@ -52,20 +52,20 @@ enum class Dialog { none, keys, glossary, palette, export_file, open_model, save
 
 // What the views remember from frame to frame; none of it belongs to the model.
 struct ViewState {
-    Settings settings;
-    std::string tab{kStepLab};       // the lab's id
-    std::string open_tab{kStepLab};  // the one that was drawn last
+    core::files::Settings settings;
+    std::string tab{core::files::kStepLab};       // the lab's id
+    std::string open_tab{core::files::kStepLab};  // the one that was drawn last
     PartStates parts;
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
     bool presenting = false;                          // for a lecture hall: the stage alone, with large text
     bool embedded = false;                            // within another page: the stage alone, for good
     PresentationState presentation;
-    PanelWidths panels;               // as last drawn
-    bool map_first = false;           // which of them stays if there is room for one only
-    std::vector<Language> languages;  // that there are
-    float largest_text = 3.0F;        // the largest text size that the window bears
-    Surroundings desktop;             // what settings that say nothing follow
-    Area stage{};                     // where the open tab was drawn last
+    PanelWidths panels;                               // as last drawn
+    bool map_first = false;                           // which of them stays if there is room for one only
+    std::vector<core::language::Language> languages;  // that there are
+    float largest_text = 3.0F;                        // the largest text size that the window bears
+    core::files::Surroundings desktop;                // what settings that say nothing follow
+    Area stage{};                                     // where the open tab was drawn last
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is on: clicks paint the mask
@@ -75,7 +75,7 @@ struct ViewState {
     bool dialog_opens = false;
     std::array<char, 1024> path{};     // the export's, or the session's
     Sentence save_because;             // why a session file is offered; empty: it was asked for
-    LinkBase link_base;                // where copied links lead
+    core::files::LinkBase link_base;   // where copied links lead
     std::array<char, 1024> address{};  // of the browser version, as it is being typed
     bool recovery_later = false;       // the offer to recover is put off until the next start
     KeyboardFocus focus;
@@ -84,7 +84,7 @@ struct ViewState {
     std::string replaces;    // the file of which the user was asked whether to replace it
     std::set<std::string> open_edits;  // the groups of edits that are listed one by one
     std::string mapped_step;           // the step that the map was last scrolled to
-    lessons::Withheld withheld;        // what a lesson's question closes meanwhile
+    core::lessons::Withheld withheld;  // what a lesson's question closes meanwhile
     bool close_when_saved = false;     // the user was asked before closing, and wants to save first
     bool busy = false;                 // a view has more to do and wants another frame soon
     bool paced = false;                // something advances at intervals and wants regular frames
@@ -114,4 +114,4 @@ struct ViewState {
     }
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -147,4 +147,4 @@ std::optional<float> smaller_text_size(float drawn) {
     return smaller;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 struct ViewState;
 
@@ -79,4 +79,4 @@ inline const ImVec2 kLeastRoom = {853.0F, 533.0F};
 [[nodiscard]] std::optional<float> larger_text_size(float drawn, float largest);
 [[nodiscard]] std::optional<float> smaller_text_size(float drawn);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::input {
 
 namespace {
 
@@ -56,7 +56,7 @@ bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
 }
 
 void ask_for(const std::vector<Sequence>& all, const Sequence& typed, InputBarState& state, Commands& commands) {
-    command::TypeInput command{.continues = typed.box.continues};
+    core::command::TypeInput command{.continues = typed.box.continues};
     for (const Sequence& sequence : all)
         if (&sequence == &typed || sequence.box.pending)
             (sequence.source ? command.typed.source : command.typed.target) = typed_in(sequence);
@@ -70,7 +70,7 @@ void ask_for(const std::vector<Sequence>& all, const Sequence& typed, InputBarSt
 // ---- below the box
 
 // Offers to let the model write the target, and says what stands below the tokens.
-void draw_offer(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Commands& commands) {
+void draw_offer(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area, Commands& commands) {
     float x = area.low.x;
     if (sequence.writable) {
         const bool writing = session.writing();
@@ -78,7 +78,8 @@ void draw_offer(const Ui& ui, const Session& session, const Sequence& sequence, 
             fitted(ui.fonts.caption, writing ? tr("writing … stop") : tr("let the model write it"), area.width());
         ImGui::SetCursorScreenPos(area.low);
         if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
-            commands.push_back(writing ? Command(command::StopWriting{}) : Command(command::WriteTarget{}));
+            commands.push_back(writing ? core::Command(core::command::StopWriting{})
+                                       : core::Command(core::command::WriteTarget{}));
         tooltip(writing ? tr("Stops the model; the target stays as it is.")
                         : tr("The target is replaced by the model's own answer to the source: always its most probable "
                              "token, up to the end token. Undo brings the old one back."));
@@ -151,7 +152,7 @@ Columns columns_of(const Ui& ui, const std::vector<Sequence>& all, const Sequenc
             {{text.high.x + gap, low.y}, {low.x + width - ui.px(14), low.y + box_height(ui, lines_high(all))}}};
 }
 
-void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, const std::vector<Sequence>& all,
+void draw_sequence(const Ui& ui, const core::Session& session, InputBarState& bar, const std::vector<Sequence>& all,
                    const Sequence& sequence, const Columns& columns, Commands& commands) {
     const Index lines = lines_shown(all);
     draw_label(ui, sequence, columns.label, lines);
@@ -167,13 +168,13 @@ void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, con
 
 }  // namespace
 
-float input_bar_height(const Ui& ui, const Session& session, ViewState& state) {
+float input_bar_height(const Ui& ui, const core::Session& session, ViewState& state) {
     const std::vector<Sequence> all = sequences(session, state.part<InputBarState>());
     for (const Sequence& sequence : all) keep_in_step(sequence);
     return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all)) + ui.px(10));
 }
 
-void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     InputBarState& bar = state.part<InputBarState>();
     const std::vector<Sequence> all = sequences(session, bar);
     if (all.empty()) return;
@@ -203,17 +204,17 @@ namespace {
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 
 // The predictions of the run that is shown, if it is of the tokens in the bar.
-Value<Predictions> predictions_shown(const Session& session) {
-    const Snapshot& shown = session.shown();
+core::Value<core::generate::Predictions> predictions_shown(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
     if (!shown.scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens)) return {};
-    return shown_predictions(session.derived(), shown.scenario, shown.run);
+    return core::generate::shown_predictions(session.derived(), shown.scenario, shown.run);
 }
 
 }  // namespace
 
-std::vector<Sequence> sequences(const Session& session, InputBarState& state) {
+std::vector<Sequence> sequences(const core::Session& session, InputBarState& state) {
     const Inputs& in = session.scenario().inputs;
-    const Model& model = *session.scenario().model();
+    const load::Model& model = *session.scenario().model();
     std::vector<Sequence> found;
     if (in.tokens.empty()) return found;
     const bool two = !in.encoder_tokens.empty();
@@ -235,13 +236,13 @@ std::vector<Sequence> sequences(const Session& session, InputBarState& state) {
                      .mask = in.attention_mask,
                      .box = state.target,
                      .source = false,
-                     .predicted = predicts_tokens(session.scenario()),
-                     .writable = writing_obstacle(session.scenario()).empty(),
+                     .predicted = core::generate::predicts_tokens(session.scenario()),
+                     .writable = core::generate::writing_obstacle(session.scenario()).empty(),
                      .predictions = predictions_shown(session)});
     return found;
 }
 
-Typed typed_in(const Sequence& sequence) {
+core::Typed typed_in(const Sequence& sequence) {
     return {.text = from_carriers(sequence.box.text), .ids = sequence.box.ids, .name = sequence.name};
 }
 
@@ -249,11 +250,11 @@ namespace {
 
 // Whether a box's text is what the session runs. It may lack trailing rows that hold only the beginning token: they are
 // added if the other sequence has more lines.
-bool says(const Sequence& sequence, TokenRows rows) {
+bool says(const Sequence& sequence, core::TokenRows rows) {
     try {
-        const TokenRows typed = rows_of(sequence.tokenizer, typed_in(sequence));
+        const core::TokenRows typed = core::rows_of(sequence.tokenizer, typed_in(sequence));
         const auto beginning = sequence.tokenizer.special().beginning;
-        while (rows.size() > typed.size() && beginning && rows.back() == TokenRows::value_type{*beginning})
+        while (rows.size() > typed.size() && beginning && rows.back() == core::TokenRows::value_type{*beginning})
             rows.pop_back();
         return typed == rows;
     } catch (const Error&) {
@@ -268,12 +269,12 @@ void keep_in_step(const Sequence& sequence) {
     if (box.tokens.shares_values_with(sequence.tokens) && box.mask.shares_values_with(sequence.mask)) return;
     box.tokens = sequence.tokens;
     box.mask = sequence.mask;
-    const TokenRows rows = rows_of(sequence.tokens, sequence.mask);
+    const core::TokenRows rows = core::rows_of(sequence.tokens, sequence.mask);
     const bool ids = !sequence.tokenizer.can_encode();
     box.pending = false;
     if (box.ids == ids && says(sequence, rows)) return;
     box.ids = ids;
-    box.text = to_carriers(typed_of(sequence.tokenizer, rows).text);
+    box.text = to_carriers(core::typed_of(sequence.tokenizer, rows).text);
     ++box.renewed;
     box.first_row = box.first_chip = 0;
 }
@@ -304,4 +305,4 @@ Index lines_high(const std::vector<Sequence>& all) {
 
 float line_height(const Ui& ui) { return compat::font_size(ui.fonts.mono_small); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::input

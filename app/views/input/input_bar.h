@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::input {
 
 // The box of one sequence, and where its chips are scrolled to.
 struct InputBox {
@@ -33,28 +33,28 @@ struct InputBarState {
 };
 
 // The boxes that tokens are typed into, and the tokens as chips. The height is 0 for a model that reads no tokens.
-[[nodiscard]] float input_bar_height(const Ui& ui, const Session& session, ViewState& state);
-void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+[[nodiscard]] float input_bar_height(const Ui& ui, const core::Session& session, ViewState& state);
+void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // One of the two sequences that the input bar shows: what the session runs it on, and the box that it is typed into.
 struct Sequence {
     const char* label;
     const char* name;  // in messages; empty if there is only one
-    const Tokenizer& tokenizer;
+    const tokenizer::Tokenizer& tokenizer;
     const Tensor& tokens;  // [batch, length]
     const Tensor& mask;
     InputBox& box;
     bool source;
-    bool predicted;                  // what the model predicts is written below the tokens
-    bool writable;                   // the model can write it
-    Value<Predictions> predictions;  // empty while they are being read, or belong to other tokens
+    bool predicted;                                        // what the model predicts is written below the tokens
+    bool writable;                                         // the model can write it
+    core::Value<core::generate::Predictions> predictions;  // empty while they are being read, or belong to other tokens
 };
 
 // The sequences of a model that reads tokens, the source before the target; else none.
-[[nodiscard]] std::vector<Sequence> sequences(const Session& session, InputBarState& state);
+[[nodiscard]] std::vector<Sequence> sequences(const core::Session& session, InputBarState& state);
 
 // What is typed into a sequence's box.
-[[nodiscard]] Typed typed_in(const Sequence& sequence);
+[[nodiscard]] core::Typed typed_in(const Sequence& sequence);
 // After a change other than typing (undo, another model, a generated token) the box shows what is run.
 void keep_in_step(const Sequence& sequence);
 
@@ -64,7 +64,7 @@ void keep_in_step(const Sequence& sequence);
 [[nodiscard]] float line_height(const Ui& ui);
 
 // Draws a sequence's tokens as chips, `lines` rows of the batch, with what the model predicts below them.
-void draw_token_rows(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Index lines,
+void draw_token_rows(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area, Index lines,
                      Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::input

@@ -16,7 +16,7 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::input {
 
 namespace {
 
@@ -40,29 +40,29 @@ Index id_at(const ChipRow& row, Index position) {
 // ---- the predictions
 
 // Right and wrong are told apart by their marks, too.
-const char* mark_of(const Prediction& prediction) {
+const char* mark_of(const core::generate::Prediction& prediction) {
     if (!prediction.is_judged()) return "";
     return prediction.is_right() ? "✓" : "✗";
 }
 
-ImU32 prediction_ink(const Ui& ui, const Prediction& prediction) {
+ImU32 prediction_ink(const Ui& ui, const core::generate::Prediction& prediction) {
     if (!prediction.is_judged()) return ui.theme.text;
     return prediction.is_right() ? ui.theme.muted : ui.theme.error;
 }
 
-const Prediction* prediction_at(const ChipRow& row, Index position) {
+const core::generate::Prediction* prediction_at(const ChipRow& row, Index position) {
     const auto at = static_cast<std::size_t>(position);
     return at < row.predictions.size() && row.predictions[at].token ? &row.predictions[at] : nullptr;
 }
 
 // ---- the chips
 
-Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
+Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
     if (is_padding(row, position)) return {position, {}, {}, ui.px(12), 0.0F};
     ImFont* font = ui.fonts.mono_small;
-    Chip chip{position, fitted(font, token_text(tokenizer, id_at(row, position)), most), {}, 0.0F, 0.0F};
-    if (const Prediction* prediction = prediction_at(row, position))
-        chip.prediction = mark_of(*prediction) + fitted(font, token_text(tokenizer, *prediction->token), most);
+    Chip chip{position, fitted(font, core::token_text(tokenizer, id_at(row, position)), most), {}, 0.0F, 0.0F};
+    if (const core::generate::Prediction* prediction = prediction_at(row, position))
+        chip.prediction = mark_of(*prediction) + fitted(font, core::token_text(tokenizer, *prediction->token), most);
     const float text = std::max(compat::text_size(font, chip.text).x, compat::text_size(font, chip.prediction).x);
     chip.width = std::max(text, ui.px(4)) + ui.px(8);
     return chip;
@@ -71,7 +71,7 @@ Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index
 std::string note_before(Index count) { return tr_n("{count} more …", "{count} more …", count); }
 std::string note_behind(Index count) { return tr_n("… {count} more", "… {count} more", count); }
 
-bool all_fit(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
+bool all_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width) {
     const auto count = static_cast<Index>(row.ids.size());
     float used = 0.0F;
     for (Index at = 0; at < count && used <= width; ++at)
@@ -80,7 +80,7 @@ bool all_fit(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float
 }
 
 // The chips that fit, from left to right. If some are left out, their count needs room.
-std::vector<Chip> fitting_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
+std::vector<Chip> fitting_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width) {
     const auto count = static_cast<Index>(row.ids.size());
     const float gap = ui.px(2), note = compat::text_size(ui.fonts.caption, note_behind(count)).x + ui.px(8);
     std::vector<Chip> chips;
@@ -110,28 +110,31 @@ void draw_hatched(const Ui& ui, ImDrawList& list, Area chip) {
 }
 
 // "“m”, id 14, position 3"
-Sentence named(const Tokenizer& tokenizer, const ChipRow& row, Index position) {
+Sentence named(const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position) {
     const Index id = id_at(row, position);
     if (!tokenizer.has_piece(id)) return message("id {id}, position {position}", {{"id", id}, {"position", position}});
     const std::string piece = tokenizer.piece(id);
     const bool bytes =
-        valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; });
-    const Arguments arguments = {
-        {"piece", token_text(piece)}, {"id", id}, {"position", position}, {"bytes", hexadecimal(piece, " ")}};
+        core::valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; });
+    const Arguments arguments = {{"piece", core::token_text(piece)},
+                                 {"id", id},
+                                 {"position", position},
+                                 {"bytes", core::hexadecimal(piece, " ")}};
     return bytes ? message("“{piece}”, bytes{bytes}, id {id}, position {position}", arguments)
                  : message("“{piece}”, id {id}, position {position}", arguments);
 }
 
 // The characters of a token that no font has, by their code points; empty if there are none.
-std::string characters_without_a_font(const Ui& ui, const Tokenizer& tokenizer, Index id) {
+std::string characters_without_a_font(const Ui& ui, const tokenizer::Tokenizer& tokenizer, Index id) {
     std::string unknown;
-    for (const Utf8Character& character : characters(tokenizer.has_piece(id) ? tokenizer.piece(id) : std::string()))
+    for (const core::Utf8Character& character :
+         core::characters(tokenizer.has_piece(id) ? tokenizer.piece(id) : std::string()))
         if (std::ranges::find(ui.fonts.missing, character.code) != ui.fonts.missing.end())
-            unknown += (unknown.empty() ? "" : ", ") + code_point_text(character.code);
+            unknown += (unknown.empty() ? "" : ", ") + core::code_point_text(character.code);
     return unknown;
 }
 
-void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, Area chip) {
+void chip_tooltip(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position, Area chip) {
     Sentence token = named(tokenizer, row, position);
     if (const std::string unknown = characters_without_a_font(ui, tokenizer, id_at(row, position)); !unknown.empty())
         token = message("{token}; no font has {characters}", {{"token", token}, {"characters", unknown}});
@@ -145,7 +148,7 @@ void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, 
 // The chips of one row while they are drawn.
 struct Drawing {
     const Ui& ui;
-    const Tokenizer& tokenizer;
+    const tokenizer::Tokenizer& tokenizer;
     const ChipRow& row;
     Area chips, predictions;  // the lines of both
     ImDrawList& list;
@@ -181,7 +184,7 @@ Area under(const Chip& chip, Area line) {
 }
 
 void draw_prediction(Drawing& d, const Chip& chip) {
-    const Prediction* prediction = prediction_at(d.row, chip.position);
+    const core::generate::Prediction* prediction = prediction_at(d.row, chip.position);
     if (prediction == nullptr) return;
     const Area at = under(chip, d.predictions);
     ImGui::PushID(static_cast<int>(chip.position));
@@ -226,7 +229,7 @@ ImU32 chip_color(Index id, bool dark) {
     return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
 }
 
-ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area) {
+ChipsTouched draw_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Area area) {
     std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
     if (chips.empty()) return {};
     const float middle = row.predictions.empty() ? area.high.y : std::floor((area.low.y + area.high.y) * 0.5F);
@@ -251,16 +254,17 @@ ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow&
 
 namespace {
 
-std::string percent(double probability) { return short_number_text(probability, 4); }
+std::string percent(double probability) { return core::short_number_text(probability, 4); }
 
 // "“r”  0.9987"
-std::string answer_text(const Tokenizer& tokenizer, const Answer& answer) {
-    return "“" + token_text(tokenizer, answer.token) + "”  " + percent(answer.probability);
+std::string answer_text(const tokenizer::Tokenizer& tokenizer, const core::generate::Answer& answer) {
+    return "“" + core::token_text(tokenizer, answer.token) + "”  " + percent(answer.probability);
 }
 
-std::string verdict(const Tokenizer& tokenizer, const Prediction& prediction, const ShownAnswer& answer) {
+std::string verdict(const tokenizer::Tokenizer& tokenizer, const core::generate::Prediction& prediction,
+                    const core::generate::ShownAnswer& answer) {
     if (!prediction.is_judged() || !answer.target) return tr("Nothing follows here to compare it with.");
-    const Arguments target = {{"token", token_text(tokenizer, answer.target->token)},
+    const Arguments target = {{"token", core::token_text(tokenizer, answer.target->token)},
                               {"probability", percent(answer.target->probability)}};
     return prediction.is_right() ? tr(message("✓ right: “{token}” follows", target))
                                  : tr(message("✗ wrong: “{token}” follows, with probability {probability}", target));
@@ -268,21 +272,22 @@ std::string verdict(const Tokenizer& tokenizer, const Prediction& prediction, co
 
 }  // namespace
 
-void prediction_tooltip(const Ui& ui, const Session& session, std::span<const Prediction> row, Index batch,
-                        Index position) {
-    const Prediction& prediction = row[static_cast<std::size_t>(position)];
-    const Snapshot& shown = session.shown();
-    const Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
-    const Value<ShownAnswer> answer = shown_answer(session.derived(), shown.run, batch, position, prediction.target);
+void prediction_tooltip(const Ui& ui, const core::Session& session, std::span<const core::generate::Prediction> row,
+                        Index batch, Index position) {
+    const core::generate::Prediction& prediction = row[static_cast<std::size_t>(position)];
+    const core::Snapshot& shown = session.shown();
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
+    const core::Value<core::generate::ShownAnswer> answer =
+        core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.caption, ui.theme.muted,
               tr("after position {position} the model predicts", {{"position", position}}));
-    for (const Answer& likely : answer->likely)
+    for (const core::generate::Answer& likely : answer->likely)
         text_line(ui.fonts.mono_small, ui.theme.text, answer_text(tokenizer, likely));
     text_line(ui.fonts.caption, ui.theme.muted, verdict(tokenizer, prediction, *answer));
     if (shown.unedited != shown.run) {
-        const Value<ShownAnswer> before =
-            shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
+        const core::Value<core::generate::ShownAnswer> before =
+            core::generate::shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
         if (!before->likely.empty())
             text_line(ui.fonts.caption, ui.theme.muted,
                       tr("without edits {answer}", {{"answer", answer_text(tokenizer, before->likely.front())}}));
@@ -310,35 +315,35 @@ std::span<const float> row_of(const Tensor& tensor, Index row) {
                           : tensor.values().subspan(static_cast<std::size_t>(row) * length, length);
 }
 
-TokenSequence kind_of(const Sequence& sequence) {
-    return sequence.source ? TokenSequence::source : TokenSequence::target;
+core::TokenSequence kind_of(const Sequence& sequence) {
+    return sequence.source ? core::TokenSequence::source : core::TokenSequence::target;
 }
 
-ChipRow chips_of(const Session& session, const Sequence& sequence, Index row) {
+ChipRow chips_of(const core::Session& session, const Sequence& sequence, Index row) {
     const Step& step = session.step();
     ChipRow chips = {row_of(sequence.tokens, row), row_of(sequence.mask, row), sequence.box.first_chip,
                      sequence.box.active};
     if (sequence.predictions && row < sequence.predictions->batch) chips.predictions = sequence.predictions->row(row);
-    chips.clickable = axis_over(step, kind_of(sequence)).has_value();
+    chips.clickable = core::axis_over(step, kind_of(sequence)).has_value();
     if (const std::optional<Cell>& cell = session.cursor().cell)
-        chips.lit = position_of(step, *cell, kind_of(sequence), row);
+        chips.lit = core::position_of(step, *cell, kind_of(sequence), row);
     return chips;
 }
 
 // A click on a chip selects its position on the stage.
-void select(const Session& session, const TokenPosition& at, Commands& commands) {
+void select(const core::Session& session, const core::TokenPosition& at, Commands& commands) {
     const Step& step = session.step();
-    const Cursor& cursor = session.cursor();
-    const auto cell = cell_at_position(session.shown().run_of(step), step, at, cursor.place, cursor.cell,
-                                       session.shown().scenario.config().nhead);
+    const core::Cursor& cursor = session.cursor();
+    const auto cell = core::cell_at_position(session.shown().run_of(step), step, at, cursor.place, cursor.cell,
+                                             session.shown().scenario.config().nhead);
     if (!cell) return;
-    if (at.batch != cursor.place.batch) commands.push_back(command::ChooseBatch{at.batch});
-    commands.push_back(command::SelectCell{*cell});
+    if (at.batch != cursor.place.batch) commands.push_back(core::command::ChooseBatch{at.batch});
+    commands.push_back(core::command::SelectCell{*cell});
 }
 
 }  // namespace
 
-void draw_token_rows(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Index lines,
+void draw_token_rows(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area, Index lines,
                      Commands& commands) {
     InputBox& box = sequence.box;
     const Index rows = sequence.tokens.dim(0), length = sequence.tokens.dim(1);
@@ -362,4 +367,4 @@ void draw_token_rows(const Ui& ui, const Session& session, const Sequence& seque
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::input

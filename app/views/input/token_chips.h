@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::input {
 
 // A token's colour: always the same for an id, and distinct from those of neighbouring ids.
 [[nodiscard]] ImU32 chip_color(Index id, bool dark);
@@ -21,7 +21,7 @@ struct ChipRow {
     Index first = 0;              // the first token to show
     bool from_end = false;        // show the end rather than the beginning
     // What the model predicts at each position, written below its chip; empty: nothing.
-    std::span<const Prediction> predictions = {};
+    std::span<const core::generate::Prediction> predictions = {};
     std::optional<Index> lit = {};  // the position that is selected
     bool clickable = false;         // a click selects a position
 };
@@ -35,11 +35,11 @@ struct ChipsTouched {
 
 // Draws as many chips as fit into the area's width, and how many are left out. With predictions the lower half of the
 // area is theirs, with an arrow left of it. A chip's tooltip tells its token, id and position.
-ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area);
+ChipsTouched draw_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Area area);
 
 // The tooltip of what the model predicts after a position: the most probable tokens, whether the first is right, and
 // what it was without edits. `row` holds the predictions of that batch row.
-void prediction_tooltip(const Ui& ui, const Session& session, std::span<const Prediction> row, Index batch,
-                        Index position);
+void prediction_tooltip(const Ui& ui, const core::Session& session, std::span<const core::generate::Prediction> row,
+                        Index batch, Index position);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::input

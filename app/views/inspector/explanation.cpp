@@ -11,14 +11,14 @@
 #include <optional>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::inspector {
 
 namespace {
 
 // What the terms of one line are drawn with.
 struct TermScene {
     const Ui& ui;
-    const Session& session;
+    const core::Session& session;
     InspectorState& state;
     const Step& step;
     const Line& line;
@@ -28,16 +28,17 @@ struct TermScene {
 // One factor: a link where it leads somewhere.
 void factor(const TermScene& scene, const Factor& f, bool first, int id) {
     const Ui& ui = scene.ui;
-    const std::string text = factor_text(f, first);
+    const std::string text = core::step::factor_text(f, first);
     if (!f.cell) {
         text_line(ui.fonts.mono_small, ui.theme.text, text);
         return;
     }
     const Step& source = scene.session.shown().run->plan()[scene.step.operands[f.cell->operand]];
     if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id))
-        scene.commands.push_back(command::Follow{source.name, f.cell->cell});
+        scene.commands.push_back(core::command::Follow{source.name, f.cell->cell});
     if (!ImGui::IsItemHovered()) return;
-    const Value<ShownPlace> place = shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
+    const core::Value<core::step::ShownPlace> place =
+        core::step::shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
     tooltip((cell_name(source.name, f.cell->cell) + "\n" + place->text).c_str());
 }
 
@@ -58,7 +59,7 @@ void term_row(const TermScene& scene, const std::string& name, const Term& term)
         if (shown != name) tooltip(name.c_str());
     }
     for (std::size_t i = 0; i < term.factors.size(); ++i) {
-        const std::string text = (i > 0 ? " · " : "") + factor_text(term.factors[i], i == 0);
+        const std::string text = (i > 0 ? " · " : "") + core::step::factor_text(term.factors[i], i == 0);
         if (i > 0 || !name.empty())
             same_line_if_fits(compat::text_size(ui.fonts.mono_small, text).x, edge, i == 0 ? ui.px(8) : 0.0F);
         if (i > 0) {
@@ -72,10 +73,10 @@ void term_row(const TermScene& scene, const std::string& name, const Term& term)
         at_right_edge(ui, ui.fonts.mono_small, ui.theme.muted, short_number(term.value));
 }
 
-void list_terms(const TermScene& scene, const std::vector<TermPart>& parts, const std::string& path);
+void list_terms(const TermScene& scene, const std::vector<core::step::TermPart>& parts, const std::string& path);
 
 // "▸ head 0 (16 terms)        0.42": a click opens it.
-void group_row(const TermScene& scene, const TermPart& part, const std::string& path) {
+void group_row(const TermScene& scene, const core::step::TermPart& part, const std::string& path) {
     const Ui& ui = scene.ui;
     const std::string key = path + "/" + part.name;
     const bool open = scene.state.opened.contains(key);
@@ -107,7 +108,7 @@ void group_row(const TermScene& scene, const TermPart& part, const std::string& 
     ImGui::Unindent(ui.px(10));
 }
 
-void list_terms(const TermScene& scene, const std::vector<TermPart>& parts, const std::string& path) {
+void list_terms(const TermScene& scene, const std::vector<core::step::TermPart>& parts, const std::string& path) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
         ImGui::PushID(static_cast<int>(i));
         if (parts[i].term)
@@ -118,7 +119,7 @@ void list_terms(const TermScene& scene, const std::vector<TermPart>& parts, cons
     }
 }
 
-void explained_line(const TermScene& scene, const std::vector<TermPart>& parts, int number) {
+void explained_line(const TermScene& scene, const std::vector<core::step::TermPart>& parts, int number) {
     const Ui& ui = scene.ui;
     ImGui::PushID(number);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(2)));
@@ -141,23 +142,23 @@ void explained_line(const TermScene& scene, const std::vector<TermPart>& parts, 
 
 }  // namespace
 
-std::size_t explanation_rows(const Session& session) {
-    const Value<ReadExplanation> explanation =
-        shown_terms(session.derived(), session.shown(), session.step(), *session.cursor().cell);
+std::size_t explanation_rows(const core::Session& session) {
+    const core::Value<core::step::ReadExplanation> explanation =
+        core::step::shown_terms(session.derived(), session.shown(), session.step(), *session.cursor().cell);
     std::size_t rows = 0;
-    for (const std::vector<TermPart>& line : explanation->lines) rows += 1 + line.size();
+    for (const std::vector<core::step::TermPart>& line : explanation->lines) rows += 1 + line.size();
     return rows;
 }
 
-void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     auto& inspector = state.part<InspectorState>();
     if (inspector.opened_in != step.name) {
         inspector.opened.clear();
         inspector.opened_in = step.name;
     }
-    const Value<ReadExplanation> explanation =
-        shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
+    const core::Value<core::step::ReadExplanation> explanation =
+        core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
     for (std::size_t i = 0; i < explanation->lines.size(); ++i)
         explained_line({ui, session, inspector, step, explanation->explanation.lines[i], commands},
                        explanation->lines[i], static_cast<int>(i));
@@ -169,44 +170,45 @@ void follow_link(const Ui& ui, const std::string& text, const std::string& step,
                  Commands& commands) {
     const float room = ImGui::GetContentRegionAvail().x;
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, fitted(ui.fonts.mono_small, text, room), id))
-        commands.push_back(command::Follow{step, cell});
+        commands.push_back(core::command::Follow{step, cell});
 }
 
 // On the way there: the cell's own slope, as a link to where it is computed.
-void say_slope(const Ui& ui, const Session& session, const Cell& cell, Commands& commands) {
+void say_slope(const Ui& ui, const core::Session& session, const Cell& cell, Commands& commands) {
     const Run& run = *session.shown().run;
-    const std::optional<CellSlope> slope = slope_at(run, session.step(), cell);
+    const std::optional<core::step::CellSlope> slope = core::step::slope_at(run, session.step(), cell);
     if (!slope) return;
-    follow_link(ui, tr("gradient {value} →", {{"value", exact_number(slope->value)}}), slope->tensor, cell, 8101,
-                commands);
+    follow_link(ui, tr("gradient {value} →", {{"value", core::step::exact_number(slope->value)}}), slope->tensor, cell,
+                8101, commands);
     tooltip(tr("The slope of {target} at this cell: how it is computed (B)",
                {{"target", session.shown().scenario.gradients_of}})
                 .c_str());
 }
 
-void choose_target(const Ui& ui, const Session& session, const Cell& cell, Commands& commands) {
+void choose_target(const Ui& ui, const core::Session& session, const Cell& cell, Commands& commands) {
     const Step& step = session.step();
-    if (!can_be_target(step)) return;
+    if (!core::step::can_be_target(step)) return;
     const std::string target = cell_name(step.name, cell);
     const bool on = session.scenario().gradients_of == target;
     compat::push_font(ui.fonts.caption);
     if (toggle_button(ui, labelled(tr("Gradients"), "gradients").c_str(), on,
                       tr("Compute how much each number changes this one: the way back, to the right of the way there "
                          "in the timeline (Shift+G)")))
-        commands.push_back(command::SetGradients{on ? std::string() : target});
+        commands.push_back(core::command::SetGradients{on ? std::string() : target});
     ImGui::PopFont();
 }
 
 // On the way back: what the numbers say, and the way to what they are the gradient by.
-void say_gradient(const Ui& ui, const Session& session, const std::optional<Cell>& cell, Commands& commands) {
+void say_gradient(const Ui& ui, const core::Session& session, const std::optional<Cell>& cell, Commands& commands) {
     const Plan& plan = session.shown().run->plan();
     const Ref by = session.step().gradient_of ? &plan[*session.step().gradient_of] : nullptr;
     if (by == nullptr) return;
-    for (const Sentence& words : words_on_gradient(plan, session.step(), session.shown().scenario.gradients_of))
+    for (const Sentence& words :
+         core::step::words_on_gradient(plan, session.step(), session.shown().scenario.gradients_of))
         paragraph(ui.fonts.caption, ui.theme.text, tr(words));
     if (!cell) return;
     follow_link(ui, tr("by {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
-    const Ref scores = scores_of_pattern(plan, *by);
+    const Ref scores = core::step::scores_of_pattern(plan, *by);
     const Ref by_scores = scores == nullptr ? nullptr : plan.gradient_by(*scores);
     if (by_scores != nullptr)
         follow_link(ui, tr("by the score: {name}", {{"name", by_scores->name}}), by_scores->name, *cell, 8103,
@@ -215,7 +217,7 @@ void say_gradient(const Ui& ui, const Session& session, const std::optional<Cell
 
 }  // namespace
 
-void inspect_gradient(const Ui& ui, const Session& session, ViewState&, Commands& commands) {
+void inspect_gradient(const Ui& ui, const core::Session& session, ViewState&, Commands& commands) {
     const Step& step = session.step();
     const Tensor& values = session.shown().run_of(step).value(step.id);
     std::optional<Cell> cell = session.cursor().cell;
@@ -227,14 +229,14 @@ void inspect_gradient(const Ui& ui, const Session& session, ViewState&, Commands
     say_slope(ui, session, *cell, commands);
 }
 
-void list_gradients(const Ui& ui, const Session& session, Commands& commands) {
+void list_gradients(const Ui& ui, const core::Session& session, Commands& commands) {
     const std::string& target = session.scenario().gradients_of;
     if (target.empty()) return;
     section_line(ui);
-    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 8100)) commands.push_back(command::SetGradients{});
+    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 8100)) commands.push_back(core::command::SetGradients{});
     tooltip(tr("Switch the gradients off"));
     ImGui::SameLine(0, ui.px(6));
     paragraph(ui.fonts.caption, ui.theme.text, tr("gradients of {target}", {{"target", target}}));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::inspector

@@ -17,11 +17,11 @@
 #include <optional>
 #include <tuple>
 
-namespace decoderscope {
+namespace decoderscope::views::inspector {
 
-void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-    if (draw_lessons(ui, session, state, area, commands)) return;
+    if (lesson_panel::draw_lessons(ui, session, state, area, commands)) return;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
     compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
     // Beside a tab with something else on it, the step and its cell would explain what isn't there.
@@ -43,7 +43,7 @@ namespace {
 constexpr std::size_t kShortExplanation = 10;  // rows
 
 // The path to this cell; each stop is a link back.
-void breadcrumb(const Ui& ui, const Session& session, Commands& commands) {
+void breadcrumb(const Ui& ui, const core::Session& session, Commands& commands) {
     const auto& trail = session.trail();
     if (trail.empty()) return;
     for (std::size_t i = 0; i < trail.size(); ++i) {
@@ -54,28 +54,28 @@ void breadcrumb(const Ui& ui, const Session& session, Commands& commands) {
         }
         if (link(ui, ui.fonts.mono_small, ui.theme.accent,
                  fitted(ui.fonts.mono_small, "← " + name, ImGui::GetContentRegionAvail().x), static_cast<int>(i)))
-            commands.push_back(command::GoBack{trail.size() - i});
+            commands.push_back(core::command::GoBack{trail.size() - i});
     }
 }
 
 // What the cell was without edits, if something else.
-void value_without_edits(const Ui& ui, const Session& session, const Step& step, const Cell& cell, float value) {
+void value_without_edits(const Ui& ui, const core::Session& session, const Step& step, const Cell& cell, float value) {
     const Tensor& before = session.shown().unedited->value(step.name);
     if (before.empty() || !before.contains(cell)) return;
     if (std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) == 0) return;
     text_line(ui.fonts.caption, ui.theme.accent,
-              tr("without edits {value}", {{"value", exact_number(before.at(cell))}}));
+              tr("without edits {value}", {{"value", core::step::exact_number(before.at(cell))}}));
 }
 
 // The selected cell, if the step that is shown has it.
-std::optional<Cell> selected_cell(const Session& session) {
+std::optional<Cell> selected_cell(const core::Session& session) {
     const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
     const std::optional<Cell>& cell = session.cursor().cell;
     return cell && !values.empty() && values.contains(*cell) ? cell : std::nullopt;
 }
 
 // The way to the cell, its place, its value.
-void describe_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void describe_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     const Tensor& values = session.shown().run_of(step).value(step.id);
     breadcrumb(ui, session, commands);
@@ -89,9 +89,10 @@ void describe_cell(const Ui& ui, const Session& session, ViewState& state, Comma
     }
     const float value = values.at(*cell);
     paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, *cell));
-    const Value<ShownPlace> place = shown_place(session.derived(), session.shown(), step, *cell);
+    const core::Value<core::step::ShownPlace> place =
+        core::step::shown_place(session.derived(), session.shown(), step, *cell);
     if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
-    text_line(ui.fonts.heading, ui.theme.text, exact_number(value));
+    text_line(ui.fonts.heading, ui.theme.text, core::step::exact_number(value));
     if (!step.backward) type_over(ui, session, state, commands);
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
@@ -99,7 +100,7 @@ void describe_cell(const Ui& ui, const Session& session, ViewState& state, Comma
 
 }  // namespace
 
-void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const bool has_cell = selected_cell(session).has_value();
     if (!has_cell) {
         teach_step(ui, state, session.step());
@@ -124,8 +125,9 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
 void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step) {
     const About about = step.operation.about();
     paragraph(ui.fonts.mono, ui.theme.text, step.name);
-    const std::string hook = transformer_lens_name(plan, step);
-    explain_term(ui, state, term_of(step), hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
+    const std::string hook = core::diff::transformer_lens_name(plan, step);
+    explain_term(ui, state, core::glossary::term_of(step),
+                 hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
     paragraph(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
@@ -135,7 +137,8 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
 
 void teach_step(const Ui& ui, ViewState& state, const Step& step) {
     const About about = step.operation.about();
-    if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
+    if (const core::glossary::GlossaryTerm* term =
+            prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
         open_glossary(state, term->id);
 }
 
@@ -145,13 +148,13 @@ namespace {
 constexpr std::size_t kMostListed = 60;
 
 struct GroupedEdits {
-    std::vector<EditGroup> groups;
+    std::vector<core::EditGroup> groups;
 };
 
 void line_of_edit(const Ui& ui, const std::string& text, std::vector<std::size_t> numbers, const char* tip, int id,
                   Commands& commands) {
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", id))
-        commands.push_back(command::RemoveEdits{std::move(numbers)});
+        commands.push_back(core::command::RemoveEdits{std::move(numbers)});
     tooltip(tip);
     ImGui::SameLine(0, ui.px(6));
     paragraph(ui.fonts.mono_small, ui.theme.text, text);
@@ -162,7 +165,7 @@ void and_more(const Ui& ui, std::size_t more) {
 }
 
 // The edits of a group, where it is open.
-void list_members(const Ui& ui, const std::vector<Edit>& edits, const EditGroup& group, Commands& commands) {
+void list_members(const Ui& ui, const std::vector<Edit>& edits, const core::EditGroup& group, Commands& commands) {
     ImGui::Indent(ui.px(14));
     for (std::size_t i = 0; i < std::min(group.numbers.size(), kMostListed); ++i)
         line_of_edit(ui, describe(edits[group.numbers[i]]), {group.numbers[i]}, tr("Undo this edit"),
@@ -171,7 +174,7 @@ void list_members(const Ui& ui, const std::vector<Edit>& edits, const EditGroup&
     ImGui::Unindent(ui.px(14));
 }
 
-void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, const EditGroup& group, int id,
+void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, const core::EditGroup& group, int id,
                 Commands& commands) {
     if (group.numbers.size() == 1)
         return line_of_edit(ui, tr(group.text), group.numbers, tr("Undo this edit"), id, commands);
@@ -193,18 +196,20 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
 
 }  // namespace
 
-void list_edits(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::vector<Edit>& edits = session.scenario().edits;
     if (edits.empty()) return;
     section_line(ui);
     text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", edits.size()));
     ImGui::SameLine();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1)) commands.push_back(command::ClearEdits{});
-    const Value<GroupedEdits> grouped = session.derived().get<GroupedEdits>(
-        {session.shown().run}, std::make_tuple(session.changes()), [&] { return GroupedEdits{edit_groups(edits)}; });
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1))
+        commands.push_back(core::command::ClearEdits{});
+    const core::Value<GroupedEdits> grouped =
+        session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
+                                            [&] { return GroupedEdits{core::edit_groups(edits)}; });
     for (std::size_t i = 0; i < std::min(grouped->groups.size(), kMostListed); ++i)
         list_group(ui, state, edits, grouped->groups[i], static_cast<int>(i), commands);
     if (grouped->groups.size() > kMostListed) and_more(ui, grouped->groups.size() - kMostListed);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::inspector

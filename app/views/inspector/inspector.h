@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::views::inspector {
 
 // The field that types over the selected cell.
 struct TypeOverState {
@@ -31,7 +31,7 @@ struct InspectorState {
     std::string what_if;           // what is tried, by its id; empty: nothing
 };
 
-void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
 
@@ -44,37 +44,37 @@ void teach_step(const Ui& ui, ViewState& state, const Step& step);
 // The selected cell of the step: its value, a field to type over it, what can be tried, the terms that made it as
 // links; what the step is for, which comes first while no cell is selected; and the step's rows as vectors. Its parts
 // follow.
-void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The companion runs that show what is tried at the selected cell.
-[[nodiscard]] CompanionRuns what_if_runs(const Session& session, const ViewState& state);
+[[nodiscard]] core::CompanionRuns what_if_runs(const core::Session& session, const ViewState& state);
 // What can be tried at the selected cell, and what it would change.
-void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The gradients that are shown, or can be: those of the selected cell; the slope at the cell; on the way back what a
 // gradient says and doesn't say.
-void inspect_gradient(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void inspect_gradient(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 // Of what there are gradients, with a link that switches them off; nothing without gradients.
-void list_gradients(const Ui& ui, const Session& session, Commands& commands);
+void list_gradients(const Ui& ui, const core::Session& session, Commands& commands);
 
 // The row of the selected cell as a vector; nothing for steps that hold none.
-void inspect_vector(const Ui& ui, const Session& session);
+void inspect_vector(const Ui& ui, const core::Session& session);
 
 // What a norm does to the row of the selected cell; nothing for other steps.
-void inspect_norm(const Ui& ui, const Session& session);
+void inspect_norm(const Ui& ui, const core::Session& session);
 
 // How many rows the explanation of the selected cell has while its groups are closed.
-[[nodiscard]] std::size_t explanation_rows(const Session& session);
+[[nodiscard]] std::size_t explanation_rows(const core::Session& session);
 // How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
-void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The field that types over the selected cell, beside its value where there is room.
-void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // All rows of the step as vectors, in a table; nothing for steps that hold none.
-void list_vectors(const Ui& ui, const Session& session, Commands& commands);
+void list_vectors(const Ui& ui, const core::Session& session, Commands& commands);
 
 // The edits that were made, in groups, each with a link that undoes it.
-void list_edits(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::inspector

@@ -14,28 +14,28 @@
 #include <cmath>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::inspector {
 
 namespace {
 
-std::string number(double value) { return short_number_text(value, 3); }
+std::string number(double value) { return core::short_number_text(value, 3); }
 // A row of zeros has no direction.
 std::string cosine(double value) { return std::isnan(value) ? "–" : number(value); }
 
-std::string token_text(const Session& session, Index token) {
-    return tr("“{token}”", {{"token", printable(session.shown().scenario.model()->tokenizer.piece(token))}});
+std::string token_text(const core::Session& session, Index token) {
+    return tr("“{token}”", {{"token", core::printable(session.shown().scenario.model()->tokenizer.piece(token))}});
 }
 
 // "“r” 1.23, “a” 0.4".
-std::string moves_text(const Session& session, const std::vector<TokenMove>& moves) {
+std::string moves_text(const core::Session& session, const std::vector<core::step::TokenMove>& moves) {
     std::string text;
-    for (const TokenMove& move : moves)
+    for (const core::step::TokenMove& move : moves)
         text += (text.empty() ? "" : ", ") + token_text(session, move.token) + " " + number(move.logit);
     return text;
 }
 
 // "12: −1.3, 5: 0.91".
-std::string components_text(const VectorReading& reading) {
+std::string components_text(const core::step::VectorReading& reading) {
     std::string text;
     for (const auto& [at, value] : reading.largest)
         text += (text.empty() ? "" : ", ") + std::to_string(at) + ": " + number(value);
@@ -46,7 +46,8 @@ std::string components_text(const VectorReading& reading) {
 
 void line_of_prose(const Ui& ui, const std::string& text) { paragraph(ui.fonts.caption, ui.theme.text, text); }
 
-void describe_row(const Ui& ui, const Session& session, const VectorTable& table, const VectorReading& row) {
+void describe_row(const Ui& ui, const core::Session& session, const core::step::VectorTable& table,
+                  const core::step::VectorReading& row) {
     line_of_prose(ui, tr("Length {length}", {{"length", number(row.length)}}));
     if (row.along_stream)
         line_of_prose(ui, tr("Cosine with the stream that it is added to, {stream}: {cosine}",
@@ -67,12 +68,13 @@ void describe_row(const Ui& ui, const Session& session, const VectorTable& table
 
 // ---- q, k and v of one token
 
-void describe_beside(const Ui& ui, const Session& session, const std::vector<Ref>& beside, Index row) {
-    const Place place = session.cursor().place;
+void describe_beside(const Ui& ui, const core::Session& session, const std::vector<Ref>& beside, Index row) {
+    const core::Place place = session.cursor().place;
     for (const Ref step : beside) {
-        const Value<VectorTable> table = shown_vectors(session.derived(), session.shown(), *step, place, -1);
+        const core::Value<core::step::VectorTable> table =
+            core::step::shown_vectors(session.derived(), session.shown(), *step, place, -1);
         if (!table || row >= static_cast<Index>(table->rows.size())) continue;
-        const VectorReading& reading = table->rows[static_cast<std::size_t>(row)];
+        const core::step::VectorReading& reading = table->rows[static_cast<std::size_t>(row)];
         paragraph(ui.fonts.mono_small, ink_of(step->meaning, ui.theme), step->name);
         line_of_prose(ui, tr("Length {length}", {{"length", number(reading.length)}}));
         line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(reading)}}));
@@ -85,24 +87,27 @@ struct Column {
     Phrase title;
     Phrase explained;
     float width;
-    std::string (*text)(const Session&, const VectorReading&);
+    std::string (*text)(const core::Session&, const core::step::VectorReading&);
 };
 
 const std::array<Column, 5>& columns() {
     static const std::array<Column, 5> all = {
         Column{message("length"), message("The row's length (L2)"), 52,
-               [](const Session&, const VectorReading& row) { return number(row.length); }},
-        Column{
-            message("cos stream"), message("Cosine with the stream that the row is added to"), 68,
-            [](const Session&, const VectorReading& row) { return row.along_stream ? cosine(*row.along_stream) : ""; }},
-        Column{
-            message("cos logit"), message("Cosine with the head's row of the predicted token"), 60,
-            [](const Session&, const VectorReading& row) { return row.along_logit ? cosine(*row.along_logit) : ""; }},
-        Column{
-            message("adds"), message("What the row adds to the logit of the predicted token"), 52,
-            [](const Session&, const VectorReading& row) { return row.to_predicted ? number(*row.to_predicted) : ""; }},
+               [](const core::Session&, const core::step::VectorReading& row) { return number(row.length); }},
+        Column{message("cos stream"), message("Cosine with the stream that the row is added to"), 68,
+               [](const core::Session&, const core::step::VectorReading& row) {
+                   return row.along_stream ? cosine(*row.along_stream) : "";
+               }},
+        Column{message("cos logit"), message("Cosine with the head's row of the predicted token"), 60,
+               [](const core::Session&, const core::step::VectorReading& row) {
+                   return row.along_logit ? cosine(*row.along_logit) : "";
+               }},
+        Column{message("adds"), message("What the row adds to the logit of the predicted token"), 52,
+               [](const core::Session&, const core::step::VectorReading& row) {
+                   return row.to_predicted ? number(*row.to_predicted) : "";
+               }},
         Column{message("up"), message("The token whose logit the row moves up most"), 44,
-               [](const Session& session, const VectorReading& row) {
+               [](const core::Session& session, const core::step::VectorReading& row) {
                    return row.up.empty() ? std::string() : token_text(session, row.up.front().token);
                }},
     };
@@ -110,11 +115,12 @@ const std::array<Column, 5>& columns() {
 }
 
 // The columns that say anything in some row, as many as there is room for.
-std::vector<const Column*> columns_of(const Ui& ui, const Session& session, const VectorTable& table, float room) {
+std::vector<const Column*> columns_of(const Ui& ui, const core::Session& session, const core::step::VectorTable& table,
+                                      float room) {
     std::vector<const Column*> shown;
     for (const Column& column : columns()) {
         const bool says = std::ranges::any_of(
-            table.rows, [&](const VectorReading& row) { return !column.text(session, row).empty(); });
+            table.rows, [&](const core::step::VectorReading& row) { return !column.text(session, row).empty(); });
         room -= says ? ui.px(column.width) : 0.0F;
         if (says && room >= 0.0F) shown.push_back(&column);
     }
@@ -128,13 +134,13 @@ void text_until(ImFont* font, ImU32 color, float x, float y, float width, const 
     text_line(font, color, shown);
 }
 
-void list_rows(const Ui& ui, const Session& session, const Step& step, const VectorTable& table, const Slice& slice,
-               std::optional<Index> chosen, Commands& commands) {
+void list_rows(const Ui& ui, const core::Session& session, const Step& step, const core::step::VectorTable& table,
+               const core::Slice& slice, std::optional<Index> chosen, Commands& commands) {
     const float left = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x;
     const float label = std::min(ui.px(72), room * 0.35F);
     const std::vector<const Column*> shown = columns_of(ui, session, table, room - label);
-    const Value<PlaceNames> names =
-        shown_row_names(session.derived(), session.shown(), step, session.cursor().place.batch);
+    const core::Value<core::PlaceNames> names =
+        core::step::shown_row_names(session.derived(), session.shown(), step, session.cursor().place.batch);
     const float pitch = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     const auto each_column = [&](const auto& draw) {
         float x = left + label;
@@ -151,12 +157,12 @@ void list_rows(const Ui& ui, const Session& session, const Step& step, const Vec
     while (clipper.Step()) {
         y = ImGui::GetCursorPosY();
         for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i, y += pitch) {
-            const VectorReading& row = table.rows[static_cast<std::size_t>(i)];
+            const core::step::VectorReading& row = table.rows[static_cast<std::size_t>(i)];
             const bool is_chosen = chosen == row.row;
             ImGui::SetCursorPos({left, y});
             const std::string name = fitted(ui.fonts.caption, names->number(0, row.row), label - ui.px(4));
             if (link(ui, ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent, name, i))
-                commands.push_back(command::SelectCell{slice.cell(row.row, row.largest.front().first)});
+                commands.push_back(core::command::SelectCell{slice.cell(row.row, row.largest.front().first)});
             each_column([&](const Column& column, float x) {
                 text_until(ui.fonts.mono_small, is_chosen ? ui.theme.text : ui.theme.muted, x, y,
                            ui.px(column.width - 6), column.text(session, row));
@@ -169,33 +175,34 @@ void list_rows(const Ui& ui, const Session& session, const Step& step, const Vec
 
 // The table of the step's rows, and which of them is selected.
 struct Shown {
-    Slice slice;
+    core::Slice slice;
     std::optional<Index> chosen;
-    Value<VectorTable> table;  // empty while it is being measured
+    core::Value<core::step::VectorTable> table;  // empty while it is being measured
 };
 
 // Nothing for steps that hold no vectors.
-std::optional<Shown> shown_rows(const Session& session) {
+std::optional<Shown> shown_rows(const core::Session& session) {
     const Step& step = session.step();
-    const Snapshot& shown = session.shown();
-    if (!holds_vectors(step) || shown.run->value(step.id).empty()) return std::nullopt;
-    Shown rows{slice_of(step, session.cursor().place, shown.scenario.config().nhead), std::nullopt, {}};
+    const core::Snapshot& shown = session.shown();
+    if (!core::step::holds_vectors(step) || shown.run->value(step.id).empty()) return std::nullopt;
+    Shown rows{core::slice_of(step, session.cursor().place, shown.scenario.config().nhead), std::nullopt, {}};
     if (const std::optional<Cell>& cell = session.cursor().cell)
         if (const auto at = rows.slice.find(*cell)) rows.chosen = at->first;
-    rows.table = shown_vectors(session.derived(), shown, step, session.cursor().place, rows.chosen.value_or(-1));
+    rows.table =
+        core::step::shown_vectors(session.derived(), shown, step, session.cursor().place, rows.chosen.value_or(-1));
     return rows;
 }
 
 }  // namespace
 
-void inspect_vector(const Ui& ui, const Session& session) {
+void inspect_vector(const Ui& ui, const core::Session& session) {
     const std::optional<Shown> rows = shown_rows(session);
     if (!rows || !rows->chosen) return;
     const Step& step = session.step();
     section_heading(ui, tr("This row as a vector"));
     if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
         return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
-    const std::vector<Ref> beside = vectors_beside(session.shown().run->plan(), step);
+    const std::vector<Ref> beside = core::step::vectors_beside(session.shown().run->plan(), step);
     if (beside.empty())
         describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
     else
@@ -203,7 +210,7 @@ void inspect_vector(const Ui& ui, const Session& session) {
     section_line(ui);
 }
 
-void list_vectors(const Ui& ui, const Session& session, Commands& commands) {
+void list_vectors(const Ui& ui, const core::Session& session, Commands& commands) {
     const std::optional<Shown> rows = shown_rows(session);
     if (!rows) return;
     section_heading(ui, tr("All rows as vectors"));
@@ -214,7 +221,7 @@ void list_vectors(const Ui& ui, const Session& session, Commands& commands) {
 namespace {
 
 // What the norm finds in the row and divides it by.
-std::string moments_text(const NormRow& row) {
+std::string moments_text(const core::norms::NormRow& row) {
     const Arguments numbers = {
         {"mean", short_number(row.mean)}, {"variance", short_number(row.variance)}, {"scale", short_number(row.scale)}};
     return tr(row.centred ? message("Mean {mean}, variance {variance}, scale {scale}", numbers)
@@ -222,7 +229,7 @@ std::string moments_text(const NormRow& row) {
 }
 
 // What it does to one column.
-std::string column_text(const NormRow& row, std::size_t column) {
+std::string column_text(const core::norms::NormRow& row, std::size_t column) {
     const auto of = [&](const std::vector<float>& values) {
         return values.empty() ? std::string("0") : short_number(static_cast<double>(values[column]));
     };
@@ -239,11 +246,12 @@ std::string column_text(const NormRow& row, std::size_t column) {
 
 }  // namespace
 
-void inspect_norm(const Ui& ui, const Session& session) {
+void inspect_norm(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();
     const Cell& cell = *session.cursor().cell;
     if (!session.shown().run->value(step.id).contains(cell)) return;
-    const Value<InspectedNorm> norm = inspected_norm(session.derived(), session.shown(), step, cell);
+    const core::Value<core::norms::InspectedNorm> norm =
+        core::norms::inspected_norm(session.derived(), session.shown(), step, cell);
     if (!norm->row) return;
     section_heading(ui, tr("This row in the norm"));
     paragraph(ui.fonts.caption, ui.theme.text, moments_text(*norm->row));
@@ -252,4 +260,4 @@ void inspect_norm(const Ui& ui, const Session& session) {
     section_line(ui);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::inspector

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views::inspector {
 
 namespace {
 
@@ -23,17 +23,17 @@ constexpr const char* kBlindThen = "what-if-blind-tried";
 constexpr std::size_t kMostKeys = 6;
 
 // What can be tried at the selected cell; empty without one.
-Value<ShownWhatIfs> offered(const Session& session) {
+core::Value<core::step::ShownWhatIfs> offered(const core::Session& session) {
     const Step& step = session.step();
     const std::optional<Cell>& cell = session.cursor().cell;
     if (!cell || !session.shown().run->value(step.id).contains(*cell)) return {};
-    return shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place);
+    return core::step::shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place);
 }
 
-CompanionRuns runs_of(const Session& session, const WhatIf& tried, const Cell& cell) {
-    CompanionRuns runs = {{kTried, tried.variation}};
+core::CompanionRuns runs_of(const core::Session& session, const core::step::WhatIf& tried, const Cell& cell) {
+    core::CompanionRuns runs = {{kTried, tried.variation}};
     if (!tried.is_fill) return runs;
-    auto blind = blind_query(session.shown().scenario, session.step(), cell, session.cursor().place);
+    auto blind = core::step::blind_query(session.shown().scenario, session.step(), cell, session.cursor().place);
     if (!blind) return runs;
     runs[kBlindNow] = *blind;
     blind->overrides = tried.variation.overrides;
@@ -42,15 +42,15 @@ CompanionRuns runs_of(const Session& session, const WhatIf& tried, const Cell& c
 }
 
 // A companion's run, if it was computed beside the run that is shown and as it is needed now.
-std::shared_ptr<const Run> run_of(const Session& session, const CompanionRuns& needed, const char* name) {
-    const Companion* companion = session.shown().companion(name);
+std::shared_ptr<const Run> run_of(const core::Session& session, const core::CompanionRuns& needed, const char* name) {
+    const core::Companion* companion = session.shown().companion(name);
     const auto wanted = needed.find(name);
     const bool is_it = companion != nullptr && wanted != needed.end() && companion->variation == wanted->second &&
                        companion->beside == session.shown().run;
     return is_it ? companion->run : nullptr;
 }
 
-std::string number(float value) { return short_number_text(static_cast<double>(value), 3); }
+std::string number(float value) { return core::short_number_text(static_cast<double>(value), 3); }
 
 // "key 3 “a”        0.95 → 0.41"
 void now_and_if(const Ui& ui, const std::string& what, const std::string& now, const std::string& then) {
@@ -60,7 +60,7 @@ void now_and_if(const Ui& ui, const std::string& what, const std::string& now, c
     at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, numbers);
 }
 
-void show_row(const Ui& ui, const PatternRow& row) {
+void show_row(const Ui& ui, const core::step::PatternRow& row) {
     text_line(ui.fonts.mono_small, ui.theme.muted,
               fitted(ui.fonts.mono_small, row.tensor, ImGui::GetContentRegionAvail().x));
     if (row.moved.empty())
@@ -76,13 +76,13 @@ void show_row(const Ui& ui, const PatternRow& row) {
                   tr_n("and {count} more key", "and {count} more keys", row.moved.size() - kMostKeys));
 }
 
-void show_answer(const Ui& ui, const Session& session, const WhatIfEffect& effect) {
+void show_answer(const Ui& ui, const core::Session& session, const core::step::WhatIfEffect& effect) {
     if (effect.positions == 0) return;
-    const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
-    if (const std::optional<SaysNowAndIf>& says = effect.says) {
+    const tokenizer::Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
+    if (const std::optional<core::step::SaysNowAndIf>& says = effect.says) {
         const auto answer = [&](Index token, double probability) {
-            return tr("“{token}” {probability}", {{"token", printable(tokenizer.piece(token))},
-                                                  {"probability", short_number_text(probability, 3)}});
+            return tr("“{token}” {probability}", {{"token", core::printable(tokenizer.piece(token))},
+                                                  {"probability", core::short_number_text(probability, 3)}});
         };
         now_and_if(ui, tr("predicts"), answer(says->token_now, says->probability_now),
                    answer(says->token_then, says->probability_then));
@@ -90,32 +90,33 @@ void show_answer(const Ui& ui, const Session& session, const WhatIfEffect& effec
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr_n("{count} of {positions} predictions changes; logits move by up to {most}.",
                    "{count} of {positions} predictions change; logits move by up to {most}.", effect.answers_changed,
-                   {{"positions", effect.positions}, {"most", short_number_text(effect.furthest_logit, 3)}}));
+                   {{"positions", effect.positions}, {"most", core::short_number_text(effect.furthest_logit, 3)}}));
 }
 
 // A query that sees nothing, without the change and with it: the one place where fills always part.
-void show_blind_query(const Ui& ui, const Session& session, const CompanionRuns& needed, const Cell& cell) {
+void show_blind_query(const Ui& ui, const core::Session& session, const core::CompanionRuns& needed, const Cell& cell) {
     const auto now = run_of(session, needed, kBlindNow), then = run_of(session, needed, kBlindThen);
     if (!now || !then) return;
-    const Value<WhatIfEffect> effect = shown_effect(session.derived(), session.shown().scenario, now, then,
-                                                    session.step(), cell, session.cursor().place);
+    const core::Value<core::step::WhatIfEffect> effect = core::step::shown_effect(
+        session.derived(), session.shown().scenario, now, then, session.step(), cell, session.cursor().place);
     if (!effect->row) return;
     paragraph(ui.fonts.caption, ui.theme.text, tr("If this query saw no key at all, its row would be:"));
     show_row(ui, *effect->row);
 }
 
-void show_effect(const Ui& ui, const Session& session, const WhatIf& tried, const Cell& cell) {
-    const CompanionRuns needed = runs_of(session, tried, cell);
+void show_effect(const Ui& ui, const core::Session& session, const core::step::WhatIf& tried, const Cell& cell) {
+    const core::CompanionRuns needed = runs_of(session, tried, cell);
     const auto companion = session.shown().companions.find(kTried);
     if (companion != session.shown().companions.end() && !companion->second.error.empty())
         return paragraph(ui.fonts.caption, ui.theme.error, tr(companion->second.error));
     const std::shared_ptr<const Run> then = run_of(session, needed, kTried);
     if (!then) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
-    const Value<WhatIfEffect> effect = shown_effect(session.derived(), session.shown().scenario, session.shown().run,
-                                                    then, session.step(), cell, session.cursor().place);
+    const core::Value<core::step::WhatIfEffect> effect =
+        core::step::shown_effect(session.derived(), session.shown().scenario, session.shown().run, then, session.step(),
+                                 cell, session.cursor().place);
     if (effect->cell) now_and_if(ui, tr("this cell"), number(effect->cell->now), number(effect->cell->then));
     if (tried.is_fill && effect->nothing_changed()) {
-        paragraph(ui.fonts.caption, ui.theme.text, tr(why_fill_changes_nothing()));
+        paragraph(ui.fonts.caption, ui.theme.text, tr(core::step::why_fill_changes_nothing()));
     } else {
         show_answer(ui, session, *effect);
         if (effect->row) show_row(ui, *effect->row);
@@ -124,13 +125,13 @@ void show_effect(const Ui& ui, const Session& session, const WhatIf& tried, cons
 }
 
 // "What if", and behind it buttons, as many as fit in a line.
-void choose(const Ui& ui, const std::vector<WhatIf>& offers, InspectorState& inspector) {
+void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector) {
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));
     compat::push_font(ui.fonts.caption);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));
     const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-    for (const WhatIf& offer : offers) {
+    for (const core::step::WhatIf& offer : offers) {
         const std::string label = tr(offer.label);
         const float width = compat::text_size(ui.fonts.caption, label).x + ImGui::GetStyle().FramePadding.x * 2.0F;
         ImGui::SameLine();
@@ -144,32 +145,32 @@ void choose(const Ui& ui, const std::vector<WhatIf>& offers, InspectorState& ins
     ImGui::PopFont();
 }
 
-void keep_or_drop(const WhatIf& tried, InspectorState& inspector, Commands& commands) {
+void keep_or_drop(const core::step::WhatIf& tried, InspectorState& inspector, Commands& commands) {
     const bool keep = button(tr("Keep"), "keep-what-if");
     tooltip(tr("Make it part of the work; undo takes it back"));
     ImGui::SameLine();
     const bool drop = button(tr("Drop"), "drop-what-if");
-    if (keep) commands.push_back(command::KeepVariation{tried.variation});
+    if (keep) commands.push_back(core::command::KeepVariation{tried.variation});
     if (keep || drop) inspector.what_if.clear();
 }
 
 }  // namespace
 
-CompanionRuns what_if_runs(const Session& session, const ViewState& state) {
+core::CompanionRuns what_if_runs(const core::Session& session, const ViewState& state) {
     const std::string& id = state.part<InspectorState>().what_if;
     if (id.empty()) return {};
-    const Value<ShownWhatIfs> made = offered(session);
+    const core::Value<core::step::ShownWhatIfs> made = offered(session);
     if (!made) return {};
-    const auto tried = std::ranges::find(made->offers, id, &WhatIf::id);
-    return tried == made->offers.end() ? CompanionRuns() : runs_of(session, *tried, *session.cursor().cell);
+    const auto tried = std::ranges::find(made->offers, id, &core::step::WhatIf::id);
+    return tried == made->offers.end() ? core::CompanionRuns() : runs_of(session, *tried, *session.cursor().cell);
 }
 
-void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     auto& inspector = state.part<InspectorState>();
-    const Value<ShownWhatIfs> made = offered(session);
+    const core::Value<core::step::ShownWhatIfs> made = offered(session);
     if (!made || made->offers.empty()) return;
     choose(ui, made->offers, inspector);
-    const auto tried = std::ranges::find(made->offers, inspector.what_if, &WhatIf::id);
+    const auto tried = std::ranges::find(made->offers, inspector.what_if, &core::step::WhatIf::id);
     if (tried == made->offers.end()) {
         ImGui::Dummy({1, ui.px(3)});
         return;
@@ -195,7 +196,7 @@ void follow_the_run(TypeOverState& typed, const std::string& name, const std::st
 
 // A number that was entered may still be refused when it is run: a token outside the vocabulary. Then the keyboard
 // returns to it.
-void await_the_run(TypeOverState& typed, const Session& session) {
+void await_the_run(TypeOverState& typed, const core::Session& session) {
     if (!typed.entered || session.stale()) return;
     typed.entered = false;
     typed.shows = typed.shows.substr(0, typed.shows.find(" = ") + 3);  // shown anew, however it was written
@@ -205,7 +206,7 @@ void await_the_run(TypeOverState& typed, const Session& session) {
 
 }  // namespace
 
-void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     if (step.operation.traits().recorded_elsewhere) return;  // nothing would follow from it
     const Cell& cell = *session.cursor().cell;
@@ -214,7 +215,7 @@ void type_over(const Ui& ui, const Session& session, ViewState& state, Commands&
     const std::string name = cell_name(step.name, cell);
     if (!typed.shows.starts_with(name + " = ")) typed = {};  // another cell
     await_the_run(typed, session);
-    follow_the_run(typed, name, exact_number(value));
+    follow_the_run(typed, name, core::step::exact_number(value));
 
     ImGui::PushID(name.c_str());
     const std::string label = tr("type over");
@@ -239,10 +240,10 @@ void type_over(const Ui& ui, const Session& session, ViewState& state, Commands&
     const bool left = was_editing && !typed.editing && !entered;
     if (left) typed = {};  // what was not entered is given up
     float number = 0.0F;
-    const bool is_number = parse_number(typed.text.data(), number);
+    const bool is_number = core::step::parse_number(typed.text.data(), number);
     if (!is_number) text_line(ui.fonts.caption, ui.theme.error, tr("not a number"));
     if (entered && is_number) {
-        commands.push_back(command::TypeOver{step.name, cell, number});
+        commands.push_back(core::command::TypeOver{step.name, cell, number});
         typed.entered = true;
     }
     if (entered && !is_number) {
@@ -252,4 +253,4 @@ void type_over(const Ui& ui, const Session& session, ViewState& state, Commands&
     ImGui::PopID();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::inspector

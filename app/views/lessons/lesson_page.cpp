@@ -12,20 +12,20 @@
 #include <cstdlib>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::lesson_panel {
 
 namespace {
 
 void gap(const Ui& ui, float height) { ImGui::Dummy({1, ui.px(height)}); }
 
-void draw_paragraph(const Ui& ui, const lessons::Paragraph& paragraph, const lessons::Shown& text) {
-    using Kind = lessons::Paragraph::Kind;
+void draw_paragraph(const Ui& ui, const core::lessons::Paragraph& paragraph, const core::lessons::Shown& text) {
+    using Kind = core::lessons::Paragraph::Kind;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float indent = ui.px(14.0F * static_cast<float>(paragraph.level + 1));
     switch (paragraph.kind) {
         case Kind::heading:
             gap(ui, 4);
-            return text_line(ui.fonts.heading, ui.theme.text, lessons::plain_text(text));
+            return text_line(ui.fonts.heading, ui.theme.text, core::lessons::plain_text(text));
         case Kind::bullet:
             draw_text(ui, ui.fonts.text, {at.x + indent - ui.px(12), at.y}, ui.theme.muted, "•");
             return spans_line(ui, text, ui.theme.text, indent);
@@ -38,15 +38,15 @@ void draw_paragraph(const Ui& ui, const lessons::Paragraph& paragraph, const les
             ImGui::GetWindowDrawList()->AddLine(at, {at.x, ImGui::GetItemRectMax().y}, ui.theme.line, ui.px(2));
             return;
         case Kind::code:
-            return decoderscope::paragraph(ui.fonts.mono_small, ui.theme.text, lessons::plain_text(text));
+            return decoderscope::views::paragraph(ui.fonts.mono_small, ui.theme.text, core::lessons::plain_text(text));
         case Kind::text:
             return spans_line(ui, text, ui.theme.text);
     }
 }
 
-void draw_place(const Ui& ui, LessonsState& panel, const lessons::Shown& title, std::size_t block) {
+void draw_place(const Ui& ui, LessonsState& panel, const core::lessons::Shown& title, std::size_t block) {
     const float width = ImGui::GetContentRegionAvail().x - ui.px(24);
-    const std::string text = in_lines(ui.fonts.text, "→ " + lessons::plain_text(title), width);
+    const std::string text = in_lines(ui.fonts.text, "→ " + core::lessons::plain_text(title), width);
     if (button(text, "place" + std::to_string(block))) panel.player->open(block);
 }
 
@@ -61,8 +61,8 @@ void turn(LessonsState& panel, std::size_t page) {
 }
 
 void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
-    const lessons::Player& player = *panel.player;
-    const std::size_t all = lessons::questions_of(*player.lesson()).size(),
+    const core::lessons::Player& player = *panel.player;
+    const std::size_t all = core::lessons::questions_of(*player.lesson()).size(),
                       solved = player.progress().solved_of(*player.lesson());
     gap(ui, 6);
     section_line(ui);
@@ -83,7 +83,7 @@ void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
 }
 
 void draw_foot(const Ui& ui, LessonsState& panel) {
-    const lessons::Player& player = *panel.player;
+    const core::lessons::Player& player = *panel.player;
     gap(ui, 8);
     section_line(ui);
     const std::size_t pages = player.lesson()->pages.size(), page = player.page();
@@ -101,31 +101,32 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
 
 }  // namespace
 
-void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel, Commands& commands) {
-    const std::shared_ptr<lessons::Player> player = panel.player;
-    const lessons::Page& page = player->shown_page();
-    const decoderscope::Value<lessons::ShownPage> shown =
-        lessons::shown_page(session.derived(), session.shown(), player->lesson(), player->page(), player->opened());
+void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
+                      Commands& commands) {
+    const std::shared_ptr<core::lessons::Player> player = panel.player;
+    const core::lessons::Page& page = player->shown_page();
+    const decoderscope::core::Value<core::lessons::ShownPage> shown = core::lessons::shown_page(
+        session.derived(), session.shown(), player->lesson(), player->page(), player->opened());
     // While numbers are computed for another run, the old ones stay.
-    static const lessons::ShownPage none;
+    static const core::lessons::ShownPage none;
     if (shown) panel.last = shown;
-    const lessons::ShownPage& texts =
+    const core::lessons::ShownPage& texts =
         panel.last && panel.last->blocks.size() == page.blocks.size() ? *panel.last : none;
     text_line(ui.fonts.heading, ui.theme.text,
-              fitted(ui.fonts.heading, lessons::plain_text(page.title), ImGui::GetContentRegionAvail().x));
+              fitted(ui.fonts.heading, core::lessons::plain_text(page.title), ImGui::GetContentRegionAvail().x));
     gap(ui, 2);
     const std::size_t count = std::min(player->shown_blocks(), texts.blocks.size());
     for (std::size_t i = 0; i < count; ++i) {
         ImGui::PushID(static_cast<int>(i));
-        const lessons::ShownBlock& block = texts.blocks[i];
-        if (const auto* paragraph = std::get_if<lessons::Paragraph>(&page.blocks[i]))
+        const core::lessons::ShownBlock& block = texts.blocks[i];
+        if (const auto* paragraph = std::get_if<core::lessons::Paragraph>(&page.blocks[i]))
             draw_paragraph(ui, *paragraph, block.text);
-        else if (std::holds_alternative<lessons::Place>(page.blocks[i]))
+        else if (std::holds_alternative<core::lessons::Place>(page.blocks[i]))
             draw_place(ui, panel, block.text, i);
-        else if (std::holds_alternative<lessons::Table>(page.blocks[i]))
+        else if (std::holds_alternative<core::lessons::Table>(page.blocks[i]))
             draw_lesson_table(ui, block.table);
         else
-            draw_question(ui, session, state, panel, std::get<lessons::Question>(page.blocks[i]), block);
+            draw_question(ui, session, state, panel, std::get<core::lessons::Question>(page.blocks[i]), block);
         gap(ui, 4);
         ImGui::PopID();
     }
@@ -137,14 +138,14 @@ namespace {
 
 struct Drawn {
     const Ui& ui;
-    const Session& session;
+    const core::Session& session;
     LessonsState& panel;
-    const lessons::Question& question;
-    const lessons::ShownBlock& shown;
+    const core::lessons::Question& question;
+    const core::lessons::ShownBlock& shown;
 };
 
 // Another question is open: nothing is marked or typed yet.
-void begin_question(LessonsState& panel, const lessons::Question& question) {
+void begin_question(LessonsState& panel, const core::lessons::Question& question) {
     if (panel.question == question.id) return;
     panel.question = question.id;
     panel.choice.reset();
@@ -152,7 +153,7 @@ void begin_question(LessonsState& panel, const lessons::Question& question) {
     panel.number.fill('\0');
 }
 
-void give(const Drawn& d, const lessons::Answer& answer) {
+void give(const Drawn& d, const core::lessons::Answer& answer) {
     d.panel.verdict = d.panel.player->answer(d.session, d.question, answer);
     d.panel.judged = d.question.id;
     d.panel.reveal = Reveal::reply;
@@ -218,21 +219,21 @@ void draw_number(const Drawn& d) {
     ImGui::SameLine();
     const bool pressed = button(tr("Answer"), "answer");
     const std::optional<double> number = typed_number(d.panel.number.data());
-    if ((entered || pressed) && number) give(d, lessons::NumberAnswer{*number});
+    if ((entered || pressed) && number) give(d, core::lessons::NumberAnswer{*number});
     if (!number && d.panel.number[0] != '\0') text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is no number."));
 }
 
 void draw_pointing(const Drawn& d, bool wants_cell) {
-    const Cursor& cursor = d.session.cursor();
+    const core::Cursor& cursor = d.session.cursor();
     const std::string& step = d.session.step().name;
     const std::string place = cursor.cell ? cell_name(step, *cursor.cell) : step;
     paragraph(d.ui.fonts.caption, d.ui.theme.muted,
               wants_cell && !cursor.cell ? std::string(tr("Click a cell on the stage."))
                                          : tr("You point at {place}", {{"place", place}}));
-    if (button(tr("This one"), "point")) give(d, lessons::PointedAnswer{step, cursor.cell});
+    if (button(tr("This one"), "point")) give(d, core::lessons::PointedAnswer{step, cursor.cell});
 }
 
-void draw_bug(const Drawn& d, const lessons::ByBug& by) {
+void draw_bug(const Drawn& d, const core::lessons::ByBug& by) {
     if (!by.solution.empty()) {
         const std::string& step = d.session.step().name;
         if (button(tr("This step"), "step")) d.panel.wrong_step = step;
@@ -243,22 +244,22 @@ void draw_bug(const Drawn& d, const lessons::ByBug& by) {
         ImGui::Dummy({1, d.ui.px(2)});
     }
     draw_choices_of(d);
-    if (marked_answer(d)) give(d, lessons::BugAnswer{d.panel.wrong_step, *d.panel.choice});
+    if (marked_answer(d)) give(d, core::lessons::BugAnswer{d.panel.wrong_step, *d.panel.choice});
 }
 
 struct DrawAnswer {
     const Drawn& d;
 
-    void operator()(const lessons::ByChoice&) const {
+    void operator()(const core::lessons::ByChoice&) const {
         draw_choices_of(d);
-        if (marked_answer(d)) give(d, lessons::ChosenAnswer{*d.panel.choice});
+        if (marked_answer(d)) give(d, core::lessons::ChosenAnswer{*d.panel.choice});
     }
-    void operator()(const lessons::ByNumber&) const { draw_number(d); }
-    void operator()(const lessons::ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }
-    void operator()(const lessons::ByRun&) const {
+    void operator()(const core::lessons::ByNumber&) const { draw_number(d); }
+    void operator()(const core::lessons::ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }
+    void operator()(const core::lessons::ByRun&) const {
         paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: it is noticed when it is done."));
     }
-    void operator()(const lessons::ByBug& by) const { draw_bug(d, by); }
+    void operator()(const core::lessons::ByBug& by) const { draw_bug(d, by); }
 };
 
 // ---- what is said about it
@@ -266,7 +267,7 @@ struct DrawAnswer {
 void draw_verdict(const Drawn& d) {
     if (!d.panel.verdict || d.panel.judged != d.question.id) return;
     const Ui& ui = d.ui;
-    for (const lessons::Shown& reply : d.panel.verdict->replies) {
+    for (const core::lessons::Shown& reply : d.panel.verdict->replies) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_text(ui, ui.fonts.text, at, ui.theme.warning, "✗");
         spans_line(ui, reply, ui.theme.text, ui.px(20));
@@ -283,21 +284,21 @@ void draw_hints(const Drawn& d) {
         spans_line(d.ui, d.shown.hints[i], d.ui.theme.text, d.ui.px(12));
     }
     show_if_new(d.panel, Reveal::hint);
-    if (asked >= lessons::kHints) return;
+    if (asked >= core::lessons::kHints) return;
     if (button(asked == 0 ? tr("Hint") : tr("Another hint"), "hint")) {
         d.panel.player->ask_hint(d.question);
         d.panel.reveal = Reveal::hint;
     }
-    if (asked + 1 == lessons::kHints) tooltip(tr("The last one gives the answer away"));
+    if (asked + 1 == core::lessons::kHints) tooltip(tr("The last one gives the answer away"));
 }
 
 // Which parts are closed, and that they come back.
 void draw_withheld(const Drawn& d) {
-    const lessons::Withheld& withheld = d.question.withheld;
+    const core::lessons::Withheld& withheld = d.question.withheld;
     if (!withheld.anything()) return;
     std::string parts;
     const auto add = [&](bool closed, const char* name) {
-        if (closed) append_name(parts, name);
+        if (closed) core::append_name(parts, name);
     };
     add(withheld.diff, tr("Diff"));
     add(withheld.checks, tr("Checks"));
@@ -308,8 +309,8 @@ void draw_withheld(const Drawn& d) {
 
 }  // namespace
 
-void draw_question(const Ui& ui, const Session& session, ViewState&, LessonsState& panel,
-                   const lessons::Question& question, const lessons::ShownBlock& shown) {
+void draw_question(const Ui& ui, const core::Session& session, ViewState&, LessonsState& panel,
+                   const core::lessons::Question& question, const core::lessons::ShownBlock& shown) {
     const Drawn d{ui, session, panel, question, shown};
     const bool solved = panel.player->progress().solved(question.id);
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -339,4 +340,4 @@ void draw_question(const Ui& ui, const Session& session, ViewState&, LessonsStat
                                               solved ? ui.theme.line : ui.theme.accent);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::lesson_panel

@@ -13,45 +13,46 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::lesson_panel {
 
 enum class Reveal { nothing, reply, hint };
 
 // What the lessons' panel remembers from frame to frame.
 struct LessonsState {
-    bool open = false;                        // the panel stands where the inspector is
-    bool inspector = false;                   // its other half is shown
-    std::string language;                     // that the texts are read in; empty: English
-    std::vector<lessons::LessonCard> cards;   // the list, read when the panel is first opened
-    bool listed = false;                      // they were read
-    std::shared_ptr<lessons::Player> player;  // the lesson that is open; nullptr: the list is shown
+    bool open = false;                              // the panel stands where the inspector is
+    bool inspector = false;                         // its other half is shown
+    std::string language;                           // that the texts are read in; empty: English
+    std::vector<core::lessons::LessonCard> cards;   // the list, read when the panel is first opened
+    bool listed = false;                            // they were read
+    std::shared_ptr<core::lessons::Player> player;  // the lesson that is open; nullptr: the list is shown
 
-    Value<lessons::ShownPage> last;  // the page's texts as last computed
+    core::Value<core::lessons::ShownPage> last;  // the page's texts as last computed
     // Of the open question:
-    std::string question;                     // its id
-    std::optional<std::size_t> choice;        // that is marked
-    std::string wrong_step;                   // of a bug: the step that was named
-    std::array<char, 32> number{};            // as it was typed
-    std::optional<lessons::Verdict> verdict;  // on the last answer
-    std::string judged;                       // the question that the verdict is on
-    bool to_top = false;                      // another page: it is read from its top
-    Reveal reveal = Reveal::nothing;          // what is new on the page and may lie outside the panel
-    std::optional<bool> noticed;              // a deed was judged while the inspector was shown: whether it was right
+    std::string question;                           // its id
+    std::optional<std::size_t> choice;              // that is marked
+    std::string wrong_step;                         // of a bug: the step that was named
+    std::array<char, 32> number{};                  // as it was typed
+    std::optional<core::lessons::Verdict> verdict;  // on the last answer
+    std::string judged;                             // the question that the verdict is on
+    bool to_top = false;                            // another page: it is read from its top
+    Reveal reveal = Reveal::nothing;                // what is new on the page and may lie outside the panel
+    std::optional<bool> noticed;  // a deed was judged while the inspector was shown: whether it was right
 
-    lessons::Progress progress;
+    core::lessons::Progress progress;
     std::string progress_path;  // where it is kept; empty: nowhere
     std::string handed_in;      // the file that they were written to; empty: none yet
 
-    lessons::WindowPart point = lessons::WindowPart::none;  // that is pointed at
-    double point_until = 0.0;                               // seconds, ImGui's clock
+    core::lessons::WindowPart point = core::lessons::WindowPart::none;  // that is pointed at
+    double point_until = 0.0;                                           // seconds, ImGui's clock
 };
 
 // A page of the lesson that is open, in the panel's flow.
 
-void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel, Commands& commands);
+void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
+                      Commands& commands);
 
 // One question: what it asks, what it is answered with, hints, the reply.
-void draw_question(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel,
-                   const lessons::Question& question, const lessons::ShownBlock& shown);
+void draw_question(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
+                   const core::lessons::Question& question, const core::lessons::ShownBlock& shown);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::lesson_panel

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::lesson_panel {
 
 namespace {
 
-using lessons::ShownSpan;
-using lessons::Span;
+using core::lessons::ShownSpan;
+using core::lessons::Span;
 
 // What stays on one line, or a part of it in one style.
 struct Word {
@@ -42,13 +42,13 @@ Word word_of(const Ui& ui, const ShownSpan& span, ImU32 color) {
 }
 
 // The words of a text in order. Where a line may end is decided on the whole text, whatever its styles.
-std::vector<Word> words_of(const Ui& ui, const lessons::Shown& text, ImU32 color) {
+std::vector<Word> words_of(const Ui& ui, const core::lessons::Shown& text, ImU32 color) {
     std::string all;
     std::vector<std::size_t> ends;  // of the spans, in bytes
     for (const ShownSpan& span : text) ends.push_back((all += span.text).size());
     std::vector<Word> words;
     std::size_t span = 0;
-    for (const TextPiece& piece : pieces_of(all)) {
+    for (const core::TextPiece& piece : core::pieces_of(all)) {
         for (std::size_t at = piece.begin, end = piece.begin + piece.size; at < end;) {
             while (ends[span] <= at) ++span;
             Word word = word_of(ui, text[span], color);
@@ -65,7 +65,7 @@ std::vector<Word> words_of(const Ui& ui, const lessons::Shown& text, ImU32 color
 
 }  // namespace
 
-float draw_spans(const Ui& ui, const lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws) {
+float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws) {
     const std::vector<Word> words = words_of(ui, text, color);
     const float pitch = compat::font_size(ui.fonts.text) + ui.px(6), space = compat::text_size(ui.fonts.text, " ").x;
     float x = 0.0F, y = 0.0F;
@@ -95,7 +95,7 @@ float draw_spans(const Ui& ui, const lessons::Shown& text, ImVec2 at, float widt
     return words.empty() ? 0.0F : y + pitch;
 }
 
-void spans_line(const Ui& ui, const lessons::Shown& text, ImU32 color, float indent) {
+void spans_line(const Ui& ui, const core::lessons::Shown& text, ImU32 color, float indent) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x - indent - ui.px(6);
     const float height = draw_spans(ui, text, {at.x + indent, at.y}, width, color);
@@ -106,10 +106,10 @@ namespace {
 
 float sum(std::span<const float> widths) { return std::accumulate(widths.begin(), widths.end(), 0.0F); }
 
-ColumnNeeds needs_of(const Ui& ui, const lessons::ShownTable& table, std::size_t column) {
-    const std::string heading = plain_text(table.columns[column]);
+ColumnNeeds needs_of(const Ui& ui, const core::lessons::ShownTable& table, std::size_t column) {
+    const std::string heading = core::lessons::plain_text(table.columns[column]);
     ColumnNeeds needs{.heading = std::ceil(compat::text_size(ui.fonts.caption, heading).x)};
-    for (const TextPiece& piece : pieces_of(heading))
+    for (const core::TextPiece& piece : core::pieces_of(heading))
         needs.word = std::max(
             needs.word, std::ceil(compat::text_size(ui.fonts.caption, heading.substr(piece.begin, piece.size)).x));
     for (const auto& row : table.rows)
@@ -137,8 +137,8 @@ std::vector<float> column_widths(std::span<const ColumnNeeds> columns, float roo
     return widths;
 }
 
-void draw_lesson_table(const Ui& ui, const lessons::ShownTable& table) {
-    paragraph(ui.fonts.caption, ui.theme.muted, plain_text(table.caption));
+void draw_lesson_table(const Ui& ui, const core::lessons::ShownTable& table) {
+    paragraph(ui.fonts.caption, ui.theme.muted, core::lessons::plain_text(table.caption));
     const std::size_t columns = table.columns.size();
     std::vector<ColumnNeeds> needs;
     for (std::size_t i = 0; i < columns; ++i) needs.push_back(needs_of(ui, table, i));
@@ -150,7 +150,7 @@ void draw_lesson_table(const Ui& ui, const lessons::ShownTable& table) {
     std::size_t deepest = 1;
     for (std::size_t i = 0; i < columns; ++i) {
         // A pixel more: the rounding of a sum must not break a word.
-        headings.push_back(lines_of(ui.fonts.caption, plain_text(table.columns[i]), widths[i] + 1.0F));
+        headings.push_back(lines_of(ui.fonts.caption, core::lessons::plain_text(table.columns[i]), widths[i] + 1.0F));
         deepest = std::max(deepest, headings.back().size());
     }
     const float heading_pitch = compat::font_size(ui.fonts.caption) + ui.px(3);
@@ -180,4 +180,4 @@ void draw_lesson_table(const Ui& ui, const lessons::ShownTable& table) {
     ImGui::Dummy({1, body - start.y + pitch * static_cast<float>(table.rows.size())});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::lesson_panel

@@ -7,14 +7,15 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::lesson_panel {
 
 // A text of a lesson in as many lines as the width needs: words, emphasis, code and computed numbers. Draws it at `at`
 // and returns its height; without `draws` it only measures.
-float draw_spans(const Ui& ui, const lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws = true);
+float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, float width, ImU32 color,
+                 bool draws = true);
 
 // The same in the panel's flow, moved in by `indent`.
-void spans_line(const Ui& ui, const lessons::Shown& text, ImU32 color, float indent = 0.0F);
+void spans_line(const Ui& ui, const core::lessons::Shown& text, ImU32 color, float indent = 0.0F);
 
 // What a column of a table needs.
 struct ColumnNeeds {
@@ -28,6 +29,6 @@ struct ColumnNeeds {
 [[nodiscard]] std::vector<float> column_widths(std::span<const ColumnNeeds> columns, float room);
 
 // A table of a lesson in the panel's flow.
-void draw_lesson_table(const Ui& ui, const lessons::ShownTable& table);
+void draw_lesson_table(const Ui& ui, const core::lessons::ShownTable& table);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::lesson_panel

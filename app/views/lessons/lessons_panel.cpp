@@ -15,11 +15,11 @@
 #include <utility>
 #include <variant>
 
-namespace decoderscope {
+namespace decoderscope::views::lesson_panel {
 
 namespace {
 
-using namespace lessons;
+using namespace core::lessons;
 
 constexpr double kPointed = 3.0;  // seconds
 
@@ -27,13 +27,13 @@ LessonsState& panel_of(ViewState& state) { return state.part<LessonsState>(); }
 
 void list(LessonsState& panel) {
     if (panel.listed) return;
-    panel.cards = lesson_cards(panel.language);
+    panel.cards = core::lessons::lesson_cards(panel.language);
     panel.listed = true;
 }
 
 // ---- the list
 
-std::string progress_text(const LessonsState& panel, const LessonCard& card) {
+std::string progress_text(const LessonsState& panel, const core::lessons::LessonCard& card) {
     const auto found = panel.progress.find(card.name);
     if (found == panel.progress.end()) return {};
     const auto solved = static_cast<std::size_t>(
@@ -42,15 +42,18 @@ std::string progress_text(const LessonsState& panel, const LessonCard& card) {
     return tr("{solved} of {count} solved", {{"solved", solved}, {"count", card.questions}});
 }
 
-void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const LessonCard& card) {
+void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const core::lessons::LessonCard& card) {
     const float width = ImGui::GetContentRegionAvail().x - ui.px(6), pad = ui.px(8);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const auto words = [](const std::string& text) { return Shown{{Span::Style::plain, text, "", false}}; };
-    const Shown title = words(card.kind == LessonKind::lesson && card.number < 1000
-                                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
-                              : card.title.empty() ? card.name
-                                                   : card.title);
-    const Shown summary = words(card.error.empty() ? card.summary : card.error);
+    const auto words = [](const std::string& text) {
+        return core::lessons::Shown{{Span::Style::plain, text, "", false}};
+    };
+    const core::lessons::Shown title =
+        words(card.kind == core::lessons::LessonKind::lesson && card.number < 1000
+                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
+              : card.title.empty() ? card.name
+                                   : card.title);
+    const core::lessons::Shown summary = words(card.error.empty() ? card.summary : card.error);
     const float line = compat::font_size(ui.fonts.text) + ui.px(6);
     const float above = draw_spans(ui, title, at, width - pad * 2, ui.theme.text, false) + line;
     const float height = above + draw_spans(ui, summary, at, width - pad * 2, ui.theme.muted, false) + pad * 2;
@@ -70,7 +73,7 @@ void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const Lesson
     ImGui::Dummy({1, ui.px(2)});
     if (!pressed || !card.error.empty()) return;
     try {
-        open_lesson(state, find_lesson(card.name));
+        open_lesson(state, core::lessons::find_lesson(card.name));
     } catch (const Error&) {
         panel.listed = false;  // its file has changed since
     }
@@ -80,11 +83,11 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
     list(panel);
     if (panel.cards.empty())
         return paragraph(ui.fonts.text, ui.theme.muted, tr("The lessons' files are missing beside the program."));
-    std::optional<LessonKind> kind;
-    for (const LessonCard& card : panel.cards) {
+    std::optional<core::lessons::LessonKind> kind;
+    for (const core::lessons::LessonCard& card : panel.cards) {
         if (kind != card.kind) {
             text_line(ui.fonts.heading, ui.theme.text,
-                      card.kind == LessonKind::bug ? tr("Find the bug") : tr("Lessons"));
+                      card.kind == core::lessons::LessonKind::bug ? tr("Find the bug") : tr("Lessons"));
             kind = card.kind;
         }
         draw_card(ui, state, panel, card);
@@ -92,10 +95,11 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
 }
 
 // The lesson in this language, where it is translated.
-std::shared_ptr<const Lesson> translated(std::shared_ptr<const Lesson> lesson, const std::string& language) {
+std::shared_ptr<const core::lessons::Lesson> translated(std::shared_ptr<const core::lessons::Lesson> lesson,
+                                                        const std::string& language) {
     if (language.empty()) return lesson;
     try {
-        return find_lesson(lesson->name, language);
+        return core::lessons::find_lesson(lesson->name, language);
     } catch (const Error&) {
         return lesson;  // a file from elsewhere that is gone
     }
@@ -147,10 +151,11 @@ void draw_head(const Ui& ui, ViewState& state, LessonsState& panel, Area area) {
 
 // "1. A weight is a comparison", and the way back to the list.
 void draw_lesson_head(const Ui& ui, LessonsState& panel) {
-    const Lesson& lesson = *panel.player->lesson();
+    const core::lessons::Lesson& lesson = *panel.player->lesson();
     const std::string all = tr("All lessons");
     const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.caption, all).x - ui.px(24);
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, plain_text(lesson.title), room));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              fitted(ui.fonts.caption, core::lessons::plain_text(lesson.title), room));
     ImGui::SameLine(0, ui.px(8));
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
                          compat::text_size(ui.fonts.caption, all).x - ui.px(8));
@@ -176,11 +181,12 @@ void toggle_lessons(ViewState& state) {
     if (state.presenting) right_slide(state) = false;
 }
 
-void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
+void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> lesson) {
     LessonsState& panel = panel_of(state);
     lesson = translated(std::move(lesson), panel.language);
     const auto found = panel.progress.find(lesson->name);
-    panel.player = std::make_shared<Player>(lesson, found == panel.progress.end() ? LessonProgress() : found->second);
+    panel.player = std::make_shared<core::lessons::Player>(
+        lesson, found == panel.progress.end() ? core::lessons::LessonProgress() : found->second);
     panel.verdict.reset();
     panel.question.clear();
     panel.handed_in.clear();
@@ -190,7 +196,7 @@ void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
 }
 
 void open_lesson_beside(ViewState& state, const std::string& name) {
-    open_lesson(state, find_bundled_lesson(name));
+    open_lesson(state, core::lessons::find_bundled_lesson(name));
     panel_of(state).player->keep_what_is_open();
 }
 
@@ -206,7 +212,7 @@ void speak_lessons(ViewState& state, const std::string& language) {
     panel.listed = false;
     if (!panel.player) return;
     try {
-        panel.player->speak(find_lesson(panel.player->lesson()->name, language));
+        panel.player->speak(core::lessons::find_lesson(panel.player->lesson()->name, language));
         panel.verdict.reset();
         panel.last = {};
     } catch (const Error&) {
@@ -217,24 +223,24 @@ void speak_lessons(ViewState& state, const std::string& language) {
 void keep_lesson_progress_in(ViewState& state, const std::string& path) {
     LessonsState& panel = panel_of(state);
     panel.progress_path = path;
-    panel.progress = load_progress(path);
+    panel.progress = core::lessons::load_progress(path);
 }
 
-void follow_lesson(const Session& session, ViewState& state, Commands& commands) {
+void follow_lesson(const core::Session& session, ViewState& state, Commands& commands) {
     LessonsState& panel = panel_of(state);
     state.withheld = {};
     if (!panel.open || !panel.player) return;
-    const std::shared_ptr<Player> player = panel.player;
-    Player::Step step = player->advance(session);
+    const std::shared_ptr<core::lessons::Player> player = panel.player;
+    core::lessons::Player::Step step = player->advance(session);
     if (find_lab(step.tab) != nullptr) state.tab = step.tab;
-    if (step.point != WindowPart::none) {
+    if (step.point != core::lessons::WindowPart::none) {
         panel.point = step.point;
         panel.point_until = ImGui::GetTime() + kPointed;
     }
     if (!step.commands.empty()) state.busy = true;
     commands.insert(commands.end(), step.commands.begin(), step.commands.end());
-    const lessons::Question* open = player->open_question();
-    if (const std::optional<lessons::Verdict> verdict = player->watch(session)) {
+    const core::lessons::Question* open = player->open_question();
+    if (const std::optional<core::lessons::Verdict> verdict = player->watch(session)) {
         panel.verdict = *verdict;
         panel.judged = open->id;
         panel.reveal = Reveal::reply;
@@ -242,16 +248,16 @@ void follow_lesson(const Session& session, ViewState& state, Commands& commands)
     }
     if (!panel.inspector) panel.noticed.reset();
     state.withheld = player->withheld();
-    LessonProgress& kept = panel.progress[player->lesson()->name];
+    core::lessons::LessonProgress& kept = panel.progress[player->lesson()->name];
     if (!(kept == player->progress())) kept = player->progress();
 }
 
-void withhold(const Session&, ViewState& state, Commands& commands) {
-    const Withheld closed = state.withheld;
+void withhold(const core::Session&, ViewState& state, Commands& commands) {
+    const core::lessons::Withheld closed = state.withheld;
     if (!closed.anything()) return;
     bool refused = false;
-    if (closed.diff && state.tab == kDiffLab) {
-        state.tab = state.open_tab == kDiffLab ? std::string(kStepLab) : state.open_tab;
+    if (closed.diff && state.tab == core::files::kDiffLab) {
+        state.tab = state.open_tab == core::files::kDiffLab ? std::string(core::files::kStepLab) : state.open_tab;
         refused = true;
     }
     if (closed.checks && state.dialog == Dialog::checks) {
@@ -260,14 +266,14 @@ void withhold(const Session&, ViewState& state, Commands& commands) {
         refused = true;
     }
     const auto configures = [](const auto& asked) {
-        return as<command::SetOption>(asked) != nullptr || as<command::SetDropout>(asked) != nullptr;
+        return as<core::command::SetOption>(asked) != nullptr || as<core::command::SetDropout>(asked) != nullptr;
     };
     if (closed.configuration) refused = std::erase_if(commands, configures) > 0 || refused;
     if (refused)
-        commands.push_back(command::Tell{message("This is closed while the lesson's question is open."), false});
+        commands.push_back(core::command::Tell{message("This is closed while the lesson's question is open."), false});
 }
 
-bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& area, Commands& commands) {
+bool draw_lessons(const Ui& ui, const core::Session& session, ViewState& state, Area& area, Commands& commands) {
     LessonsState& panel = panel_of(state);
     if (!panel.open) return false;
     draw_head(ui, state, panel, area);
@@ -288,9 +294,9 @@ bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& 
 
 void draw_lesson_pointer(const Ui& ui, ViewState& state, std::span<const Area> parts) {
     LessonsState& panel = panel_of(state);
-    if (panel.point == WindowPart::none) return;
+    if (panel.point == core::lessons::WindowPart::none) return;
     if (ImGui::GetTime() > panel.point_until) {
-        panel.point = WindowPart::none;
+        panel.point = core::lessons::WindowPart::none;
         return;
     }
     state.paced = true;
@@ -301,4 +307,4 @@ void draw_lesson_pointer(const Ui& ui, ViewState& state, std::span<const Area> p
                      {area.high.x - ui.px(2), area.high.y - ui.px(2)}, ui.theme.accent, ui.px(6), ui.px(3));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::lesson_panel

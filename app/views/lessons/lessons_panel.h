@@ -8,12 +8,12 @@
 #include <span>
 #include <string>
 
-// The lessons beside the stage: the list, and the lesson that is read.
-namespace decoderscope {
-
-namespace lessons {
+namespace decoderscope::core::lessons {
 struct Lesson;
 }
+
+// The lessons beside the stage: the list, and the lesson that is read.
+namespace decoderscope::views::lesson_panel {
 
 // Opens the panel: at the lesson that is being read, else at the list.
 void open_lessons(ViewState& state);
@@ -21,7 +21,7 @@ void open_lessons(ViewState& state);
 // Opens it, or closes it.
 void toggle_lessons(ViewState& state);
 // Opens a lesson where it was left.
-void open_lesson(ViewState& state, std::shared_ptr<const lessons::Lesson> lesson);
+void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> lesson);
 // Opens one of the program's own lessons, by its name, beside what is open, which stays. Throws Error if there is none.
 void open_lesson_beside(ViewState& state, const std::string& name);
 // The name of the lesson that is read, if it is one of the program's own; else empty.
@@ -33,15 +33,16 @@ void speak_lessons(ViewState& state, const std::string& language);
 void keep_lesson_progress_in(ViewState& state, const std::string& path);
 
 // Before the panels of a frame: does what the lesson's places ask for, and watches what is being done.
-void follow_lesson(const Session& session, ViewState& state, Commands& commands);
+void follow_lesson(const core::Session& session, ViewState& state, Commands& commands);
 // After them: what is withheld while a question is open stays closed.
-void withhold(const Session& session, ViewState& state, Commands& commands);
+void withhold(const core::Session& session, ViewState& state, Commands& commands);
 
 // Lessons and inspector share the right side. Draws the row that chooses between them, where the panel is open, and the
 // lessons if they are chosen. Returns whether it did: the inspector has its place otherwise, below `top`.
-[[nodiscard]] bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& area, Commands& commands);
+[[nodiscard]] bool draw_lessons(const Ui& ui, const core::Session& session, ViewState& state, Area& area,
+                                Commands& commands);
 
 // A frame around the part of the window that a lesson points at, for a moment. By WindowPart.
 void draw_lesson_pointer(const Ui& ui, ViewState& state, std::span<const Area> parts);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::lesson_panel

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::map {
 
 namespace {
 
@@ -22,10 +22,10 @@ constexpr float kLeastFit = 0.8F;
 // The drawing position while the diagram grows downwards.
 struct Diagram {
     const Ui& ui;
-    const Session& session;
+    const core::Session& session;
     Commands& commands;
     Area area;
-    Value<Reach> reach;  // of the edits; empty if there are none
+    core::Value<core::diff::Reach> reach;  // of the edits; empty if there are none
     float y = 0.0F;
     float fit = 1.0F;       // of the heights, so that a low window shows more of it
     float here_y = 0.0F;    // where the current step was drawn
@@ -36,7 +36,7 @@ struct Diagram {
     [[nodiscard]] float row() const { return down(kRow); }
 };
 
-bool holds(const OutlinePart& part, StepId id) {
+bool holds(const core::step::OutlinePart& part, StepId id) {
     return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end();
 }
 
@@ -55,19 +55,19 @@ Clicked clickable(Area box, const char* kind, StepId id) {
     return {clicked, hovered};
 }
 
-void go_to(Diagram& d, StepId id) { d.commands.push_back(command::GoTo{d.session.shown().run->plan()[id].name}); }
+void go_to(Diagram& d, StepId id) { d.commands.push_back(core::command::GoTo{d.session.shown().run->plan()[id].name}); }
 
 std::string short_name(const Step& step) {
     return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
 }
 
-bool changed(const Diagram& d, const OutlinePart& part) {
+bool changed(const Diagram& d, const core::step::OutlinePart& part) {
     return d.reach && std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.reach->has(id); });
 }
 
-bool changed(const Diagram& d, const OutlineBlock& block) {
+bool changed(const Diagram& d, const core::step::OutlineBlock& block) {
     return std::any_of(block.parts.begin(), block.parts.end(),
-                       [&](const OutlinePart& part) { return changed(d, part); });
+                       [&](const core::step::OutlinePart& part) { return changed(d, part); });
 }
 
 // The room that the mark of a change needs at the right end of a row.
@@ -84,7 +84,7 @@ void draw_mark(const Diagram& d, Area box, bool is_changed) {
 }
 
 // The steps of the current part, one line each.
-void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
+void steps_of(Diagram& d, const core::step::OutlinePart& part, StepId here, float x) {
     const Plan& plan = d.session.shown().run->plan();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float height = d.down(kStep);
@@ -115,7 +115,7 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
 }
 
 // One step is explained, several are named.
-void part_tooltip(const Diagram& d, const OutlinePart& part) {
+void part_tooltip(const Diagram& d, const core::step::OutlinePart& part) {
     const Plan& plan = d.session.shown().run->plan();
     if (part.steps.size() == 1) return step_tooltip(d.ui, d.session, plan[part.steps.front()]);
     if (!compat::begin_tooltip()) return;
@@ -125,7 +125,7 @@ void part_tooltip(const Diagram& d, const OutlinePart& part) {
 }
 
 // A box next to the stream with lines out and back, or a node on the stream.
-void part_row(Diagram& d, const OutlinePart& part, StepId here) {
+void part_row(Diagram& d, const core::step::OutlinePart& part, StepId here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const bool lit = holds(part, here);
     const ImU32 color = color_of(part.meaning);
@@ -174,7 +174,7 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     d.y += d.down(kBelowRow - 1);
 }
 
-void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
+void open_block(Diagram& d, const core::step::OutlineBlock& block, StepId here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (!block.name.empty()) {
         draw_text(d.ui, d.ui.fonts.caption, {d.area.low.x + d.ui.px(36), d.y}, d.ui.theme.text, block.name);
@@ -183,7 +183,7 @@ void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
     list.ChannelsSplit(2);
     list.ChannelsSetCurrent(1);
     const float top = d.y;
-    for (const OutlinePart& part : block.parts) part_row(d, part, here);
+    for (const core::step::OutlinePart& part : block.parts) part_row(d, part, here);
     list.ChannelsSetCurrent(0);
     list.AddLine({d.stream_x(), top - d.down(block.name.empty() ? kBelowRow - 1 : kBlockName + kBelowRow - 1)},
                  {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
@@ -191,7 +191,7 @@ void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
 }
 
 // A block other than the current one: one row with a stripe for each of its parts.
-void closed_block(Diagram& d, const OutlineBlock& block) {
+void closed_block(Diagram& d, const core::step::OutlineBlock& block) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
     list.AddLine({d.stream_x(), d.y - d.down(kBelowRow)}, {d.stream_x(), d.y}, color_of(Meaning::residual),
@@ -211,7 +211,7 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
     const float side = d.ui.px(5);
     float x = box.high.x - d.ui.px(8) - mark_room(d, is_changed) -
               static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
-    for (const OutlinePart& part : block.parts) {
+    for (const core::step::OutlinePart& part : block.parts) {
         list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side},
                            color_of(part.meaning), d.ui.px(1));
         x += side + d.ui.px(2);
@@ -221,13 +221,13 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
 
 // "Encoder" or "Decoder" over its blocks.
 void stack_title(Diagram& d, StackKind stack) {
-    draw_text(d.ui, d.ui.fonts.text, {d.area.low.x + d.ui.px(10), d.y}, d.ui.theme.text, stack_name(stack),
+    draw_text(d.ui, d.ui.fonts.text, {d.area.low.x + d.ui.px(10), d.y}, d.ui.theme.text, core::step::stack_name(stack),
               d.area.width() - d.ui.px(18));
     d.y += compat::font_size(d.ui.fonts.text) + d.down(kBelowTitle);
 }
 
 // The other way, there or back, in one row: the way back is as long as the way there.
-void closed_way(Diagram& d, const OutlineBlock& first) {
+void closed_way(Diagram& d, const core::step::OutlineBlock& first) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     d.y += d.down(kBelowRow);
     const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
@@ -246,30 +246,30 @@ void closed_way(Diagram& d, const OutlineBlock& first) {
 }
 
 // Whether the current step is on the way back.
-bool is_back(const ShownOutline& outline, StepId here) {
-    return std::any_of(outline.blocks.begin(), outline.blocks.end(), [&](const OutlineBlock& block) {
+bool is_back(const core::step::ShownOutline& outline, StepId here) {
+    return std::any_of(outline.blocks.begin(), outline.blocks.end(), [&](const core::step::OutlineBlock& block) {
         return block.is_back &&
                std::any_of(block.parts.begin(), block.parts.end(), [&](const auto& part) { return holds(part, here); });
     });
 }
 
 // Only the block of the current step, and what stands outside blocks, is drawn in parts.
-bool is_open(const OutlineBlock& block, StepId here) {
+bool is_open(const core::step::OutlineBlock& block, StepId here) {
     return block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
-                                             [&](const OutlinePart& part) { return holds(part, here); });
+                                             [&](const core::step::OutlinePart& part) { return holds(part, here); });
 }
 
 // The height of the whole diagram at 100 %, in pixels of the screen.
-float full_height(const Ui& ui, const ShownOutline& outline, StepId here, bool back) {
+float full_height(const Ui& ui, const core::step::ShownOutline& outline, StepId here, bool back) {
     float pixels = kTop + kBelowRow;
     if (outline.blocks.front().is_back != outline.blocks.back().is_back) pixels += kRow + 2 * kBelowRow;
-    for (const OutlineBlock& block : outline.blocks) {
+    for (const core::step::OutlineBlock& block : outline.blocks) {
         if (block.is_back != back) continue;
         pixels += kRow + kBelowRow;
         if (!is_open(block, here)) continue;
         pixels += block.name.empty() ? 0 : kBlockName;
         pixels += (kRow + kBelowRow) * (static_cast<float>(block.parts.size()) - 1);
-        for (const OutlinePart& part : block.parts)
+        for (const core::step::OutlinePart& part : block.parts)
             if (holds(part, here) && part.steps.size() > 1)
                 pixels += kStep * static_cast<float>(part.steps.size()) + kBelowSteps;
     }
@@ -278,25 +278,31 @@ float full_height(const Ui& ui, const ShownOutline& outline, StepId here, bool b
 
 }  // namespace
 
-void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("map", {area.width(), area.height()});
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {area.low,
                           {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
-    Diagram d{ui, session, commands, content, shown_reach(session.derived(), session.shown()), start.y + ui.px(kTop)};
+    Diagram d{ui,
+              session,
+              commands,
+              content,
+              core::diff::shown_reach(session.derived(), session.shown()),
+              start.y + ui.px(kTop)};
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;
-    const Value<ShownOutline> outline = shown_outline(session.derived(), session.shown().run);
+    const core::Value<core::step::ShownOutline> outline =
+        core::step::shown_outline(session.derived(), session.shown().run);
     const bool back = is_back(*outline, here);
     d.fit = std::clamp(area.height() / full_height(ui, *outline, here, back), kLeastFit, 1.0F);
-    const auto is_encoder = [](const OutlineBlock& block) { return block.stack == StackKind::encoder; };
+    const auto is_encoder = [](const core::step::OutlineBlock& block) { return block.stack == StackKind::encoder; };
     const bool two_stacks = std::any_of(outline->blocks.begin(), outline->blocks.end(), is_encoder);
     std::optional<StackKind> stack;
     bool other_way_closed = false;
-    for (const OutlineBlock& block : outline->blocks) {
+    for (const core::step::OutlineBlock& block : outline->blocks) {
         if (block.is_back != back) {
             if (!other_way_closed) closed_way(d, block);
             other_way_closed = true;
@@ -318,4 +324,4 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     ImGui::EndChild();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::map

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::views::map {
 
 namespace {
 
@@ -30,7 +30,7 @@ void place_tooltip_above(const Ui& ui, Area timeline) {
     ImGui::SetNextWindowPos({x, timeline.low.y - ui.px(4)}, ImGuiCond_Always, {x / ImGui::GetIO().DisplaySize.x, 1.0F});
 }
 
-void step_tooltip(const Ui& ui, const Session& session, const Step& step) {
+void step_tooltip(const Ui& ui, const core::Session& session, const Step& step) {
     if (!compat::begin_tooltip()) return;
     const float width = ui.px(340);
     const About about = step.operation.about();
@@ -39,12 +39,12 @@ void step_tooltip(const Ui& ui, const Session& session, const Step& step) {
     text_line(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
     paragraph(ui.fonts.caption, ui.theme.text, first_sentence(about.teaches), width);
-    const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
+    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
     if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
-    const Value<Reach> reach = shown_reach(session.derived(), session.shown());
+    const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), session.shown());
     if (reach && reach->has(step.id))
         text_line(ui.fonts.caption, ui.theme.accent, tr("{mark} changed by the edits", {{"mark", kChangedMark}}));
     ImGui::EndTooltip();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::map

@@ -3,11 +3,11 @@
 #include "app/core/session/session.h"
 #include "app/views/widgets/widgets.h"
 
-namespace decoderscope {
+namespace decoderscope::views::map {
 
 // The tooltip of a step, wherever its name or its mark stands: name, formula, shape, what it is in a sentence, and what
 // TransformerLens calls it.
-void step_tooltip(const Ui& ui, const Session& session, const Step& step);
+void step_tooltip(const Ui& ui, const core::Session& session, const Step& step);
 
 // Where the next tooltip goes: right of a row of the map, so that it covers no other row; or above the timeline.
 void place_tooltip_beside(const Ui& ui, Area row);
@@ -17,4 +17,4 @@ void place_tooltip_above(const Ui& ui, Area timeline);
 // line.
 inline constexpr const char* kChangedMark = "Δ";
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::map

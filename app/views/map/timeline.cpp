@@ -12,39 +12,43 @@
 #include <span>
 #include <tuple>
 
-namespace decoderscope {
+namespace decoderscope::views::map {
 
 namespace {
 
 void transport(const Ui& ui, ViewState& state, Commands& commands) {
-    if (icon_button(ui, "first", Icon::first, true, tr("First step (Home)"))) commands.push_back(command::GoFirst{});
+    if (icon_button(ui, "first", Icon::first, true, tr("First step (Home)")))
+        commands.push_back(core::command::GoFirst{});
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "back", Icon::back, true, tr("Step back (←)"))) commands.push_back(command::Move{-1});
+    if (icon_button(ui, "back", Icon::back, true, tr("Step back (←)"))) commands.push_back(core::command::Move{-1});
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "forward", Icon::forward, true, tr("Next step (→)"))) commands.push_back(command::Move{1});
+    if (icon_button(ui, "forward", Icon::forward, true, tr("Next step (→)")))
+        commands.push_back(core::command::Move{1});
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "last", Icon::last, true, tr("Last step (End)"))) commands.push_back(command::GoLast{});
+    if (icon_button(ui, "last", Icon::last, true, tr("Last step (End)"))) commands.push_back(core::command::GoLast{});
     ImGui::SameLine(0, ui.px(8));
     if (icon_button(ui, "play", state.playing ? Icon::pause : Icon::play, true, tr("Play (Space)")))
         state.playing = !state.playing;
 }
 
 struct TimelineStretches {
-    std::vector<Stretch> all;
+    std::vector<core::step::Stretch> all;
 };
 
 // The encoder, the decoder and the way back, where the timeline has several of them.
-Value<TimelineStretches> shown_stretches(const Session& session) {
-    const Snapshot& shown = session.shown();
+core::Value<TimelineStretches> shown_stretches(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
     return session.derived().get<TimelineStretches>({shown.run}, std::tuple<>(), [&] {
-        return TimelineStretches{stretches_of(shown.run->plan(), session.timeline(), shown.scenario.gradients_of)};
+        return TimelineStretches{
+            core::step::stretches_of(shown.run->plan(), session.timeline(), shown.scenario.gradients_of)};
     });
 }
 
 // "Encoder", "Decoder" and "The way back" over their steps, where there is room.
-void stretch_names(const Ui& ui, const Session& session, std::span<const Stretch> stretches, Area area) {
+void stretch_names(const Ui& ui, const core::Session& session, std::span<const core::step::Stretch> stretches,
+                   Area area) {
     const float pitch = area.width() / static_cast<float>(session.timeline().size());
-    for (const Stretch& stretch : stretches) {
+    for (const core::step::Stretch& stretch : stretches) {
         const float x = area.low.x + pitch * static_cast<float>(stretch.from);
         draw_text(ui, ui.fonts.caption, {x, area.low.y}, ui.theme.muted, tr(stretch.name),
                   pitch * static_cast<float>(stretch.to - stretch.from) - ui.px(8));
@@ -52,9 +56,10 @@ void stretch_names(const Ui& ui, const Session& session, std::span<const Stretch
 }
 
 // The way back lies on other ground than the way there.
-void ground_of_way_back(const Ui& ui, const Session& session, std::span<const Stretch> stretches, Area area) {
+void ground_of_way_back(const Ui& ui, const core::Session& session, std::span<const core::step::Stretch> stretches,
+                        Area area) {
     const float pitch = area.width() / static_cast<float>(session.timeline().size());
-    for (const Stretch& stretch : stretches) {
+    for (const core::step::Stretch& stretch : stretches) {
         if (!stretch.is_back) continue;
         const float x = std::floor(area.low.x + pitch * static_cast<float>(stretch.from));
         ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -64,7 +69,7 @@ void ground_of_way_back(const Ui& ui, const Session& session, std::span<const St
 }
 
 // A bar over the steps that the edits reach.
-void changed_bar(const Ui& ui, const Session& session, const Reach& reach, Area area) {
+void changed_bar(const Ui& ui, const core::Session& session, const core::diff::Reach& reach, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const std::vector<StepId>& steps = session.timeline();
     const float pitch = area.width() / static_cast<float>(steps.size());
@@ -82,7 +87,7 @@ void changed_bar(const Ui& ui, const Session& session, const Reach& reach, Area 
 }
 
 // One mark per step, coloured by its meaning; the current one is taller.
-void marks(const Ui& ui, const Session& session, Area area, std::size_t here) {
+void marks(const Ui& ui, const core::Session& session, Area area, std::size_t here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Plan& plan = session.shown().run->plan();
     const std::vector<StepId>& steps = session.timeline();
@@ -113,22 +118,22 @@ void marks(const Ui& ui, const Session& session, Area area, std::size_t here) {
     }
 }
 
-bool is_edited(const Session& session) {
-    const Snapshot& shown = session.shown();
+bool is_edited(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
     return !shown.scenario.edits.empty() && shown.run != shown.unedited;
 }
 
 // What the edits did to the output, and how many steps they reach.
-void reach_line(const Ui& ui, const Session& session, Area area) {
+void reach_line(const Ui& ui, const core::Session& session, Area area) {
     float x = area.low.x;
     const auto write = [&](ImU32 color, const std::string& text) {
         if (area.high.x - x < ui.px(40)) return;
         x += draw_text(ui, ui.fonts.caption, {x, area.low.y}, color, text, area.high.x - x) + ui.px(16);
     };
-    const Snapshot& shown = session.shown();
-    const Value<Reach> reach = shown_reach(session.derived(), shown);
+    const core::Snapshot& shown = session.shown();
+    const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), shown);
     if (!reach) return write(ui.theme.muted, tr("Comparing with the unedited run …"));
-    const std::string sentence = tr(reach_sentence(shown.scenario, *reach));
+    const std::string sentence = tr(core::diff::reach_sentence(shown.scenario, *reach));
     std::string steps;
     if (reach->first)
         steps = tr_n("{mark} {count} of {all} steps changed, first {step}",
@@ -143,11 +148,11 @@ void reach_line(const Ui& ui, const Session& session, Area area) {
 
 }  // namespace
 
-float timeline_height(const Ui& ui, const Session& session) {
+float timeline_height(const Ui& ui, const core::Session& session) {
     return ui.px(shown_stretches(session)->all.size() > 1 ? 70 : 64);
 }
 
-void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_timeline(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F});
     transport(ui, state, commands);
@@ -155,9 +160,9 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     const std::size_t here = session.timeline_position();
     const std::string count = std::to_string(here + 1) + " / " + std::to_string(session.timeline().size());
     const float count_width = compat::text_size(ui.fonts.mono, std::string(count.size() + 1, '0')).x;
-    const float right_width = std::max(count_width, checks_mark_width(ui));
+    const float right_width = std::max(count_width, checks::checks_mark_width(ui));
     draw_text(ui, ui.fonts.mono, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(12)}, ui.theme.muted, count);
-    draw_checks_mark(ui, session, state, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(37)});
+    checks::draw_checks_mark(ui, session, state, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(37)});
 
     Area bars = {{area.low.x + ui.px(180), area.low.y + ui.px(8)},
                  {area.high.x - right_width - ui.px(20), area.high.y - ui.px(4)}};
@@ -165,7 +170,7 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     // The marks make room for a line above them; the panel stays as high as it is, so that the first edit moves nothing
     // that is being clicked.
     const Area above = {{bars.low.x, bars.low.y - ui.px(5)}, {bars.high.x, bars.low.y + ui.px(10)}};
-    const Value<TimelineStretches> stretches = shown_stretches(session);
+    const core::Value<TimelineStretches> stretches = shown_stretches(session);
     const bool edited = is_edited(session), several = stretches->all.size() > 1;
     if (edited)
         reach_line(ui, session, above);
@@ -173,7 +178,7 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
         stretch_names(ui, session, stretches->all, above);
     if (edited || several) bars.low.y += ui.px(12);
     ground_of_way_back(ui, session, stretches->all, bars);
-    if (const Value<Reach> reach = shown_reach(session.derived(), session.shown())) {
+    if (const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), session.shown())) {
         changed_bar(ui, session, *reach, {bars.low, {bars.high.x, bars.low.y + ui.px(3)}});
         bars.low.y += ui.px(5);
     }
@@ -188,7 +193,7 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
         place_tooltip_above(ui, area);
         step_tooltip(ui, session, touched);
     }
-    if (ImGui::IsItemActive() && index != here) commands.push_back(command::GoTo{touched.name});
+    if (ImGui::IsItemActive() && index != here) commands.push_back(core::command::GoTo{touched.name});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::map

@@ -23,20 +23,21 @@
 #include <iterator>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::shell {
 
 namespace {
 
-using Effect = std::function<void(const Session&, ViewState&, Commands&)>;
+using Effect = std::function<void(const core::Session&, ViewState&, Commands&)>;
 
-Effect asks(Command command) {
-    return
-        [command = std::move(command)](const Session&, ViewState&, Commands& commands) { commands.push_back(command); };
+Effect asks(core::Command command) {
+    return [command = std::move(command)](const core::Session&, ViewState&, Commands& commands) {
+        commands.push_back(command);
+    };
 }
 
 // An effect on the window's own state.
 Effect changes(std::function<void(ViewState&)> change) {
-    return [change = std::move(change)](const Session&, ViewState& state, Commands&) { change(state); };
+    return [change = std::move(change)](const core::Session&, ViewState& state, Commands&) { change(state); };
 }
 
 Effect opens(Dialog dialog) {
@@ -52,55 +53,55 @@ Effect opens(const Lab& lab) {
 
 // Goes to a step of the attention beside the cursor; of the decoder's first one if there is none.
 Effect goes_to(AttentionStep which) {
-    return [which](const Session& session, ViewState& state, Commands& commands) {
-        state.tab = kStepLab;
+    return [which](const core::Session& session, ViewState& state, Commands& commands) {
+        state.tab = core::files::kStepLab;
         const Plan& plan = session.shown().run->plan();
         const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
         const std::string& own = session.step().block;
         const std::string attention = plan.attention_in(own.empty() && !blocks.empty() ? blocks.front() : own);
-        if (const Ref step = plan.step_of(attention, which)) commands.push_back(command::GoTo{step->name});
+        if (const Ref step = plan.step_of(attention, which)) commands.push_back(core::command::GoTo{step->name});
     };
 }
 
-bool reads_tokens(const Session& session) { return !session.scenario().inputs.tokens.empty(); }
-bool can_write(const Session& session) { return writing_obstacle(session.scenario()).empty(); }
-bool can_undo(const Session& session) { return session.can_undo(); }
-bool can_redo(const Session& session) { return session.can_redo(); }
+bool reads_tokens(const core::Session& session) { return !session.scenario().inputs.tokens.empty(); }
+bool can_write(const core::Session& session) { return core::generate::writing_obstacle(session.scenario()).empty(); }
+bool can_undo(const core::Session& session) { return session.can_undo(); }
+bool can_redo(const core::Session& session) { return session.can_redo(); }
 
-void flip_norm(const Session& session, ViewState&, Commands& commands) {
+void flip_norm(const core::Session& session, ViewState&, Commands& commands) {
     const bool norm_first = session.scenario().config().norm_first;
-    commands.push_back(command::SetOption{"norm_first", norm_first ? "false" : "true"});
+    commands.push_back(core::command::SetOption{"norm_first", norm_first ? "false" : "true"});
 }
 
-void flip_dropout(const Session& session, ViewState&, Commands& commands) {
+void flip_dropout(const core::Session& session, ViewState&, Commands& commands) {
     const bool on = session.scenario().dropout_seed.has_value();
-    commands.push_back(command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
+    commands.push_back(core::command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
 }
 
-void flip_recording(const Session& session, ViewState&, Commands& commands) {
-    const bool all = session.scenario().recording == Recording::all;
-    commands.push_back(command::SetRecording{all ? Recording::patterns : Recording::all});
+void flip_recording(const core::Session& session, ViewState&, Commands& commands) {
+    const bool all = session.scenario().recording == core::Recording::all;
+    commands.push_back(core::command::SetRecording{all ? core::Recording::patterns : core::Recording::all});
 }
 
-void switch_head(const Session& session, Index head, Commands& commands) {
-    const std::string attention = attention_beside(session.shown().run->plan(), session.step());
+void switch_head(const core::Session& session, Index head, Commands& commands) {
+    const std::string attention = core::attention_beside(session.shown().run->plan(), session.step());
     if (attention.empty() || head >= session.shown().scenario.config().nhead) return;
-    const bool off = head_factor(session.scenario().edits, attention, head) == 0.0F;
-    commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
+    const bool off = core::head_factor(session.scenario().edits, attention, head) == 0.0F;
+    commands.push_back(core::command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
 }
 
-void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
-    if (sheet_is_open(state)) return commands.push_back(copy_sheet(session, state));
-    commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
+void copy_as_csv(const core::Session& session, ViewState& state, Commands& commands) {
+    if (step::sheet_is_open(state)) return commands.push_back(step::copy_sheet(session, state));
+    commands.push_back(core::command::Tell{dialogs::copy_shown_as_csv(session, state), false});
 }
 
-void copy_as_picture(const Session& session, ViewState& state, Commands& commands) {
-    copy_shown_as_picture(session, state, commands);
+void copy_as_picture(const core::Session& session, ViewState& state, Commands& commands) {
+    dialogs::copy_shown_as_picture(session, state, commands);
 }
 
-void explain_what_is_under_the_mouse(const Session&, ViewState& state, Commands&) {
+void explain_what_is_under_the_mouse(const core::Session&, ViewState& state, Commands&) {
     if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
-    if (const GlossaryTerm* term = state.glossary.finder().term_of_label(text_under_mouse()))
+    if (const core::glossary::GlossaryTerm* term = state.glossary.finder().term_of_label(text_under_mouse()))
         return open_glossary(state, term->id);
     state.dialog = Dialog::keys;
     state.dialog_opens = true;
@@ -137,7 +138,7 @@ Effect slides(SlidePanel panel) {
 }
 
 // Esc: takes back what came last: panels over the stage, the presentation, the chosen cell.
-void escape(const Session&, ViewState& state, Commands& commands) {
+void escape(const core::Session&, ViewState& state, Commands& commands) {
     auto& asked = state.presentation.asked;
     state.focus.hide();
     if (state.stage_alone() && std::ranges::find(asked, true) != asked.end())
@@ -145,52 +146,52 @@ void escape(const Session&, ViewState& state, Commands& commands) {
     else if (state.presenting)
         present(state);
     else
-        commands.push_back(command::Deselect{});
+        commands.push_back(core::command::Deselect{});
 }
 
 // ---- gradients
 
 // The selected cell, if gradients of it can be asked for; else empty.
-std::string target_at_cursor(const Session& session) {
+std::string target_at_cursor(const core::Session& session) {
     const Step& step = session.step();
     const std::optional<Cell>& cell = session.cursor().cell;
     const Run& run = *session.shown().run;
-    if (!cell || !can_be_target(step) || !run.value(step.id).contains(*cell)) return {};
+    if (!cell || !core::step::can_be_target(step) || !run.value(step.id).contains(*cell)) return {};
     return cell_name(step.name, *cell);
 }
 
-bool can_have_gradients(const Session& session) {
+bool can_have_gradients(const core::Session& session) {
     return !target_at_cursor(session).empty() || !session.scenario().gradients_of.empty();
 }
 
 // Of the selected cell; a second time, or without a cell, off.
-void flip_gradients(const Session& session, ViewState&, Commands& commands) {
+void flip_gradients(const core::Session& session, ViewState&, Commands& commands) {
     const std::string target = target_at_cursor(session);
-    commands.push_back(command::SetGradients{target == session.scenario().gradients_of ? std::string() : target});
+    commands.push_back(core::command::SetGradients{target == session.scenario().gradients_of ? std::string() : target});
 }
 
-bool can_have_loss(const Session& session) { return has_loss(*session.shown().run); }
+bool can_have_loss(const core::Session& session) { return core::step::has_loss(*session.shown().run); }
 
-void flip_gradients_of_loss(const Session& session, ViewState&, Commands& commands) {
-    commands.push_back(command::SetGradients{session.scenario().gradients_of == "loss" ? "" : "loss"});
+void flip_gradients_of_loss(const core::Session& session, ViewState&, Commands& commands) {
+    commands.push_back(core::command::SetGradients{session.scenario().gradients_of == "loss" ? "" : "loss"});
 }
 
 // The step at the other end: its gradient, or what this is the gradient by. The cell stays selected.
-Ref other_way(const Session& session) {
+Ref other_way(const core::Session& session) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
     return step.gradient_of ? &plan[*step.gradient_of] : plan.gradient_by(step);
 }
 
-bool has_other_way(const Session& session) { return other_way(session) != nullptr; }
+bool has_other_way(const core::Session& session) { return other_way(session) != nullptr; }
 
-void go_other_way(const Session& session, ViewState& state, Commands& commands) {
+void go_other_way(const core::Session& session, ViewState& state, Commands& commands) {
     const Ref other = other_way(session);
     if (other == nullptr) return;
-    state.tab = kStepLab;
+    state.tab = core::files::kStepLab;
     const std::optional<Cell> cell = session.cursor().cell;
-    commands.push_back(command::GoTo{other->name});
-    if (cell) commands.push_back(command::SelectCell{*cell});
+    commands.push_back(core::command::GoTo{other->name});
+    if (cell) commands.push_back(core::command::SelectCell{*cell});
 }
 
 std::vector<Action> actions_of_gradients() {
@@ -212,12 +213,13 @@ std::vector<Action> actions_of_gradients() {
 
 // The selected cell of the shown slice moves by rows and columns; the first one is at the top left.
 Effect moves_cell(Index down, Index right) {
-    return [down, right](const Session& session, ViewState&, Commands& commands) {
-        const Slice slice = slice_of(session.step(), session.cursor().place, session.shown().scenario.config().nhead);
+    return [down, right](const core::Session& session, ViewState&, Commands& commands) {
+        const core::Slice slice =
+            core::slice_of(session.step(), session.cursor().place, session.shown().scenario.config().nhead);
         const auto now = session.cursor().cell ? slice.find(*session.cursor().cell) : std::nullopt;
         const auto moved = [](Index from, Index by, Index count) { return std::clamp<Index>(from + by, 0, count - 1); };
         if (slice.rows() < 1 || slice.columns() < 1) return;
-        commands.push_back(command::SelectCell{
+        commands.push_back(core::command::SelectCell{
             now ? slice.cell(moved(now->first, down, slice.rows()), moved(now->second, right, slice.columns()))
                 : slice.cell(0, 0)});
     };
@@ -227,18 +229,18 @@ Effect moves_cell(Index down, Index right) {
 
 std::vector<Action> actions_of_cursor() {
     return {
-        {.label = message("Next step"), .key = Key::right, .repeats = true, .run = asks(command::Move{1})},
-        {.label = message("Previous step"), .key = Key::left, .repeats = true, .run = asks(command::Move{-1})},
+        {.label = message("Next step"), .key = Key::right, .repeats = true, .run = asks(core::command::Move{1})},
+        {.label = message("Previous step"), .key = Key::left, .repeats = true, .run = asks(core::command::Move{-1})},
         {.label = message("Same step in the next layer"),
          .key = Key::down,
          .repeats = true,
-         .run = asks(command::MoveLayer{1})},
+         .run = asks(core::command::MoveLayer{1})},
         {.label = message("Same step in the previous layer"),
          .key = Key::up,
          .repeats = true,
-         .run = asks(command::MoveLayer{-1})},
-        {.label = message("First step"), .key = Key::home, .run = asks(command::GoFirst{})},
-        {.label = message("Last step"), .key = Key::end, .run = asks(command::GoLast{})},
+         .run = asks(core::command::MoveLayer{-1})},
+        {.label = message("First step"), .key = Key::home, .run = asks(core::command::GoFirst{})},
+        {.label = message("Last step"), .key = Key::end, .run = asks(core::command::GoLast{})},
         {.label = message("Play or pause"), .key = Key::space, .run = changes([](ViewState& s) {
                                                                    s.playing = !s.playing;
                                                                })},
@@ -297,13 +299,13 @@ std::vector<Action> actions_of_run() {
         {.label = message("Dropout on or off"), .key = Key::d, .run = flip_dropout},
         {.label = message("Table of exact numbers"),
          .key = Key::x,
-         .run = [](const Session& session, ViewState& state, Commands&) { toggle_sheet(session, state); }},
+         .run = [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }},
         {.label = message("Mask brush on or off"), .key = Key::p, .run = changes([](ViewState& s) {
                                                                       s.painting = !s.painting;
                                                                   })},
         {.label = message("Back along the trail of followed cells"),
          .key = Key::backspace,
-         .run = asks(command::GoBack{})},
+         .run = asks(core::command::GoBack{})},
         {.label = message("Deselect the cell; leave the presentation"), .key = Key::escape, .run = escape},
     };
 }
@@ -314,7 +316,7 @@ std::vector<Action> actions_of_edits() {
                          .mods = with_ctrl,
                          .repeats = true,
                          .enabled = can_redo,
-                         .run = asks(command::Redo{})};
+                         .run = asks(core::command::Redo{})};
     Action redo_too = redo;  // also by the other common key for redo
     redo_too.key = Key::z;
     redo_too.mods = with_ctrl_shift;
@@ -324,10 +326,10 @@ std::vector<Action> actions_of_edits() {
              .mods = with_ctrl,
              .repeats = true,
              .enabled = can_undo,
-             .run = asks(command::Undo{})},
+             .run = asks(core::command::Undo{})},
             redo,
             redo_too,
-            {.label = message("Clear all edits"), .run = asks(command::ClearEdits{})}};
+            {.label = message("Clear all edits"), .run = asks(core::command::ClearEdits{})}};
 }
 
 std::vector<Action> actions_of_files() {
@@ -342,8 +344,8 @@ std::vector<Action> actions_of_files() {
          .run = opens(Dialog::open_model)},
         {.label = message("What was assumed about the model …"),
          .enabled = was_asked,
-         .run = asks(command::AskAgain{})},
-        {.label = message("Save the session"), .key = Key::s, .mods = with_ctrl, .run = save_session},
+         .run = asks(core::command::AskAgain{})},
+        {.label = message("Save the session"), .key = Key::s, .mods = with_ctrl, .run = dialogs::save_session},
         {.label = message("Save the session as …"),
          .key = Key::s,
          .mods = with_ctrl_shift,
@@ -353,9 +355,12 @@ std::vector<Action> actions_of_files() {
          .key = Key::c,
          .mods = with_ctrl_shift,
          .run = copy_as_picture},
-        {.label = message("Copy a link to what is open"), .run = copy_link},
-        {.label = message("Copy HTML that shows the stage in another page"), .run = copy_embedding},
-        {.label = message("Open the link on the clipboard"), .key = Key::v, .mods = with_ctrl, .run = open_copied_link},
+        {.label = message("Copy a link to what is open"), .run = dialogs::copy_link},
+        {.label = message("Copy HTML that shows the stage in another page"), .run = dialogs::copy_embedding},
+        {.label = message("Open the link on the clipboard"),
+         .key = Key::v,
+         .mods = with_ctrl,
+         .run = dialogs::open_copied_link},
     };
 }
 
@@ -364,7 +369,9 @@ std::vector<Action> actions_of_window() {
         {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
         {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
         {.label = message("Keys; on a term: the glossary"), .key = Key::f1, .run = explain_what_is_under_the_mouse},
-        {.label = message("Lessons, and bugs to be found"), .key = Key::f7, .run = changes(toggle_lessons)},
+        {.label = message("Lessons, and bugs to be found"),
+         .key = Key::f7,
+         .run = changes(lesson_panel::toggle_lessons)},
         {.label = message("Glossary …"), .run = changes([](ViewState& s) { open_glossary(s); })},
         {.label = message("What does this model do, and what is worth trying?"),
          .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},
@@ -374,7 +381,7 @@ std::vector<Action> actions_of_window() {
         {.label = message("Pointer for a lecture hall on or off"),
          .key = Key::l,
          .run = changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })},
-        {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = ask_to_close},
+        {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = dialogs::ask_to_close},
     };
 }
 
@@ -424,12 +431,12 @@ std::vector<Action> actions_of_heads() {
         list.push_back({.label = message("Head {head}", {{"head", head}}),
                         .key = digit_key(digit),
                         .listed = false,
-                        .run = asks(command::ChooseHead{head})});
+                        .run = asks(core::command::ChooseHead{head})});
         list.push_back({.label = message("Head {head} off or on", {{"head", head}}),
                         .key = digit_key(digit),
                         .mods = with_shift,
                         .listed = false,
-                        .run = [head](const Session& session, ViewState&, Commands& commands) {
+                        .run = [head](const core::Session& session, ViewState&, Commands& commands) {
                             switch_head(session, head, commands);
                         }});
     }
@@ -446,10 +453,10 @@ std::vector<Action> make_actions() {
          {.label = message("Edit the input"),
           .key = Key::i,
           .enabled = reads_tokens,
-          .run = changes([](ViewState& s) { s.part<InputBarState>().focus = true; })},
+          .run = changes([](ViewState& s) { s.part<input::InputBarState>().focus = true; })},
          {.label = message("Let the model write the target"),
           .enabled = can_write,
-          .run = asks(command::WriteTarget{})}});
+          .run = asks(core::command::WriteTarget{})}});
     add(actions_of_labs());
     add(actions_of_run());
     add(actions_of_gradients());
@@ -464,16 +471,16 @@ std::vector<Action> make_actions() {
 
 }  // namespace
 
-bool was_asked(const Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
+bool was_asked(const core::Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
 
 const std::vector<Action>& actions() {
     static const std::vector<Action> table = make_actions();
     return table;
 }
 
-void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
+void run_shortcuts(const core::Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    const bool typing_goes_on = state.part<InspectorState>().typed.take_back > 0;
+    const bool typing_goes_on = state.part<inspector::InspectorState>().typed.take_back > 0;
     if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     // Space and Enter press the control that Tab has led to.
     const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
@@ -483,4 +490,4 @@ void run_shortcuts(const Session& session, ViewState& state, Commands& commands)
             action.run(session, state, commands);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::shell

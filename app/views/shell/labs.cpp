@@ -10,22 +10,22 @@
 
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::views::shell {
 
 std::span<const Lab> labs() {
     // clang-format off
     static const std::array all = {
-        step_lab(),
-        heads_lab(),
-        masks_lab(),
-        norms_lab(),
-        generate_lab(),
-        diff_lab(),
-        causes_lab(),
-        train_lab(),
+        step::step_lab(),
+        heads::heads_lab(),
+        masks::masks_lab(),
+        norms::norms_lab(),
+        generate::generate_lab(),
+        diff::diff_lab(),
+        causes::causes_lab(),
+        train::train_lab(),
     };
     // clang-format on
     return all;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::shell

@@ -15,23 +15,23 @@
 #include <vector>
 
 // The first minute: what this model does, and three things to try.
-namespace decoderscope {
+namespace decoderscope::views::shell {
 
 namespace {
 
 constexpr std::size_t kMost = 3;
 
-Suggestion suggestion_of(const FittingTrial& fitting) {
-    const Trial& trial = fitting.trial;
-    const std::vector<Command> commands = commands_of(trial);
-    return {.title = tr(example_text(trial.title)),
+Suggestion suggestion_of(const core::FittingTrial& fitting) {
+    const load::Trial& trial = fitting.trial;
+    const std::vector<core::Command> commands = core::commands_of(trial);
+    return {.title = tr(load::example_text(trial.title)),
             .tab = trial.tab,
             .commands = {commands.begin(), commands.end()},
             .done = fitting.done};
 }
 
 // What the tabs offer with any model: the first two, and the last for contrast.
-std::vector<Suggestion> suggestions_of_labs(const Session& session) {
+std::vector<Suggestion> suggestions_of_labs(const core::Session& session) {
     std::vector<Suggestion> all;
     for (const Lab& lab : labs())
         if (lab.suggest != nullptr && has_something(lab, session))
@@ -63,7 +63,7 @@ Flow laid_out(const Ui& ui, const std::vector<float>& widths, ImVec2 from, float
     return flow;
 }
 
-std::string name_of(const Session& session) {
+std::string name_of(const core::Session& session) {
     return std::filesystem::path(session.shown().scenario.model()->name).filename().string();
 }
 
@@ -82,9 +82,9 @@ bool close_button(const Ui& ui, ImVec2 at, float side) {
 
 }  // namespace
 
-std::vector<Suggestion> suggestions(const Session& session) {
+std::vector<Suggestion> suggestions(const core::Session& session) {
     std::vector<Suggestion> all;
-    for (const FittingTrial& fitting : shown_trials(session.derived(), session.shown())->all)
+    for (const core::FittingTrial& fitting : core::shown_trials(session.derived(), session.shown())->all)
         all.push_back(suggestion_of(fitting));
     for (Suggestion& suggestion : suggestions_of_labs(session)) {
         if (all.size() >= kMost) break;
@@ -99,20 +99,21 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
     commands.insert(commands.end(), suggestion.commands.begin(), suggestion.commands.end());
 }
 
-float draw_introduction(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     // What was not saved last time is decided first: two strips would leave little of the stage.
     const bool recovers = session.offer() != nullptr && !state.recovery_later;
-    if (state.settings.introduction_closed || session.opening() || recovers || lessons_are_open(state)) return 0.0F;
+    if (state.settings.introduction_closed || session.opening() || recovers || lesson_panel::lessons_are_open(state))
+        return 0.0F;
     const float pad = ui.px(14), side = ImGui::GetFrameHeight();
     const float left = area.low.x + pad, right = area.high.x - pad - side;
     const std::string what =
         tr("{model}: {what}",
            {{"model", name_of(session)},
-            {"what", description_of(*session.shown().scenario.model(), session.shown().scenario.config())}});
+            {"what", core::description_of(*session.shown().scenario.model(), session.shown().scenario.config())}});
     // A low window has little room to give.
     ImFont* font = ImGui::GetIO().DisplaySize.y < ui.px(640) ? ui.fonts.caption : ui.fonts.text;
     const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
-    const std::vector<std::string> lines = wrapped(what, right - left, measure);
+    const std::vector<std::string> lines = core::wrapped(what, right - left, measure);
     const float pitch = compat::font_size(font) + ui.px(4);
     const std::vector<Suggestion> offers = suggestions(session);
     std::vector<std::string> titles;
@@ -149,7 +150,7 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
         if (button(titles[i], std::to_string(i))) follow(offers[i], state, commands);
     }
     ImGui::SetCursorScreenPos(flow.at.back());
-    if (button(lessons, "lessons")) open_lessons(state);
+    if (button(lessons, "lessons")) lesson_panel::open_lessons(state);
     ImGui::PopStyleColor();
     if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
         state.settings.introduction_closed = true;
@@ -162,7 +163,8 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
 namespace {
 
 // What can be done with the file that the message is about. Returns where the text may end.
-float draw_file_actions(const Ui& ui, const Message& message, Area area, const ViewState& state, Commands& commands) {
+float draw_file_actions(const Ui& ui, const core::Message& message, Area area, const ViewState& state,
+                        Commands& commands) {
     if (message.path.empty() || !state.desktop.shows_folders) return area.high.x - ui.px(14);
     const std::string folder = tr("Open the folder"), copy = tr("Copy the path");
     const float gap = ui.px(18), end = area.high.x - ui.px(14);
@@ -181,9 +183,9 @@ float draw_file_actions(const Ui& ui, const Message& message, Area area, const V
 
 }  // namespace
 
-float draw_message(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+float draw_message(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (!session.message()) return 0.0F;
-    const Message& message = *session.message();
+    const core::Message& message = *session.message();
     constexpr std::size_t kMostLines = 4;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     // The text decides how high the bar is, and is drawn over it.
@@ -193,7 +195,7 @@ float draw_message(const Ui& ui, const Session& session, ViewState& state, Area 
     const float x = area.low.x + ui.px(14), pitch = compat::font_size(ui.fonts.caption) + ui.px(4);
     const auto measure = [&](const std::string& line) { return compat::text_size(ui.fonts.caption, line).x; };
     const std::string text = tr(message.text);
-    const std::vector<std::string> lines = wrapped(text, end - x, measure, kMostLines);
+    const std::vector<std::string> lines = core::wrapped(text, end - x, measure, kMostLines);
     float y = area.low.y + ui.px(8);
     for (const std::string& line : lines) {
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.text, line, end - x);
@@ -211,8 +213,8 @@ float draw_message(const Ui& ui, const Session& session, ViewState& state, Area 
     return height;
 }
 
-float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    const Offer* offer = session.offer();
+float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const core::Offer* offer = session.offer();
     if (offer == nullptr || state.recovery_later || session.opening()) return 0.0F;
     const float buttons = ImGui::CalcTextSize(tr("Open it")).x + ImGui::CalcTextSize(tr("Discard")).x +
                           ImGui::CalcTextSize(tr("Later")).x + ImGui::GetStyle().FramePadding.x * 6 +
@@ -220,7 +222,7 @@ float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, 
     const std::string text = tr("Work that was not saved when the program last ended: {work}", {{"work", offer->text}});
     const float room = area.width() - buttons - ui.px(28), pitch = compat::font_size(ui.fonts.caption) + ui.px(4);
     const auto measure = [&](const std::string& line) { return compat::text_size(ui.fonts.caption, line).x; };
-    const std::vector<std::string> lines = wrapped(text, room, measure);
+    const std::vector<std::string> lines = core::wrapped(text, room, measure);
     const float height = std::max(ui.px(40), pitch * static_cast<float>(lines.size()) + ui.px(14));
     const Area bar = {area.low, {area.high.x, area.low.y + height}};
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -233,10 +235,10 @@ float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, 
     }
     ImGui::SetCursorScreenPos({bar.high.x - buttons, bar.low.y + (height - ImGui::GetFrameHeight()) * 0.5F});
     ImGui::PushID("recovery");
-    if (button(tr("Open it"), "open")) commands.push_back(command::OpenSession{offer->leftover.path, true});
+    if (button(tr("Open it"), "open")) commands.push_back(core::command::OpenSession{offer->leftover.path, true});
     tooltip(tr("Your current work stays in the undo history"));
     ImGui::SameLine();
-    if (button(tr("Discard"), "discard")) commands.push_back(command::DiscardLeftover{});
+    if (button(tr("Discard"), "discard")) commands.push_back(core::command::DiscardLeftover{});
     tooltip(tr("It is deleted permanently"));
     ImGui::SameLine();
     if (button(tr("Later"), "later")) state.recovery_later = true;
@@ -245,4 +247,4 @@ float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, 
     return height;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::shell

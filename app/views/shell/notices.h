@@ -6,18 +6,19 @@
 
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::shell {
 
 // An error or a confirmation under the toolbar, with what can be done with its file. Returns its height.
-[[nodiscard]] float draw_message(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+[[nodiscard]] float draw_message(const Ui& ui, const core::Session& session, ViewState& state, Area area,
+                                 Commands& commands);
 // What this model does, and three things to try, one click each; until it is closed. Returns its height.
-[[nodiscard]] float draw_introduction(const Ui& ui, const Session& session, ViewState& state, Area area,
+[[nodiscard]] float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area,
                                       Commands& commands);
 // The things to try: the model's own suggestions, then those of the tabs; at most three.
-[[nodiscard]] std::vector<Suggestion> suggestions(const Session& session);
+[[nodiscard]] std::vector<Suggestion> suggestions(const core::Session& session);
 void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
 // Offers to recover unsaved work of a process that has ended, in one line under the toolbar. Returns its height.
-[[nodiscard]] float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, Area area,
+[[nodiscard]] float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area,
                                       Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::shell

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::shell {
 
 namespace {
 
 // What the model runs on, in a few words.
-std::string input_text(const Scenario& scenario) {
+std::string input_text(const core::Scenario& scenario) {
     if (const auto& recorded = scenario.model()->recorded)
         return tr_n("{count} tensor, recorded elsewhere", "{count} tensors, recorded elsewhere",
                     recorded->steps().size());
@@ -42,7 +42,7 @@ std::string input_text(const Scenario& scenario) {
     return tr(own);
 }
 
-void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
     if (focusable(ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())))
         ImGui::OpenPopup("models");
@@ -59,28 +59,30 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
         state.dialog_opens = true;
     };
     if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
-    if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str())) save_session(session, state, commands);
+    if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str()))
+        dialogs::save_session(session, state, commands);
     if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
-    if (press_row(labelled(tr("Copy a link to what is open"), "link").c_str())) copy_link(session, state, commands);
+    if (press_row(labelled(tr("Copy a link to what is open"), "link").c_str()))
+        dialogs::copy_link(session, state, commands);
     if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
-        commands.push_back(command::AskAgain{});
+        commands.push_back(core::command::AskAgain{});
     if (session.scenario().model()->recorded_parameters &&
         press_row(labelled(tr("Open the recording as a model"), "as_model").c_str()))
-        commands.push_back(command::OpenModel{session.scenario().model()->path, {}, {}, OpenAs::model});
+        commands.push_back(core::command::OpenModel{session.scenario().model()->path, {}, {}, core::OpenAs::model});
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
         for (const std::string& path : state.settings.recent)
             if (press_row(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
                           path == session.file() || path == session.scenario().model()->name))
-                commands.push_back(opening_command(path));
+                commands.push_back(core::opening_command(path));
     }
     ImGui::Separator();
     const float wide = std::min(ui.px(720), ImGui::GetIO().DisplaySize.x - ui.px(48));
-    for (const BundledModel& model : bundled_models()) {
+    for (const load::BundledModel& model : load::bundled_models()) {
         const bool chosen = model.name == session.scenario().model()->name;
         if (press_row(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
-            commands.push_back(command::OpenModel{model.name, {}});
+            commands.push_back(core::command::OpenModel{model.name, {}});
         tooltip(tr(model.description).c_str());
         ImGui::SameLine();
         ImGui::SetCursorPosX(ui.px(180));
@@ -89,11 +91,12 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     ImGui::EndPopup();
 }
 
-void move_norms(const PlaceOfNorms& place, Commands& commands) {
+void move_norms(const core::PlaceOfNorms& place, Commands& commands) {
     if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post)
-        commands.push_back(command::SetOption{"norm_first", place.placement == NormPlacement::pre ? "true" : "false"});
+        commands.push_back(
+            core::command::SetOption{"norm_first", place.placement == NormPlacement::pre ? "true" : "false"});
     else
-        commands.push_back(command::SetOption{"norm_placement", place.word});
+        commands.push_back(core::command::SetOption{"norm_placement", place.word});
 }
 
 // All four places, with what each means.
@@ -103,7 +106,7 @@ void places_menu(const Ui& ui, NormPlacement now, Commands& commands) {
     tooltip(tr("Other places of the norms: Peri-Norm (Gemma 2), reordered (OLMo 2)"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("places")) return;
-    for (const PlaceOfNorms& place : places_of_norms()) {
+    for (const core::PlaceOfNorms& place : core::places_of_norms()) {
         const std::string label = std::string(tr(place.title)) + "   " + place.formula;
         if (press_row(labelled(label.c_str(), place.word).c_str(), place.placement == now) && place.placement != now)
             move_norms(place, commands);
@@ -114,10 +117,10 @@ void places_menu(const Ui& ui, NormPlacement now, Commands& commands) {
 }
 
 // Pre-Norm and Post-Norm side by side, and the other places in a menu; one of those stands beside them while it is on.
-void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
+void norm_switch(const Ui& ui, const core::Session& session, Commands& commands) {
     const NormPlacement now = session.scenario().config().placement();
-    std::vector<const PlaceOfNorms*> shown;
-    for (const PlaceOfNorms& place : places_of_norms())
+    std::vector<const core::PlaceOfNorms*> shown;
+    for (const core::PlaceOfNorms& place : core::places_of_norms())
         if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post || place.placement == now)
             shown.push_back(&place);
     std::vector<const char*> labels;
@@ -131,13 +134,13 @@ void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
     places_menu(ui, now, commands);
 }
 
-void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
+void dropout_switch(const Ui& ui, const core::Session& session, Commands& commands) {
     const bool on = session.scenario().dropout_seed.has_value();
     const Config& config = session.scenario().config();
     if (config.dropout == 0.0) return;
     if (toggle_button(ui, labelled(tr("Dropout"), "dropout").c_str(), on,
                       tr("Drop numbers as in training, with seed 0 (D)")))
-        commands.push_back(command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
+        commands.push_back(core::command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
     ImGui::SameLine();
 }
 
@@ -151,7 +154,7 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
                         ImGui::CalcTextSize(tr("Settings")).x + ImGui::CalcTextSize("?").x +
                         ImGui::GetStyle().FramePadding.x * 8;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
-    if (button(tr("Lessons"), "lessons")) open_lessons(state);
+    if (button(tr("Lessons"), "lessons")) lesson_panel::open_lessons(state);
     tooltip(tr("Learn by predicting and finding out: eight lessons, and bugs to be found (F7)"));
     ImGui::SameLine();
     if (button(tr("Export …"), "export")) dialog(Dialog::export_file);
@@ -169,24 +172,24 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
 struct Offered {
     std::string text;
     const char* tip = "";
-    Command command;
+    core::Command command;
 };
-std::optional<Offered> offered(const Session& session) {
-    const Model& model = *session.scenario().model();
+std::optional<Offered> offered(const core::Session& session) {
+    const load::Model& model = *session.scenario().model();
     if (was_asked(session))
         return Offered{tr("what was assumed"),
                        tr("What the model's files don't say was assumed or asked: see it, and change it"),
-                       command::AskAgain{}};
+                       core::command::AskAgain{}};
     if (model.recorded_parameters)
         return Offered{tr("open it as a model"),
                        tr("The recording holds parameters, too: with them it is recomputed, explained and edited"),
-                       command::OpenModel{model.path, {}, {}, OpenAs::model}};
+                       core::command::OpenModel{model.path, {}, {}, core::OpenAs::model}};
     return std::nullopt;
 }
 
 // What is offered, as a link, and the size of the model's input. Where there is no room, the model's menu and its
 // tooltip say it.
-void draw_input_text(const Ui& ui, const Session& session, Area area, Commands& commands) {
+void draw_input_text(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     ImFont* font = ui.fonts.caption;
     const float y = area.low.y + (area.height() - compat::font_size(font)) * 0.5F;
     float x = area.low.x;
@@ -203,7 +206,7 @@ void draw_input_text(const Ui& ui, const Session& session, Area area, Commands& 
 
 }  // namespace
 
-void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.panel);
     list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
@@ -219,10 +222,10 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
         dropout_switch(ui, session, commands);
     }
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
-        commands.push_back(command::Undo{});
+        commands.push_back(core::command::Undo{});
     ImGui::SameLine(0, ui.px(2));
     if (icon_button(ui, "redo", Icon::redo, session.can_redo(), tr("Redo (Ctrl+Y)")))
-        commands.push_back(command::Redo{});
+        commands.push_back(core::command::Redo{});
     const float end = ImGui::GetItemRectMax().x;
     ImGui::SameLine();
     const float start = right_side(ui, state, area);
@@ -232,4 +235,4 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
                            {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::shell

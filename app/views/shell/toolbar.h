@@ -3,8 +3,8 @@
 #include "app/core/session/session.h"
 #include "app/views/frame/view_state.h"
 
-namespace decoderscope {
+namespace decoderscope::views::shell {
 
-void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::shell

@@ -20,14 +20,14 @@
 #include <algorithm>
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::views::shell {
 
 namespace {
 
 constexpr double kSecondsPerStep = 0.8;
 
 // While playing, advances a step at intervals; stops at the end.
-void play(const Session& session, ViewState& state, Commands& commands) {
+void play(const core::Session& session, ViewState& state, Commands& commands) {
     const double now = ImGui::GetTime();
     if (!state.playing) {
         state.next_step_at = now + kSecondsPerStep;
@@ -38,7 +38,7 @@ void play(const Session& session, ViewState& state, Commands& commands) {
     if (session.timeline_position() + 1 == session.timeline().size())
         state.playing = false;
     else
-        commands.push_back(command::Move{1});
+        commands.push_back(core::command::Move{1});
 }
 
 // ---- the stage and its tabs
@@ -50,28 +50,28 @@ void change_tab(ViewState& state) {
 
 // The companion runs that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they
 // show.
-CompanionRuns needed_runs(const Session& session, const ViewState& state) {
+core::CompanionRuns needed_runs(const core::Session& session, const ViewState& state) {
     const Lab* open = find_lab(state.open_tab);
     if (open == nullptr || !has_something(*open, session)) return {};
-    CompanionRuns needed;
+    core::CompanionRuns needed;
     if (open->companion_runs != nullptr) needed = open->companion_runs(session, state);
-    if (open->inspect == nullptr) needed.merge(what_if_runs(session, state));
+    if (open->inspect == nullptr) needed.merge(inspector::what_if_runs(session, state));
     return needed;
 }
 
 // Requests them, and drops those that are no longer needed.
-void keep_companions(const Session& session, const ViewState& state, Commands& commands) {
-    const CompanionRuns needed = needed_runs(session, state), kept = session.companion_runs();
+void keep_companions(const core::Session& session, const ViewState& state, Commands& commands) {
+    const core::CompanionRuns needed = needed_runs(session, state), kept = session.companion_runs();
     for (const auto& [name, variation] : kept)
-        if (!needed.contains(name)) commands.push_back(command::Accompany{name, std::nullopt});
+        if (!needed.contains(name)) commands.push_back(core::command::Accompany{name, std::nullopt});
     for (const auto& [name, variation] : needed)
         if (const auto known = kept.find(name); known == kept.end() || known->second != variation)
-            commands.push_back(command::Accompany{name, variation});
+            commands.push_back(core::command::Accompany{name, variation});
 }
 
 // A tab that needs more height than there is keeps it, and scrolls.
-void draw_scrolled(const Ui& ui, const Session& session, ViewState& state, const Lab& lab, Area area, float height,
-                   Commands& commands) {
+void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state, const Lab& lab, Area area,
+                   float height, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("stage", {area.width(), area.height()});
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -113,12 +113,12 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
     for (const Lab& lab : labs()) {
         if (&lab != &labs().front()) ImGui::SameLine(0, spacing.gap);
         const std::string title = labelled(tr(lab.title), lab.id);
-        const bool closed = state.withheld.diff && lab.id == kDiffLab;
+        const bool closed = state.withheld.diff && lab.id == core::files::kDiffLab;
         const std::string tip = tab_tip(lab, closed);
         if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
         if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr) && !closed) state.tab = lab.id;
         if (closed) ImGui::PopStyleColor();
-        const GlossaryTerm* term = closed ? nullptr : find_term(lab.term);
+        const core::glossary::GlossaryTerm* term = closed ? nullptr : core::glossary::find_term(lab.term);
         explain_term(ui, state, term, tip);
         if (term == nullptr) tooltip(tip.c_str());
     }
@@ -128,7 +128,7 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
 }
 
 // The stage: the open tab.
-void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.tab != state.open_tab) change_tab(state);
     state.stage = area;
     const Lab* open = find_lab(state.tab);
@@ -148,10 +148,11 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
 // ---- the panels around the stage
 
 // Toolbar, input and what they have to say, one below the other. Returns where they end.
-float draw_bars(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
-    const float input_top = whole.low.y + ui.px(44), input_end = input_top + input_bar_height(ui, session, state);
+float draw_bars(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
+    const float input_top = whole.low.y + ui.px(44),
+                input_end = input_top + input::input_bar_height(ui, session, state);
     draw_toolbar(ui, session, state, {whole.low, {whole.high.x, input_top}}, commands);
-    draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
+    input::draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
     // Above the message, so that the offers stay where they are when one comes.
@@ -159,7 +160,7 @@ float draw_bars(const Ui& ui, const Session& session, ViewState& state, Area who
         offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
     const float message_end =
         introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high}, commands);
-    return message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
+    return message_end + dialogs::draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
 }
 
 // ---- the panels side by side
@@ -181,11 +182,11 @@ void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least
     if (ImGui::IsItemActive() && width != drawn) wanted = width;
 }
 
-void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
+void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     const float bar = ui.px(kSplitter), scale = ui.fonts.scale;
     const float top = draw_bars(ui, session, state, whole, commands);
-    const float bottom = whole.high.y - timeline_height(ui, session);
-    Settings& settings = state.settings;
+    const float bottom = whole.high.y - map::timeline_height(ui, session);
+    core::files::Settings& settings = state.settings;
     const PanelWidths panels = state.panels =
         fit_panels(whole.width() / scale, {.map = settings.map_width,
                                            .inspector = settings.inspector_width,
@@ -199,7 +200,7 @@ void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, A
         low = map_end + bar;
         draw_edge(ui, "map-edge", {{map_end, top}, {low, bottom}}, panels.map, kLeastMap, panels.most_map, 1.0F,
                   settings.map_width);
-        draw_map(ui, session, state, {{whole.low.x, top}, {map_end, bottom}}, commands);
+        map::draw_map(ui, session, state, {{whole.low.x, top}, {map_end, bottom}}, commands);
     } else {
         const Area rail = {{whole.low.x, top}, {low, bottom}};
         if (draw_rail(ui, "unfold-map", rail, Icon::forward, tr("Show the map (F2)"))) show_map(state, true);
@@ -208,7 +209,7 @@ void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, A
         high = inspector_start - bar;
         draw_edge(ui, "inspector-edge", {{high, top}, {inspector_start, bottom}}, panels.inspector, kLeastInspector,
                   panels.most_inspector, -1.0F, settings.inspector_width);
-        draw_inspector(ui, session, state, {{inspector_start, top}, {whole.high.x, bottom}}, commands);
+        inspector::draw_inspector(ui, session, state, {{inspector_start, top}, {whole.high.x, bottom}}, commands);
     } else {
         const Area rail = {{high, top}, {whole.high.x, bottom}};
         if (draw_rail(ui, "unfold-inspector", rail, Icon::back, tr("Show the inspector (F3)")))
@@ -223,21 +224,21 @@ void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, A
                                        {{low, tabs_end}, {high, bottom}},
                                        {{whole.low.x, bottom}, whole.high},
                                        {{high, top}, {whole.high.x, bottom}}};
-    draw_lesson_pointer(ui, state, parts);
+    lesson_panel::draw_lesson_pointer(ui, state, parts);
     draw_stage(ui, session, state, {{low, tabs_end}, {high, bottom}}, commands);
     ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
-    draw_timeline(ui, session, state, {{whole.low.x, bottom + 1}, whole.high}, commands);
+    map::draw_timeline(ui, session, state, {{whole.low.x, bottom + 1}, whole.high}, commands);
 }
 
 // ---- the lecture hall: the stage alone, and the panels over it when they are asked for
 
-void draw_presentation(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
+void draw_presentation(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     PresentationState& slides = state.presentation;
-    if (state.part<InputBarState>().focus) slides.asked[static_cast<std::size_t>(SlidePanel::bars)] = true;
+    if (state.part<input::InputBarState>().focus) slides.asked[static_cast<std::size_t>(SlidePanel::bars)] = true;
     // A page that scrolls ends above the edge of the screen.
     draw_stage(ui, session, state, {whole.low, {whole.high.x, whole.high.y - ui.px(4)}}, commands);
     const float top = whole.low.y + std::max(slides.bars_height, ui.px(84)),
-                bottom = whole.high.y - timeline_height(ui, session);
+                bottom = whole.high.y - map::timeline_height(ui, session);
     const float map = std::max(state.settings.map_width, kLeastMap) * ui.fonts.scale,
                 inspector = std::max(state.settings.inspector_width, kLeastInspector) * ui.fonts.scale;
     // By SlidePanel. Panels at the sides are between those above and below.
@@ -257,10 +258,11 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
         compat::add_rect(*ImGui::GetWindowDrawList(), area.low, area.high, ui.theme.line);
         ImGui::EndChild();
     };
-    draw(SlidePanel::map, "slide-map", [&](Area area) { draw_map(ui, session, state, area, commands); });
+    draw(SlidePanel::map, "slide-map", [&](Area area) { map::draw_map(ui, session, state, area, commands); });
     draw(SlidePanel::inspector, "slide-inspector",
-         [&](Area area) { draw_inspector(ui, session, state, area, commands); });
-    draw(SlidePanel::timeline, "slide-timeline", [&](Area area) { draw_timeline(ui, session, state, area, commands); });
+         [&](Area area) { inspector::draw_inspector(ui, session, state, area, commands); });
+    draw(SlidePanel::timeline, "slide-timeline",
+         [&](Area area) { map::draw_timeline(ui, session, state, area, commands); });
     draw(SlidePanel::bars, "slide-bars", [&](Area area) {
         const float end = draw_bars(ui, session, state, area, commands);
         slides.bars_height = end + draw_tabs(ui, state, {{area.low.x, end}, area.high}) - area.low.y;
@@ -269,7 +271,7 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
 
 // Within another page the pointer comes over the edges all the time: panels come by their keys alone. What failed is
 // said above the stage.
-void draw_embedded(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void draw_embedded(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     Area whole = {{0, 0}, ImGui::GetIO().DisplaySize};
     if (session.message() && session.message()->failed)
         whole.low.y += draw_message(ui, session, state, whole, commands);
@@ -289,13 +291,13 @@ Area room(const Ui& ui) {
 }
 
 bool shows_them_how(const Commands::value_type& asked) {
-    return as<command::SelectCell>(asked) != nullptr || as<command::Follow>(asked) != nullptr ||
-           as<command::PaintMask>(asked) != nullptr;
+    return as<core::command::SelectCell>(asked) != nullptr || as<core::command::Follow>(asked) != nullptr ||
+           as<core::command::PaintMask>(asked) != nullptr;
 }
 
 }  // namespace
 
-Commands draw_workspace(const Ui& given, const Session& session, ViewState& state) {
+Commands draw_workspace(const Ui& given, const core::Session& session, ViewState& state) {
     Ui ui = given;
     ui.large_pointer = state.presenting || state.settings.large_pointer;
     Commands commands;
@@ -315,8 +317,8 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
     state.term_asked.clear();
     forget_text_under_mouse();
     play(session, state, commands);
-    follow_lesson(session, state, commands);
-    withhold(session, state, commands);  // what a key asked for
+    lesson_panel::follow_lesson(session, state, commands);
+    lesson_panel::withhold(session, state, commands);  // what a key asked for
     const Area whole = room(ui);
     if (state.embedded)
         draw_embedded(ui, session, state, commands);
@@ -326,8 +328,8 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
         draw_side_by_side(ui, session, state, whole, commands);
     state.paced = state.paced || state.playing;
     keep_companions(session, state, commands);
-    withhold(session, state, commands);
-    draw_dialogs(ui, session, state, commands);
+    lesson_panel::withhold(session, state, commands);
+    dialogs::draw_dialogs(ui, session, state, commands);
     if (popup_ends) compat::close_last_popup();
     state.focus.end();
     state.busy = state.busy || state.focus.moved();
@@ -336,4 +338,4 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
     return commands;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::shell

@@ -7,26 +7,28 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
-ImVec2 to_imgui(ChartSpot spot) { return {static_cast<float>(spot.x), static_cast<float>(spot.y)}; }
+ImVec2 to_imgui(core::ChartSpot spot) { return {static_cast<float>(spot.x), static_cast<float>(spot.y)}; }
 
-Area area_of(const ChartBox& box) { return {to_imgui({box.x, box.y}), to_imgui({box.x + box.width, box.bottom()})}; }
-
-ChartAxis axis_of(const DepthChart& chart) {
-    std::vector<const DepthCurve*> curves;
-    for (const ChartLine& line : chart.lines) curves.push_back(&line.curve);
-    return axis_of_curves(curves, chart.may_be_logarithmic);
+Area area_of(const core::ChartBox& box) {
+    return {to_imgui({box.x, box.y}), to_imgui({box.x + box.width, box.bottom()})};
 }
 
-ChartPlot lay_out(const Ui& ui, const DepthChart& chart, Area area) {
+core::ChartAxis axis_of(const DepthChart& chart) {
+    std::vector<const core::DepthCurve*> curves;
+    for (const ChartLine& line : chart.lines) curves.push_back(&line.curve);
+    return core::axis_of_curves(curves, chart.may_be_logarithmic);
+}
+
+core::ChartPlot lay_out(const Ui& ui, const DepthChart& chart, Area area) {
     const float line = compat::font_size(ui.fonts.mono_small);
-    ChartPlot plot{{}, axis_of(chart), std::max<Index>(chart.blocks, 1)};
+    core::ChartPlot plot{{}, axis_of(chart), std::max<Index>(chart.blocks, 1)};
     float labels = 0.0F;
     for (const double tick : plot.axis.ticks)
-        labels = std::max(labels, compat::text_size(ui.fonts.mono_small, tick_text(tick)).x);
+        labels = std::max(labels, compat::text_size(ui.fonts.mono_small, core::tick_text(tick)).x);
     const ImVec2 low = {std::floor(area.low.x + labels + ui.px(6)), std::floor(area.low.y + line * 2 + ui.px(18))};
     const ImVec2 high = {area.high.x - ui.px(6), std::floor(area.high.y - line - ui.px(4))};
     plot.box = {static_cast<double>(low.x), static_cast<double>(low.y), static_cast<double>(high.x - low.x),
@@ -36,11 +38,11 @@ ChartPlot lay_out(const Ui& ui, const DepthChart& chart, Area area) {
 
 // ---- the frame: title, ticks, block numbers
 
-void draw_ticks(const Ui& ui, const ChartPlot& plot) {
+void draw_ticks(const Ui& ui, const core::ChartPlot& plot) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small);
     const Area area = area_of(plot.box);
-    for (const ChartLabel& tick : plot.ticks()) {
+    for (const core::ChartLabel& tick : plot.ticks()) {
         const float y = std::floor(static_cast<float>(tick.at));
         list.AddLine({area.low.x, y}, {area.high.x, y}, with_alpha(ui.theme.line, 0.8F));
         const float width = compat::text_size(ui.fonts.mono_small, tick.text).x;
@@ -48,17 +50,17 @@ void draw_ticks(const Ui& ui, const ChartPlot& plot) {
     }
 }
 
-void draw_blocks(const Ui& ui, const ChartPlot& plot) {
+void draw_blocks(const Ui& ui, const core::ChartPlot& plot) {
     const float widest = compat::text_size(ui.fonts.mono_small, std::to_string(plot.blocks)).x + ui.px(10);
     const ImVec2 corner = area_of(plot.box).high;
-    for (const ChartLabel& block : plot.block_numbers(static_cast<double>(widest))) {
+    for (const core::ChartLabel& block : plot.block_numbers(static_cast<double>(widest))) {
         const float width = compat::text_size(ui.fonts.mono_small, block.text).x;
         const float x = std::min(static_cast<float>(block.at) - width * 0.5F, corner.x + ui.px(6) - width);
         draw_text(ui, ui.fonts.mono_small, {x, corner.y + ui.px(3)}, ui.theme.muted, block.text);
     }
 }
 
-void draw_frame(const Ui& ui, const DepthChart& chart, const ChartPlot& plot, Area area) {
+void draw_frame(const Ui& ui, const DepthChart& chart, const core::ChartPlot& plot, Area area) {
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, chart.title, area.width());
     const std::string caption =
         plot.axis.logarithmic ? tr("{caption}, log", {{"caption", chart.caption}}) : chart.caption;
@@ -103,32 +105,32 @@ void draw_dot(const Ui& ui, ImVec2 at, ImU32 color, bool hollow, float radius) {
     if (hollow) list.AddCircle(at, radius, color, 16, ui.px(1.5F));
 }
 
-void draw_curve(const Ui& ui, const ChartPlot& plot, const ChartLine& line) {
-    const ChartStroke stroke = plot.stroke(line.curve, 0.5, static_cast<double>(ui.px(14)));
-    for (const std::vector<ChartSpot>& piece : stroke.pieces) {
+void draw_curve(const Ui& ui, const core::ChartPlot& plot, const ChartLine& line) {
+    const core::ChartStroke stroke = plot.stroke(line.curve, 0.5, static_cast<double>(ui.px(14)));
+    for (const std::vector<core::ChartSpot>& piece : stroke.pieces) {
         std::vector<ImVec2> points;
-        for (const ChartSpot& spot : piece) points.push_back(to_imgui(spot));
+        for (const core::ChartSpot& spot : piece) points.push_back(to_imgui(spot));
         draw_stroke(ui, points, line.color, line.dashed);
     }
-    for (const ChartSpot& spot : stroke.dots) draw_dot(ui, to_imgui(spot), line.color, line.dashed, ui.px(2.5F));
+    for (const core::ChartSpot& spot : stroke.dots) draw_dot(ui, to_imgui(spot), line.color, line.dashed, ui.px(2.5F));
 }
 
 // ---- the mouse
 
-std::optional<double> nearest_depth(const DepthChart& chart, const ChartPlot& plot, double x) {
+std::optional<double> nearest_depth(const DepthChart& chart, const core::ChartPlot& plot, double x) {
     std::optional<double> nearest;
     for (const ChartLine& line : chart.lines)
-        for (const DepthPoint& point : line.curve.points)
+        for (const core::DepthPoint& point : line.curve.points)
             if (!nearest || std::abs(plot.x(point.depth) - x) < std::abs(plot.x(*nearest) - x)) nearest = point.depth;
     return nearest;
 }
 
-void draw_marked(const Ui& ui, const DepthChart& chart, const ChartPlot& plot, double depth) {
+void draw_marked(const Ui& ui, const DepthChart& chart, const core::ChartPlot& plot, double depth) {
     const float x = std::floor(static_cast<float>(plot.x(depth)));
     const Area area = area_of(plot.box);
     ImGui::GetWindowDrawList()->AddLine({x, area.low.y}, {x, area.high.y}, with_alpha(ui.theme.accent, 0.6F));
     for (const ChartLine& line : chart.lines) {
-        const DepthPoint* point = nearest_point(line.curve, depth);
+        const core::DepthPoint* point = nearest_point(line.curve, depth);
         if (point == nullptr || !std::isfinite(point->value) || std::abs(point->depth - depth) > 0.5) continue;
         draw_dot(ui, to_imgui({plot.x(point->depth), plot.y(point->value)}), line.color, line.dashed, ui.px(4));
     }
@@ -136,8 +138,8 @@ void draw_marked(const Ui& ui, const DepthChart& chart, const ChartPlot& plot, d
 
 }  // namespace
 
-const DepthPoint* nearest_point(const DepthCurve& curve, double depth) {
-    const auto nearer = [&](const DepthPoint& a, const DepthPoint& b) {
+const core::DepthPoint* nearest_point(const core::DepthCurve& curve, double depth) {
+    const auto nearer = [&](const core::DepthPoint& a, const core::DepthPoint& b) {
         return std::abs(a.depth - depth) < std::abs(b.depth - depth);
     };
     const auto found = std::min_element(curve.points.begin(), curve.points.end(), nearer);
@@ -151,7 +153,7 @@ void draw_line_sample(const Ui& ui, ImVec2 from, float width, ImU32 color, bool 
 }
 
 ChartGesture draw_depth_chart(const Ui& ui, const DepthChart& chart, std::optional<double> marked, Area area) {
-    const ChartPlot plot = lay_out(ui, chart, area);
+    const core::ChartPlot plot = lay_out(ui, chart, area);
     draw_frame(ui, chart, plot, area);
     for (const ChartLine& line : chart.lines) draw_curve(ui, plot, line);
     if (marked) draw_marked(ui, chart, plot, *marked);
@@ -165,4 +167,4 @@ ChartGesture draw_depth_chart(const Ui& ui, const DepthChart& chart, std::option
     return gesture;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // A curve in a chart. The two runs' lines differ in stroke, not only in colour.
 struct ChartLine {
-    const DepthCurve& curve;
+    const core::DepthCurve& curve;
     ImU32 color = 0;
     bool dashed = false;
 };
@@ -42,6 +42,6 @@ struct ChartGesture {
 void draw_line_sample(const Ui& ui, ImVec2 from, float width, ImU32 color, bool dashed);
 
 // The point of a curve that is nearest to a depth; nullptr if it has none.
-[[nodiscard]] const DepthPoint* nearest_point(const DepthCurve& curve, double depth);
+[[nodiscard]] const core::DepthPoint* nearest_point(const core::DepthCurve& curve, double depth);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -77,7 +77,7 @@ bool is_beyond_ascii(char c) { return (static_cast<unsigned char>(c) & 0x80U) !=
 void GlyphDemand::load_language() {
     if (language_ == &spoken()) return;
     language_ = &spoken();
-    alphabet_ = alphabet_of(*language_);
+    alphabet_ = core::language::alphabet_of(*language_);
 }
 
 void use_demand(GlyphDemand& demand) {
@@ -89,7 +89,7 @@ void note_glyphs(const ImFont* font, std::string_view text) {
     if (std::ranges::none_of(text, is_beyond_ascii)) return;
     GlyphDemand* demand = demand_of_context();
     if (demand == nullptr) return;
-    for (const Utf8Character& character : characters(from_carriers(text)))
+    for (const core::Utf8Character& character : core::characters(from_carriers(text)))
         if (character.code >= 0x80 && character.code != 0xFFFD && !compat::has_glyph(font, character.code))
             demand->note(character.code);
 }
@@ -97,11 +97,13 @@ void note_glyphs(const ImFont* font, std::string_view text) {
 bool lacks_glyphs(std::string_view text) {
     const GlyphDemand* demand = demand_of_context();
     if (demand == nullptr || demand->missing().empty() || std::ranges::none_of(text, is_beyond_ascii)) return false;
-    return std::ranges::any_of(characters(text),
-                               [&](const Utf8Character& c) { return demand->missing().contains(c.code); });
+    return std::ranges::any_of(core::characters(text),
+                               [&](const core::Utf8Character& c) { return demand->missing().contains(c.code); });
 }
 
-std::string with_code_points(std::string_view text) { return with_code_points(text, demand_of_context()->missing()); }
+std::string with_code_points(std::string_view text) {
+    return core::with_code_points(text, demand_of_context()->missing());
+}
 
 void note_place(const ImDrawList& list, ImFont* font, ImVec2 at, std::string_view text) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -220,7 +222,8 @@ std::vector<ImWchar> ranges_with(const std::set<char32_t>& characters) {
 
 // The first face with many characters that is installed, if any such character is needed.
 const Face* wide_face_for(const GlyphDemand& demand) {
-    if (std::ranges::none_of(demand.asked(), is_east_asian) && std::ranges::none_of(demand.alphabet(), is_east_asian))
+    if (std::ranges::none_of(demand.asked(), core::is_east_asian) &&
+        std::ranges::none_of(demand.alphabet(), core::is_east_asian))
         return nullptr;
     const auto found =
         std::ranges::find_if(wide_faces, [&](const Face& face) { return !demand.files->bytes(face.file).empty(); });
@@ -258,4 +261,4 @@ Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand& demand) {
     return fonts;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

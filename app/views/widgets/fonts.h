@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // The installed fonts' files, each read once: one of Chinese has tens of megabytes, and each size of text needs it.
 class FontFiles {
@@ -95,12 +95,12 @@ void note_place(const ImDrawList& list, ImFont* font, ImVec2 at, std::string_vie
 [[nodiscard]] std::string text_under_mouse();
 void forget_text_under_mouse();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views
 
 struct ImFont;
 struct ImFontAtlas;
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // The program's fonts at their sizes: prose is proportional, numbers are monospaced. After load_fonts, none is null.
 struct Fonts {
@@ -119,4 +119,4 @@ struct Fonts {
 // any of these or from a font with Chinese, Japanese and Korean; it must outlive the atlas.
 [[nodiscard]] Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand& demand);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -29,7 +29,7 @@ struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
 };
 
-Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend, bool labels_rows = true) {
+Margins margins(const Ui& ui, const core::Heatmap& h, float width, Legend legend, bool labels_rows = true) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float title = line + ui.px(6);
     const float left = labels_rows ? label_width(ui, h.row_labels, width * 0.25F) + ui.px(8) : ui.px(2);
@@ -47,7 +47,7 @@ float least_row(const Ui& ui, Index rows, Index columns) {
 }
 
 // Of cells that must stay large enough to hit.
-ImVec2 hittable_cell(const Ui& ui, const Heatmap& h, ImVec2 fit) {
+ImVec2 hittable_cell(const Ui& ui, const core::Heatmap& h, ImVec2 fit) {
     if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kHittable));
     if (few(h.rows)) fit.y = std::max(fit.y, least_row(ui, h.rows, h.columns));
     return fit;
@@ -55,7 +55,7 @@ ImVec2 hittable_cell(const Ui& ui, const Heatmap& h, ImVec2 fit) {
 
 }  // namespace
 
-HeatmapNeeds needs_of(const Ui& ui, const Heatmap& heatmap, float width, Legend legend) {
+HeatmapNeeds needs_of(const Ui& ui, const core::Heatmap& heatmap, float width, Legend legend) {
     const Margins around = margins(ui, heatmap, width, legend);
     return {heatmap.rows, heatmap.columns, {around.left, around.top + around.bottom}};
 }
@@ -83,7 +83,7 @@ HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
 }
 
 HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
-    const Heatmap& h = d.heatmap;
+    const core::Heatmap& h = d.heatmap;
     const Margins around = margins(ui, h, area.width(), d.legend, d.labels_rows);
     HeatmapLayout l;
     l.column_labels_y = area.low.y + around.title;
@@ -106,21 +106,21 @@ HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Are
     return l;
 }
 
-Area box_of(const HeatmapLayout& l, const CellRect& cells) {
+Area box_of(const HeatmapLayout& l, const core::CellRect& cells) {
     return {{l.origin.x + static_cast<float>(cells.column) * l.cell.x,
              l.origin.y + static_cast<float>(cells.row) * l.cell.y},
             {l.origin.x + static_cast<float>(cells.column + cells.columns) * l.cell.x,
              l.origin.y + static_cast<float>(cells.row + cells.rows) * l.cell.y}};
 }
 
-CellRect seen_cells(const HeatmapLayout& l, const Heatmap& h) {
+core::CellRect seen_cells(const HeatmapLayout& l, const core::Heatmap& h) {
     const auto first = [](float low, float origin, float size) {
         return static_cast<Index>(std::floor((low - origin) / size + 1e-3F));
     };
     const auto last = [](float high, float origin, float size) {
         return static_cast<Index>(std::ceil((high - origin) / size - 1e-3F));
     };
-    CellRect seen;
+    core::CellRect seen;
     seen.row = std::clamp<Index>(first(l.cells.low.y, l.origin.y, l.cell.y), 0, h.rows - 1);
     seen.column = std::clamp<Index>(first(l.cells.low.x, l.origin.x, l.cell.x), 0, h.columns - 1);
     seen.rows = std::clamp<Index>(last(l.cells.high.y, l.origin.y, l.cell.y), seen.row + 1, h.rows) - seen.row;
@@ -129,7 +129,7 @@ CellRect seen_cells(const HeatmapLayout& l, const Heatmap& h) {
     return seen;
 }
 
-std::optional<Spot> spot_at(const HeatmapLayout& l, const Heatmap& h, ImVec2 point) {
+std::optional<Spot> spot_at(const HeatmapLayout& l, const core::Heatmap& h, ImVec2 point) {
     if (!l.cells.contains(point)) return std::nullopt;
     return Spot{std::clamp<Index>(static_cast<Index>((point.y - l.origin.y) / l.cell.y), 0, h.rows - 1),
                 std::clamp<Index>(static_cast<Index>((point.x - l.origin.x) / l.cell.x), 0, h.columns - 1)};
@@ -146,7 +146,7 @@ float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float 
     return std::min(most, needs.around.y + cell.y * static_cast<float>(needs.rows));
 }
 
-float fitted_height(const Ui& ui, const Heatmap& heatmap, float width, float most) {
+float fitted_height(const Ui& ui, const core::Heatmap& heatmap, float width, float most) {
     return fitted_height(ui, needs_of(ui, heatmap, width), width, most);
 }
 
@@ -177,7 +177,7 @@ struct ColumnLabels {
     const Ui& ui;
     const HeatmapDrawing& d;
     const HeatmapLayout& l;
-    const CellRect& seen;
+    const core::CellRect& seen;
     Area area;
     bool words;   // else indices
     Index every;  // cells that share a label
@@ -212,7 +212,7 @@ Index columns_per_label(const Ui& ui, const HeatmapLayout& l, float widest, bool
     return static_cast<Index>(std::ceil((std::min(widest, glyph * 5.0F) + gap) / l.cell.x));
 }
 
-ColumnLabels column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen,
+ColumnLabels column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
                            Area area) {
     const std::span<const std::string> labels =
         std::span(d.heatmap.column_labels)
@@ -242,8 +242,8 @@ Taken draw_whole_label(const ColumnLabels& c, Index column, bool selected) {
 
 }  // namespace
 
-void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen, Area area,
-                        const PointedOut& pointed) {
+void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
+                        Area area, const PointedOut& pointed) {
     const ColumnLabels c = column_labels(ui, d, l, seen, area);
     std::vector<Taken> taken;
     for (const auto& [spot, selected] : {std::pair{pointed.hovered, false}, std::pair{pointed.selected, true}}) {
@@ -267,10 +267,10 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
 
 // ---- rows
 
-void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen, Area area,
-                     const PointedOut& pointed) {
+void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
+                     Area area, const PointedOut& pointed) {
     if (!d.labels_rows) return;
-    const Heatmap& h = d.heatmap;
+    const core::Heatmap& h = d.heatmap;
     ImFont* font = ui.fonts.mono_small;
     const std::span<const std::string> labels =
         std::span(h.row_labels).subspan(static_cast<std::size_t>(seen.row), static_cast<std::size_t>(seen.rows));
@@ -305,12 +305,12 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
 
 void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const Heatmap& h = d.heatmap;
+    const core::Heatmap& h = d.heatmap;
     const float line = compat::font_size(ui.fonts.mono_small);
     const float r = ui.px(4);
     list.AddRectFilled({area.low.x, area.low.y + line * 0.5F - r + 1},
                        {area.low.x + r * 2, area.low.y + line * 0.5F + r + 1}, d.color, ui.px(2));
-    const std::string axes = spoken_axes(h.row_axis, h.column_axis);
+    const std::string axes = core::spoken_axes(h.row_axis, h.column_axis);
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
     const float room = area.width() - ui.px(14);
     const float title_width =
@@ -319,4 +319,4 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
         draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // Where the parts of a heatmap are on the screen.
 struct HeatmapLayout {
@@ -20,11 +20,11 @@ struct HeatmapLayout {
 [[nodiscard]] HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& drawing, Viewport& view, Area area);
 
 // Where some cells are on the screen.
-[[nodiscard]] Area box_of(const HeatmapLayout& layout, const CellRect& cells);
+[[nodiscard]] Area box_of(const HeatmapLayout& layout, const core::CellRect& cells);
 // The cells that are at least partly visible.
-[[nodiscard]] CellRect seen_cells(const HeatmapLayout& layout, const Heatmap& heatmap);
+[[nodiscard]] core::CellRect seen_cells(const HeatmapLayout& layout, const core::Heatmap& heatmap);
 // The cell at a point of the screen.
-[[nodiscard]] std::optional<Spot> spot_at(const HeatmapLayout& layout, const Heatmap& heatmap, ImVec2 point);
+[[nodiscard]] std::optional<Spot> spot_at(const HeatmapLayout& layout, const core::Heatmap& heatmap, ImVec2 point);
 
 // ---- sizes, before there is a place
 
@@ -41,7 +41,8 @@ struct HeatmapNeeds {
     ImVec2 around = {0, 0};  // what its labels, title and legend take beside the cells
 };
 // `width` is an estimate of its width: the legend may take more lines where it is narrow.
-[[nodiscard]] HeatmapNeeds needs_of(const Ui& ui, const Heatmap& heatmap, float width, Legend legend = Legend::full);
+[[nodiscard]] HeatmapNeeds needs_of(const Ui& ui, const core::Heatmap& heatmap, float width,
+                                    Legend legend = Legend::full);
 
 // The width of a cell in which so many characters fit.
 [[nodiscard]] float number_width(const Ui& ui, int characters);
@@ -58,7 +59,7 @@ struct HeatmapSizes {
 [[nodiscard]] HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs);
 
 // The height of an unzoomed heatmap in an area of this width and at most this height.
-[[nodiscard]] float fitted_height(const Ui& ui, const Heatmap& heatmap, float width, float most);
+[[nodiscard]] float fitted_height(const Ui& ui, const core::Heatmap& heatmap, float width, float most);
 [[nodiscard]] float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float most);
 
 // What surrounds a heatmap's cells.
@@ -74,10 +75,10 @@ struct PointedOut {
 // Every column has its label, shortened to the room beside its neighbours' where they crowd. Only labels without room
 // for a character, and indices, which can't be shortened, are left out at even steps. Pointed out columns have theirs
 // in full.
-void draw_column_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, const CellRect& seen,
-                        Area area, const PointedOut& pointed);
+void draw_column_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                        const core::CellRect& seen, Area area, const PointedOut& pointed);
 
-void draw_row_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, const CellRect& seen,
-                     Area area, const PointedOut& pointed);
+void draw_row_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                     const core::CellRect& seen, Area area, const PointedOut& pointed);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
 float bar_length(const Ui& ui, float width) { return std::clamp(width * 0.25F, ui.px(40), ui.px(96)); }
 
-float bar_width(const Ui& ui, const Heatmap& h, float width) {
+float bar_width(const Ui& ui, const core::Heatmap& h, float width) {
     const auto text = [&](float value) {
         return compat::text_size(ui.fonts.mono_small, short_number(static_cast<double>(value))).x;
     };
@@ -36,7 +36,7 @@ struct LegendEntry {
     int row;
 };
 
-std::vector<LegendEntry> legend_entries(const Ui& ui, const Heatmap& h, float width) {
+std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, float width) {
     std::array<bool, 16> occurs{};
     for (const std::uint8_t causes : h.hidden) occurs[causes & 15U] = true;
     std::vector<LegendEntry> entries;
@@ -44,7 +44,7 @@ std::vector<LegendEntry> legend_entries(const Ui& ui, const Heatmap& h, float wi
     int row = 0;
     for (std::uint8_t causes = 1; causes < 16; ++causes) {
         if (!occurs[causes]) continue;
-        const std::string text = hidden_text(causes);
+        const std::string text = core::hidden_text(causes);
         const float needed = ui.px(17) + compat::text_size(ui.fonts.caption, text).x;
         if (x > 0.0F && x + needed > width) {
             x = 0.0F;
@@ -56,7 +56,7 @@ std::vector<LegendEntry> legend_entries(const Ui& ui, const Heatmap& h, float wi
     return entries;
 }
 
-void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
+void draw_bar(const Ui& ui, const core::Heatmap& h, ImVec2 at, float width) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto number = [&](float x, float value) {
         return draw_text(ui, ui.fonts.mono_small, {x, at.y}, ui.theme.muted, short_number(static_cast<double>(value)));
@@ -66,8 +66,8 @@ void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
     constexpr int kPieces = 48;
     for (int i = 0; i < kPieces; ++i) {
         const auto part = (static_cast<float>(i) + 0.5F) / kPieces;
-        const Rgba color = color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale,
-                                    map_of(ui.theme, h.scale), ui.theme.dark);
+        const core::Rgba color = core::color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale,
+                                                map_of(ui.theme, h.scale), ui.theme.dark);
         list.AddRectFilled({start + length * static_cast<float>(i) / kPieces, middle - ui.px(4)},
                            {start + length * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)}, to_imgui(color));
     }
@@ -76,7 +76,7 @@ void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
 
 }  // namespace
 
-int legend_rows(const Ui& ui, const Heatmap& heatmap, Legend legend, float width) {
+int legend_rows(const Ui& ui, const core::Heatmap& heatmap, Legend legend, float width) {
     if (legend != Legend::full) return legend == Legend::bar ? 1 : 0;
     const std::vector<LegendEntry> entries = legend_entries(ui, heatmap, width);
     // If masks apply, there is room for one more kind than usual: the first painted cell must not move the others.
@@ -86,24 +86,24 @@ int legend_rows(const Ui& ui, const Heatmap& heatmap, Legend legend, float width
 
 void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const figure::HatchedRectangle hatched = {.box = {box.low.x, box.low.y, box.width(), box.height()},
-                                              .hatch = hatch_of(causes),
-                                              .color = hatch_color(causes, ui.theme.dark),
-                                              .spacing = static_cast<double>(spacing),
-                                              .width = static_cast<double>(ui.px(1))};
-    const auto width = static_cast<float>(figure::stroke_width(hatched));
+    const core::figure::HatchedRectangle hatched = {.box = {box.low.x, box.low.y, box.width(), box.height()},
+                                                    .hatch = core::hatch_of(causes),
+                                                    .color = core::hatch_color(causes, ui.theme.dark),
+                                                    .spacing = static_cast<double>(spacing),
+                                                    .width = static_cast<double>(ui.px(1))};
+    const auto width = static_cast<float>(core::figure::stroke_width(hatched));
     const ImU32 color = to_imgui(hatched.color);
-    for (const figure::Segment& s : figure::hatch_segments(hatched)) {
+    for (const core::figure::Segment& s : core::figure::hatch_segments(hatched)) {
         const ImVec2 from(static_cast<float>(s.x1), static_cast<float>(s.y1)),
             to(static_cast<float>(s.x2), static_cast<float>(s.y2));
-        if (hatched.hatch == Hatch::dots)
+        if (hatched.hatch == core::Hatch::dots)
             list.AddCircleFilled(from, width * 0.6F, color, 8);
         else
             list.AddLine(from, to, color, width);
     }
 }
 
-void draw_legend(const Ui& ui, const Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
+void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
     const float line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
     if (legend == Legend::none) return;
     // Under narrow cells it starts under the row labels, rather than run into what is next to the heatmap.
@@ -115,7 +115,7 @@ void draw_legend(const Ui& ui, const Heatmap& heatmap, Legend legend, ImVec2 sta
         const ImVec2 low = {start.x + entry.x, y + (line - side) * 0.5F};
         const Area swatch = {low, {low.x + side, low.y + side}};
         ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high,
-                                                  to_imgui(hidden_color(entry.causes, ui.theme.dark)));
+                                                  to_imgui(core::hidden_color(entry.causes, ui.theme.dark)));
         draw_hatch(ui, entry.causes, swatch, ui.px(5));
         draw_text(ui, ui.fonts.caption, {swatch.high.x + ui.px(5), y}, ui.theme.muted, entry.text);
     }
@@ -129,15 +129,16 @@ constexpr float kMostZoom = 400.0F;
 
 // ---- the picture
 
-std::vector<std::uint32_t> packed(const std::vector<Rgba>& colors) {
+std::vector<std::uint32_t> packed(const std::vector<core::Rgba>& colors) {
     std::vector<std::uint32_t> pixels;
     pixels.reserve(colors.size());
-    for (const Rgba color : colors) pixels.push_back(to_imgui(color));
+    for (const core::Rgba color : colors) pixels.push_back(to_imgui(color));
     return pixels;
 }
 
 // A hash of everything that a picture depends on.
-std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const CellRect& seen, Index width, Index height) {
+std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const core::CellRect& seen, Index width,
+                         Index height) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const auto part :
          {d.version, static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(theme.sequential),
@@ -148,9 +149,9 @@ std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const Cell
     return hash;
 }
 
-void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
-    const Heatmap& h = d.heatmap;
-    const ColorMap map = map_of(ui.theme, h.scale);
+void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
+    const core::Heatmap& h = d.heatmap;
+    const core::ColorMap map = map_of(ui.theme, h.scale);
     const bool dark = ui.theme.dark;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area box = box_of(l, seen);
@@ -160,7 +161,7 @@ void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, c
     const std::uint64_t version = version_of(d, ui.theme, seen, width, height);
     ImTextureID texture = ui.textures.find(d.key, version);
     if (texture == ImTextureID()) {
-        const std::vector<Rgba> colors = reduced_colors(h, seen, height, width, map, dark);
+        const std::vector<core::Rgba> colors = core::reduced_colors(h, seen, height, width, map, dark);
         texture = ui.textures.upload(d.key, static_cast<int>(width), static_cast<int>(height), packed(colors), version);
     }
     compat::add_pixels(list, texture, box.low, box.high);
@@ -168,7 +169,7 @@ void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, c
 
 void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l) {
     if (std::min(l.cell.x, l.cell.y) < ui.px(kLeastHatched) || d.heatmap.hidden.empty()) return;
-    for (const HiddenBlock& block : hidden_blocks(d.heatmap)) {
+    for (const core::HiddenBlock& block : core::hidden_blocks(d.heatmap)) {
         const Area box = box_of(l, block.cells);
         const bool seen = box.high.x > l.cells.low.x && box.low.x < l.cells.high.x && box.high.y > l.cells.low.y &&
                           box.low.y < l.cells.high.y;
@@ -177,7 +178,7 @@ void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l)
 }
 
 // Hairlines around the visible cells, and between them if there is room.
-void draw_grid(const Ui& ui, const HeatmapLayout& l, const CellRect& seen) {
+void draw_grid(const Ui& ui, const HeatmapLayout& l, const core::CellRect& seen) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImU32 color = ui.theme.line;
     compat::add_rect(list, l.cells.low, l.cells.high, color, 0, 1.0F);
@@ -192,8 +193,9 @@ void draw_grid(const Ui& ui, const HeatmapLayout& l, const CellRect& seen) {
     }
 }
 
-bool is_hidden(const Heatmap& h, Index row, Index column) {
-    return !h.hidden.empty() && h.hidden[static_cast<std::size_t>(row * h.columns + column)] != hidden_by::nothing;
+bool is_hidden(const core::Heatmap& h, Index row, Index column) {
+    return !h.hidden.empty() &&
+           h.hidden[static_cast<std::size_t>(row * h.columns + column)] != core::hidden_by::nothing;
 }
 
 // How many characters a cell holds; none if it is too low for a digit.
@@ -203,13 +205,13 @@ std::size_t room_of(const Ui& ui, const HeatmapLayout& l) {
     return static_cast<std::size_t>((l.cell.x - ui.px(3)) / compat::text_size(ui.fonts.mono_small, "0").x);
 }
 
-void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
-    const Heatmap& h = d.heatmap;
+void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
+    const core::Heatmap& h = d.heatmap;
     const std::size_t room = room_of(ui, l);
     if (room == 0) return;
-    const std::vector<std::string> texts = cell_texts(h, seen, room);
+    const std::vector<std::string> texts = core::cell_texts(h, seen, room);
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ColorMap map = map_of(ui.theme, h.scale);
+    const core::ColorMap map = map_of(ui.theme, h.scale);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const std::string& text = texts[i];
         if (text.empty()) continue;
@@ -217,19 +219,19 @@ void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
                     column = seen.column + static_cast<Index>(i) % seen.columns;
         const ImVec2 size = compat::text_size(ui.fonts.mono_small, text);
         const Area box = box_of(l, {row, column, 1, 1});
-        const Rgba background = cell_color(h, row, column, map, ui.theme.dark);
+        const core::Rgba background = core::cell_color(h, row, column, map, ui.theme.dark);
         const ImVec2 at = {std::floor((box.low.x + box.high.x - size.x) * 0.5F),
                            std::floor((box.low.y + box.high.y - size.y) * 0.5F)};
         // On a hatch the number needs its own background.
         if (is_hidden(h, row, column))
             list.AddRectFilled({at.x - 2, std::max(at.y, box.low.y)},
                                {at.x + size.x + 2, std::min(at.y + size.y, box.high.y)}, to_imgui(background));
-        compat::add_text(list, ui.fonts.mono_small, at, to_imgui(text_color_on(background)), text);
+        compat::add_text(list, ui.fonts.mono_small, at, to_imgui(core::text_color_on(background)), text);
     }
 }
 
 // A corner cut off in the accent colour: this cell differs from the unedited run.
-void draw_changes(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
+void draw_changes(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
     if (d.changed == nullptr || d.changed->empty() || std::min(l.cell.x, l.cell.y) < ui.px(3)) return;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float size = std::min({l.cell.x, l.cell.y, ui.px(16)}) * 0.5F;
@@ -284,7 +286,7 @@ void draw_pointer(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
 // ---- what is out of sight
 
 // Which part of the matrix is visible, as a bar at the bottom and one at the right.
-void draw_position(const Ui& ui, const HeatmapLayout& l, const Heatmap& h) {
+void draw_position(const Ui& ui, const HeatmapLayout& l, const core::Heatmap& h) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float thick = ui.px(3);
     const auto bar = [&](float low, float high, float origin, float all, auto draw) {
@@ -311,7 +313,7 @@ void zoom_at(Viewport& view, const HeatmapLayout& l, ImVec2 mouse, float notches
     view.zoom = zoom;
 }
 
-bool overflows(const HeatmapLayout& l, const Heatmap& h) {
+bool overflows(const HeatmapLayout& l, const core::Heatmap& h) {
     return l.cell.x * static_cast<float>(h.columns) > l.cells.width() + 1.0F ||
            l.cell.y * static_cast<float>(h.rows) > l.cells.height() + 1.0F;
 }
@@ -372,7 +374,7 @@ float legend_bottom(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& 
 HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
     const HeatmapLayout l = lay_out(ui, d, view, area);
     HeatmapGesture gesture = use_mouse(d, l, view);
-    const CellRect seen = seen_cells(l, d.heatmap);
+    const core::CellRect seen = seen_cells(l, d.heatmap);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     draw_title(ui, d, area);
     const PointedOut pointed = {gesture.hovered, d.selected};
@@ -438,4 +440,4 @@ void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<co
     ImGui::EndTooltip();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

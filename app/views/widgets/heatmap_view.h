@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // What is drawn below a heatmap.
 enum class Legend {
@@ -21,10 +21,10 @@ enum class Legend {
 };
 
 // How many rows of text the legend takes at this width; 0 for none.
-[[nodiscard]] int legend_rows(const Ui& ui, const Heatmap& heatmap, Legend legend, float width);
+[[nodiscard]] int legend_rows(const Ui& ui, const core::Heatmap& heatmap, Legend legend, float width);
 
 // Draws the colour bar with its exact range, and what each hatch means, from `start` on.
-void draw_legend(const Ui& ui, const Heatmap& heatmap, Legend legend, ImVec2 start, float width);
+void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVec2 start, float width);
 
 // The hatch for a block of cells that is hidden by several masks at once.
 void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing);
@@ -40,12 +40,12 @@ struct Viewport {
 
 // One heatmap to draw.
 struct HeatmapDrawing {
-    const Heatmap& heatmap;
+    const core::Heatmap& heatmap;
     std::uint64_t key = 0;      // identifies its texture and its widget
     std::uint64_t version = 0;  // changes with the values
     ImU32 color = 0;            // of its meaning, next to the title
     std::optional<Spot> selected;
-    std::optional<CellRect> lit;                         // the cells that the hovered or selected one was computed from
+    std::optional<core::CellRect> lit;                   // the cells that the hovered or selected one was computed from
     const std::vector<std::uint8_t>* changed = nullptr;  // [row, column]: differs from the unedited run
     bool stale = false;                                  // newer numbers are being computed
     bool paintable = false;  // the mask can be painted here: with the right button, or with the left while `painting`
@@ -85,4 +85,4 @@ void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<co
 // Gives the next tooltip that place; for one of about so many lines.
 void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -3,7 +3,7 @@
 
 #include <imgui_internal.h>
 
-namespace decoderscope::compat {
+namespace decoderscope::views::compat {
 
 int open_popups() { return ImGui::GetCurrentContext()->OpenPopupStack.Size; }
 
@@ -25,4 +25,4 @@ void clear_active() { ImGui::ClearActiveID(); }
 
 void cancel_tabbing() { ImGui::NavMoveRequestCancel(); }
 
-}  // namespace decoderscope::compat
+}  // namespace decoderscope::views::compat

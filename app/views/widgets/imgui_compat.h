@@ -20,7 +20,7 @@
 #error "expected Dear ImGui 1.86, 1.90, or 1.92.8 or newer (third_party/README.md)"  // not a message: the compiler's
 #endif
 
-namespace decoderscope::compat {
+namespace decoderscope::views::compat {
 
 // ---- Textures. ImTextureID was a pointer until 1.91.4 and is an integer since; these casts fit both.
 
@@ -375,4 +375,4 @@ inline void turn_wheel(ImGuiIO& io, float x, float y) {
 
 #endif
 
-}  // namespace decoderscope::compat
+}  // namespace decoderscope::views::compat

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -17,11 +17,12 @@ KeyboardFocus* in_use() { return context_data() == nullptr ? nullptr : context_d
 void KeyboardFocus::begin(bool tab_is_taken) {
     if (ContextData* shared = context_data()) shared->focus = this;
     direction_ = 0;
-    if (!tab_is_taken && decoderscope::pressed(Key::tab, {}, true)) direction_ = 1;
-    if (decoderscope::pressed(Key::tab, with_shift, true)) direction_ = -1;
+    if (!tab_is_taken && decoderscope::views::pressed(Key::tab, {}, true)) direction_ = 1;
+    if (decoderscope::views::pressed(Key::tab, with_shift, true)) direction_ = -1;
     if (direction_ != 0) compat::cancel_tabbing();
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) visible_ = false;
-    pressed_ = visible() && !typing() && (decoderscope::pressed(Key::enter) || decoderscope::pressed(Key::space));
+    pressed_ = visible() && !typing() &&
+               (decoderscope::views::pressed(Key::enter) || decoderscope::views::pressed(Key::space));
     first_ = last_ = next_ = 0;
 }
 
@@ -90,4 +91,4 @@ bool press_row(const char* label, bool chosen, ImGuiSelectableFlags flags, ImVec
     return focusable(ImGui::Selectable(label, chosen, flags, size));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -2,7 +2,7 @@
 
 #include <imgui.h>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // Which control has the keyboard: Tab and Shift+Tab go from one to the next in the order in which they are drawn, Enter
 // and Space press it, and a frame shows where it is. Dear ImGui's own navigation would take the arrow keys, which step
@@ -52,4 +52,4 @@ bool begin_list(const char* label, const char* preview, ImGuiComboFlags flags = 
 // ImGui::Selectable, reached by Tab.
 bool press_row(const char* label, bool chosen = false, ImGuiSelectableFlags flags = 0, ImVec2 size = {0, 0});
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

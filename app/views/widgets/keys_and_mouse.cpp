@@ -3,7 +3,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/wide_characters.h"
 
-namespace decoderscope {
+namespace decoderscope::views {
 namespace {
 
 // Whether the key, pressed with these modifiers, also sends a character. Then it has no other effect on a text field.
@@ -140,4 +140,4 @@ bool pressed(Key key, Mods mods, bool repeat) {
 
 bool typing() { return ImGui::GetIO().WantTextInput; }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

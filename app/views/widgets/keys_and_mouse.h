@@ -8,7 +8,7 @@
 
 struct ImGuiIO;
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // The keys that the program knows, by what is printed on them. Keys of the number pad count as their counterparts.
 // clang-format off
@@ -117,4 +117,4 @@ private:
 // Whether the user is typing into a field: single letters are then text, not shortcuts.
 [[nodiscard]] bool typing();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

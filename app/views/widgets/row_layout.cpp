@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -82,4 +82,4 @@ std::vector<float> shares(float room, std::span<const Want> wants) {
     return lengths;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

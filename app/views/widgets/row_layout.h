@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // One of several controls in a row: its width, the gap before it, and how it is drawn at ImGui's cursor.
 struct FlowItem {
@@ -34,4 +34,4 @@ struct Want {
 // room doesn't hold the least of all, the sum is larger than the room.
 [[nodiscard]] std::vector<float> shares(float room, std::span<const Want> wants);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // A key's texture is the key itself; ImGui takes 0 for none.
 ImTextureID NullTextures::upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
@@ -28,7 +28,7 @@ namespace {
 constexpr ImU32 rgb(unsigned hex) { return IM_COL32((hex >> 16) & 255U, (hex >> 8) & 255U, hex & 255U, 255U); }
 
 // A colour moved towards another one by a part of the way.
-Rgba toward(Rgba from, int goal, int percent) {
+core::Rgba toward(core::Rgba from, int goal, int percent) {
     const auto part = [&](std::uint8_t value) {
         return static_cast<std::uint8_t>(value + (goal - value) * percent / 100);
     };
@@ -44,15 +44,15 @@ using MeaningColors = std::array<ImU32, kMeanings>;
 // have this contrast with every ground.
 MeaningColors visible_colors(bool dark, double ratio, int least) {
     const Theme theme = make_theme(dark);
-    const auto visible = [&](Rgba color) {
+    const auto visible = [&](core::Rgba color) {
         return std::ranges::all_of(std::array{theme.background, theme.panel, theme.raised, theme.accent_soft},
-                                   [&](ImU32 ground) { return contrast(color, to_rgba(ground)) >= ratio; });
+                                   [&](ImU32 ground) { return core::contrast(color, to_rgba(ground)) >= ratio; });
     };
     MeaningColors colors{};
     for (std::size_t i = 0; i < kMeanings; ++i) {
-        Rgba color = toward(meaning_color(static_cast<Meaning>(i)), dark ? 255 : 0, least);
+        core::Rgba color = toward(core::meaning_color(static_cast<Meaning>(i)), dark ? 255 : 0, least);
         for (int percent = least; percent < 100 && !visible(color); percent += 2)
-            color = toward(meaning_color(static_cast<Meaning>(i)), dark ? 255 : 0, percent);
+            color = toward(core::meaning_color(static_cast<Meaning>(i)), dark ? 255 : 0, percent);
         colors[i] = to_imgui(color);
     }
     return colors;
@@ -62,7 +62,7 @@ ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
 }  // namespace
 
-Theme make_theme(bool dark, ColorMap sequential) {
+Theme make_theme(bool dark, core::ColorMap sequential) {
     if (dark)
         return {true,          sequential,    rgb(0x14171C), rgb(0x1A1E25), rgb(0x252B34), rgb(0x323944),
                 rgb(0xE4E8EE), rgb(0x98A2B1), rgb(0x4EA1F3), rgb(0x1B3046), rgb(0xE69F00), rgb(0xF0705A)};
@@ -70,18 +70,18 @@ Theme make_theme(bool dark, ColorMap sequential) {
             rgb(0x1B2027), rgb(0x5B6675), rgb(0x1566C0), rgb(0xDCEAFA), rgb(0x805300), rgb(0xB3321D)};
 }
 
-ColorMap map_of(const Theme& theme, Scale scale) {
-    return scale == Scale::sequential ? theme.sequential : default_map(scale);
+core::ColorMap map_of(const Theme& theme, core::Scale scale) {
+    return scale == core::Scale::sequential ? theme.sequential : core::default_map(scale);
 }
 
-ImU32 to_imgui(Rgba color) { return IM_COL32(color.r, color.g, color.b, color.a); }
+ImU32 to_imgui(core::Rgba color) { return IM_COL32(color.r, color.g, color.b, color.a); }
 
 ImU32 with_alpha(ImU32 color, float alpha) {
     const auto a = static_cast<ImU32>(static_cast<float>((color >> IM_COL32_A_SHIFT) & 255U) * alpha);
     return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
 }
 
-Rgba to_rgba(ImU32 color) {
+core::Rgba to_rgba(ImU32 color) {
     const auto part = [color](unsigned shift) { return static_cast<std::uint8_t>((color >> shift) & 255U); };
     return {part(IM_COL32_R_SHIFT), part(IM_COL32_G_SHIFT), part(IM_COL32_B_SHIFT), part(IM_COL32_A_SHIFT)};
 }
@@ -147,4 +147,4 @@ void apply_style(const Theme& theme, float scale) {
     ImGui::GetStyle() = style;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

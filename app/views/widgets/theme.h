@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 // Pictures that the views draw with ImGui: one texture per key, uploaded again only when its version or size changed.
 // Pixels are as IM_COL32 makes them, top row first. Drawn with compat::add_pixels, each stays a sharp square.
@@ -55,13 +55,13 @@ class Textures;
 // The colours of the window. One accent; everything else is quiet.
 struct Theme {
     bool dark = true;
-    ColorMap sequential = ColorMap::viridis;
+    core::ColorMap sequential = core::ColorMap::viridis;
     ImU32 background, panel, raised, line, text, muted, accent, accent_soft, warning, error;
 };
 
-[[nodiscard]] Theme make_theme(bool dark, ColorMap sequential = ColorMap::viridis);
+[[nodiscard]] Theme make_theme(bool dark, core::ColorMap sequential = core::ColorMap::viridis);
 // The colour map for a scale.
-[[nodiscard]] ColorMap map_of(const Theme& theme, Scale scale);
+[[nodiscard]] core::ColorMap map_of(const Theme& theme, core::Scale scale);
 
 // What every panel draws with.
 struct Ui {
@@ -74,9 +74,9 @@ struct Ui {
     [[nodiscard]] float px(float length) const { return length * fonts.scale; }
 };
 
-[[nodiscard]] ImU32 to_imgui(Rgba color);
+[[nodiscard]] ImU32 to_imgui(core::Rgba color);
 [[nodiscard]] ImU32 with_alpha(ImU32 color, float alpha);
-[[nodiscard]] Rgba to_rgba(ImU32 color);
+[[nodiscard]] core::Rgba to_rgba(ImU32 color);
 // The colour of a meaning for graphics, on the theme that apply_style() was given: moved towards white or black where
 // it takes that to be told from the ground.
 [[nodiscard]] ImU32 color_of(Meaning meaning);
@@ -86,4 +86,4 @@ struct Ui {
 // Gives ImGui's own widgets the theme's colours and the design's dimensions.
 void apply_style(const Theme& theme, float scale);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -38,7 +38,7 @@ void each(std::string_view text, Plain plain, Grouped grouped) {
         group = {};
     };
     std::size_t at = 0;
-    for (const Utf8Character& character : characters(text)) {
+    for (const core::Utf8Character& character : core::characters(text)) {
         if (is_carrier(character.code)) {
             if (group.count == 0) group.begin = at;
             group.code = (group.code << 5U) | (character.code - kFirst);
@@ -62,7 +62,7 @@ std::u32string carriers_of(char32_t code) {
 
 std::string to_carriers(std::string_view text) {
     std::string carried;
-    for (const Utf8Character& character : characters(text)) {
+    for (const core::Utf8Character& character : core::characters(text)) {
         if (character.code < kWide)
             carried += character.code == 0xFFFD ? std::string("\uFFFD") : std::string(character.bytes);
         else
@@ -74,7 +74,7 @@ std::string to_carriers(std::string_view text) {
 std::string from_carriers(std::string_view text) {
     std::string meant;
     each(
-        text, [&](const Utf8Character& character) { meant += character.bytes; },
+        text, [&](const core::Utf8Character& character) { meant += character.bytes; },
         [&](const Group& group) {
             if (group.count == kGroup) meant += utf8(group.code + kWide);
         });
@@ -84,7 +84,7 @@ std::string from_carriers(std::string_view text) {
 std::vector<std::pair<std::size_t, std::size_t>> broken_carriers(std::string_view text) {
     std::vector<std::pair<std::size_t, std::size_t>> broken;
     each(
-        text, [](const Utf8Character&) {},
+        text, [](const core::Utf8Character&) {},
         [&](const Group& group) {
             if (group.count < kGroup) broken.emplace_back(group.begin, group.count * kBytes);
         });
@@ -92,4 +92,4 @@ std::vector<std::pair<std::size_t, std::size_t>> broken_carriers(std::string_vie
     return broken;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -9,7 +9,7 @@
 // Packaged builds of Dear ImGui edit text in 16-bit characters, which are too narrow for an emoji. Such a character
 // passes through the text boxes as four of the code points U+FDD0 to U+FDEF, each carrying five of its bits. Unicode
 // reserves these for a program's internal use, so no text contains them.
-namespace decoderscope {
+namespace decoderscope::views {
 
 // The carriers of a character beyond U+FFFF.
 [[nodiscard]] std::u32string carriers_of(char32_t code);
@@ -21,4 +21,4 @@ namespace decoderscope {
 // Carriers that no longer form a group of four because one was deleted: start and length in bytes, last first.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> broken_carriers(std::string_view text);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace decoderscope {
+namespace decoderscope::views {
 
 namespace {
 
@@ -274,7 +274,7 @@ namespace {
 float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch, ImU32 color, const std::string& text,
                  std::size_t most) {
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
-    for (const std::string& line : wrapped(text, width, measure, most)) {
+    for (const std::string& line : core::wrapped(text, width, measure, most)) {
         draw_text(ui, font, at, color, line, width);
         at.y += pitch;
     }
@@ -283,8 +283,8 @@ float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch
 
 // How much of a word fits: up to a mark where a name may be cut, or as many characters as there is room for.
 std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
-    std::size_t fits = character_at(word, 0).bytes.size(), after_mark = 0;
-    for (std::size_t next = fits; next < word.size(); next += character_at(word, next).bytes.size()) {
+    std::size_t fits = core::character_at(word, 0).bytes.size(), after_mark = 0;
+    for (std::size_t next = fits; next < word.size(); next += core::character_at(word, next).bytes.size()) {
         if (compat::text_size(font, word.substr(0, next)).x > width) break;
         fits = next;
         if (std::string_view("./,;:_-").find(word[next - 1]) != std::string_view::npos) after_mark = next;
@@ -297,7 +297,7 @@ std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
 std::vector<std::string> lines_of(ImFont* font, std::string_view text, float width) {
     std::vector<std::string> lines;
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
-    for (const std::string& line : wrapped(text, width, measure)) {
+    for (const std::string& line : core::wrapped(text, width, measure)) {
         std::string_view rest = line;
         while (!rest.empty() && measure(std::string(rest)) > width) {  // a panel without room has a negative width
             const std::size_t part = fitting_part(font, rest, width);
@@ -369,4 +369,4 @@ void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines
     ImGui::EndTooltip();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -9,7 +9,7 @@
 #include <vector>
 
 // The small building blocks of all panels.
-namespace decoderscope {
+namespace decoderscope::views {
 
 // The rectangle of a panel or of a part of one.
 struct Area {
@@ -92,4 +92,4 @@ float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::
 // start.
 ImVec2 draw_empty_page(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::window {
 namespace {
 
 constexpr auto named = std::to_array<std::pair<std::string_view, Key>>({
@@ -77,4 +77,4 @@ Key key_of_code(std::string_view code, std::string_view printed, bool ctrl) {
                                                          : key_meant(place, printed == " " ? "" : printed, ctrl);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

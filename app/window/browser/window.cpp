@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::window {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -174,7 +174,7 @@ void wake_window() {
     if (page()) page()->wake();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window
 
 // ---- what page.js calls. Positions are in pixels of the canvas; texts are UTF-8.
 

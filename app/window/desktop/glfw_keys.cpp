@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::window {
 namespace {
 
 // What the layout prints on a key; empty if it isn't one ASCII character.
@@ -15,87 +15,87 @@ std::string_view printed(int key, int scancode) {
     return name == nullptr || name[0] == '\0' || name[1] != '\0' ? std::string_view() : std::string_view(name, 1);
 }
 
-Key key_by_place(int key) {
-    if (key >= GLFW_KEY_0 && key <= GLFW_KEY_9) return offset(Key::digit_0, key - GLFW_KEY_0);
-    if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_9) return offset(Key::digit_0, key - GLFW_KEY_KP_0);
-    if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return offset(Key::a, key - GLFW_KEY_A);
-    if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F12) return offset(Key::f1, key - GLFW_KEY_F1);
+views::Key key_by_place(int key) {
+    if (key >= GLFW_KEY_0 && key <= GLFW_KEY_9) return offset(views::Key::digit_0, key - GLFW_KEY_0);
+    if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_9) return offset(views::Key::digit_0, key - GLFW_KEY_KP_0);
+    if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return offset(views::Key::a, key - GLFW_KEY_A);
+    if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F12) return offset(views::Key::f1, key - GLFW_KEY_F1);
     switch (key) {
         case GLFW_KEY_LEFT:
-            return Key::left;
+            return views::Key::left;
         case GLFW_KEY_RIGHT:
-            return Key::right;
+            return views::Key::right;
         case GLFW_KEY_UP:
-            return Key::up;
+            return views::Key::up;
         case GLFW_KEY_DOWN:
-            return Key::down;
+            return views::Key::down;
         case GLFW_KEY_HOME:
-            return Key::home;
+            return views::Key::home;
         case GLFW_KEY_END:
-            return Key::end;
+            return views::Key::end;
         case GLFW_KEY_PAGE_UP:
-            return Key::page_up;
+            return views::Key::page_up;
         case GLFW_KEY_PAGE_DOWN:
-            return Key::page_down;
+            return views::Key::page_down;
         case GLFW_KEY_TAB:
-            return Key::tab;
+            return views::Key::tab;
         case GLFW_KEY_SPACE:
-            return Key::space;
+            return views::Key::space;
         case GLFW_KEY_ENTER:
         case GLFW_KEY_KP_ENTER:
-            return Key::enter;
+            return views::Key::enter;
         case GLFW_KEY_ESCAPE:
-            return Key::escape;
+            return views::Key::escape;
         case GLFW_KEY_BACKSPACE:
-            return Key::backspace;
+            return views::Key::backspace;
         case GLFW_KEY_INSERT:
-            return Key::insert;
+            return views::Key::insert;
         case GLFW_KEY_DELETE:
-            return Key::del;
+            return views::Key::del;
         case GLFW_KEY_MINUS:
         case GLFW_KEY_KP_SUBTRACT:
-            return Key::minus;
+            return views::Key::minus;
         case GLFW_KEY_EQUAL:
-            return Key::equal;
+            return views::Key::equal;
         case GLFW_KEY_KP_ADD:
-            return Key::plus;
+            return views::Key::plus;
         case GLFW_KEY_COMMA:
-            return Key::comma;
+            return views::Key::comma;
         case GLFW_KEY_PERIOD:
         case GLFW_KEY_KP_DECIMAL:
-            return Key::period;
+            return views::Key::period;
         case GLFW_KEY_SLASH:
         case GLFW_KEY_KP_DIVIDE:
-            return Key::slash;
+            return views::Key::slash;
         case GLFW_KEY_SEMICOLON:
-            return Key::semicolon;
+            return views::Key::semicolon;
         case GLFW_KEY_APOSTROPHE:
-            return Key::apostrophe;
+            return views::Key::apostrophe;
         case GLFW_KEY_LEFT_BRACKET:
-            return Key::left_bracket;
+            return views::Key::left_bracket;
         case GLFW_KEY_RIGHT_BRACKET:
-            return Key::right_bracket;
+            return views::Key::right_bracket;
         case GLFW_KEY_BACKSLASH:
-            return Key::backslash;
+            return views::Key::backslash;
         case GLFW_KEY_GRAVE_ACCENT:
-            return Key::grave;
+            return views::Key::grave;
         default:
-            return Key::none;
+            return views::Key::none;
     }
 }
 
 }  // namespace
 
-Key key_of_glfw(int key, int scancode, bool ctrl) {
-    return key == GLFW_KEY_UNKNOWN ? Key::none : key_meant(key, printed(key, scancode), ctrl);
+views::Key key_of_glfw(int key, int scancode, bool ctrl) {
+    return key == GLFW_KEY_UNKNOWN ? views::Key::none : key_meant(key, printed(key, scancode), ctrl);
 }
 
-Key key_meant(int key, std::string_view name, bool ctrl) {
+views::Key key_meant(int key, std::string_view name, bool ctrl) {
     return key_meant({key_by_place(key), key >= GLFW_KEY_0 && key <= GLFW_KEY_9}, name, ctrl);
 }
 
-Mods mods_of_glfw(int mods, int key, int action) {
-    Mods held{(mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0};
+views::Mods mods_of_glfw(int mods, int key, int action) {
+    views::Mods held{(mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0};
     const bool down = action != GLFW_RELEASE;
     if (key == GLFW_KEY_LEFT_CONTROL || key == GLFW_KEY_RIGHT_CONTROL) held.ctrl = down;
     if (key == GLFW_KEY_LEFT_SHIFT || key == GLFW_KEY_RIGHT_SHIFT) held.shift = down;
@@ -103,4 +103,4 @@ Mods mods_of_glfw(int mods, int key, int action) {
     return held;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::window {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ public:
           clipboard_(window_.get()) {
         ImGui::SetCurrentContext(painter_.context());
         ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
-        compat::set_clipboard(clipboard_);
+        views::compat::set_clipboard(clipboard_);
     }
 
     void run() {
@@ -157,4 +157,4 @@ int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions& options)
     return 0;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 namespace {
 
@@ -31,11 +31,11 @@ int glfw_shape(ImGuiMouseCursor cursor) {
 
 const char* GlfwClipboard::text() {
     const char* text = glfwGetClipboardString(window_);
-    carried_ = text == nullptr ? std::string() : to_carriers(text);
+    carried_ = text == nullptr ? std::string() : views::to_carriers(text);
     return text == nullptr ? nullptr : carried_.c_str();
 }
 
-void GlfwClipboard::set_text(const char* text) { glfwSetClipboardString(window_, from_carriers(text).c_str()); }
+void GlfwClipboard::set_text(const char* text) { glfwSetClipboardString(window_, views::from_carriers(text).c_str()); }
 
 void Cursors::show(GLFWwindow* window, ImGuiMouseCursor wanted) {
     if (wanted == shown_) return;
@@ -88,4 +88,4 @@ void FullScreen::follow(GLFWwindow* window, bool wanted) {
     if (full_) glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -10,10 +10,10 @@ struct GLFWwindow;
 struct GLFWcursor;
 
 // What the window shares with the desktop beyond input and pictures.
-namespace decoderscope {
+namespace decoderscope::window {
 
 // The clipboard, in the characters that ImGui counts (app/views/wide_characters.h).
-class GlfwClipboard : public compat::Clipboard {
+class GlfwClipboard : public views::compat::Clipboard {
 public:
     explicit GlfwClipboard(GLFWwindow* window) : window_(window) {}
     const char* text() override;
@@ -50,4 +50,4 @@ private:
     Place before_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

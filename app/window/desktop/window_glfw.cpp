@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 namespace {
 
@@ -27,41 +27,41 @@ Inbox& inbox_of(GLFWwindow* window) { return *static_cast<Inbox*>(glfwGetWindowU
 void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
     if (action == GLFW_REPEAT) return;  // ImGui does its own repeat
     Inbox& inbox = inbox_of(window);
-    const Mods held = mods_of_glfw(mods, key, action);
+    const views::Mods held = mods_of_glfw(mods, key, action);
     const auto pressed = inbox.keys_down.find(scancode);
     // A key is released as what it was pressed as, even if Ctrl, which changes its meaning, was released before.
     const bool known = action == GLFW_RELEASE && pressed != inbox.keys_down.end();
-    const Key meant = known ? pressed->second : key_of_glfw(key, scancode, held.ctrl);
+    const views::Key meant = known ? pressed->second : key_of_glfw(key, scancode, held.ctrl);
     if (known) inbox.keys_down.erase(pressed);
     if (action == GLFW_PRESS && inbox.composition.takes(meant, held)) return;
     if (action == GLFW_PRESS) inbox.keys_down.insert_or_assign(scancode, meant);
-    inbox.input.push(KeyEvent{meant, action == GLFW_PRESS, held});
+    inbox.input.push(views::KeyEvent{meant, action == GLFW_PRESS, held});
 }
 
 void on_character(GLFWwindow* window, unsigned code) {
     inbox_of(window).composition.done();
-    inbox_of(window).input.push(Character{static_cast<char32_t>(code)});
+    inbox_of(window).input.push(views::Character{static_cast<char32_t>(code)});
 }
 
 void on_button(GLFWwindow* window, int button, int action, int mods) {
     if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
     inbox_of(window).composition.done();
-    inbox_of(window).input.push(
-        MouseButton{static_cast<Button>(button), action == GLFW_PRESS, mods_of_glfw(mods, GLFW_KEY_UNKNOWN, action)});
+    inbox_of(window).input.push(views::MouseButton{static_cast<views::Button>(button), action == GLFW_PRESS,
+                                                   mods_of_glfw(mods, GLFW_KEY_UNKNOWN, action)});
 }
 
 void on_move(GLFWwindow* window, double x, double y) {
     Inbox& inbox = inbox_of(window);
     inbox.input.push(
-        MouseMove{static_cast<float>(x * inbox.pixels_per_unit), static_cast<float>(y * inbox.pixels_per_unit)});
+        views::MouseMove{static_cast<float>(x * inbox.pixels_per_unit), static_cast<float>(y * inbox.pixels_per_unit)});
 }
 
 void on_enter(GLFWwindow* window, int entered) {
-    if (entered == GLFW_FALSE) inbox_of(window).input.push(MouseLeave{});
+    if (entered == GLFW_FALSE) inbox_of(window).input.push(views::MouseLeave{});
 }
 
 void on_wheel(GLFWwindow* window, double x, double y) {
-    inbox_of(window).input.push(Wheel{static_cast<float>(x), static_cast<float>(y)});
+    inbox_of(window).input.push(views::Wheel{static_cast<float>(x), static_cast<float>(y)});
 }
 
 void on_drop(GLFWwindow* window, int count, const char** paths) {
@@ -83,7 +83,8 @@ void limit_size(GLFWwindow* window) {
     glfwGetWindowSize(window, &units, &ignored_height);
     const float per_pixel = pixels > 0 ? static_cast<float>(units) / static_cast<float>(pixels) : 1.0F;
     const auto least = [&](float length) { return static_cast<int>(std::ceil(length * scale * per_pixel)); };
-    glfwSetWindowSizeLimits(window, least(kLeastWindow.x), least(kLeastWindow.y), GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwSetWindowSizeLimits(window, least(views::kLeastWindow.x), least(views::kLeastWindow.y), GLFW_DONT_CARE,
+                            GLFW_DONT_CARE);
 }
 
 void install_callbacks(GLFWwindow* window) {
@@ -178,4 +179,4 @@ WindowHandle open_window(const WindowOptions& options, const std::string& title,
     return window;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

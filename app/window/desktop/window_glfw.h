@@ -11,7 +11,7 @@
 
 struct GLFWwindow;
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 // GLFW, from its start to its end. Throws Error if there is no display.
 class Glfw {
@@ -24,9 +24,9 @@ public:
 
 // What GLFW's callbacks leave for the loop.
 struct Inbox {
-    InputQueue input;
-    Composition composition;       // of text, by an input method
-    std::map<int, Key> keys_down;  // by scancode, what each was pressed as
+    views::InputQueue input;
+    Composition composition;              // of text, by an input method
+    std::map<int, views::Key> keys_down;  // by scancode, what each was pressed as
     std::vector<std::string> dropped;
     bool damaged = true;           // the picture on screen is out of date
     double pixels_per_unit = 1.0;  // GLFW uses its own units for the mouse on a scaled screen
@@ -41,4 +41,4 @@ using WindowHandle = std::unique_ptr<GLFWwindow, WindowDeleter>;
 // no OpenGL 3.3.
 [[nodiscard]] WindowHandle open_window(const WindowOptions& options, const std::string& title, Inbox& inbox);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -11,7 +11,7 @@
 #include <array>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::window {
 namespace {
 
 [[noreturn]] void fail(const Sentence& why) {
@@ -113,14 +113,14 @@ struct OffscreenWindow::Parts {
     SurfacelessContext context;
     Framebuffer framebuffer;
     Painter painter;
-    InputQueue input;
+    views::InputQueue input;
 };
 
 bool OffscreenWindow::available() { return open_display() != EGL_NO_DISPLAY; }
 OffscreenWindow::OffscreenWindow(Size size) : parts_(std::make_unique<Parts>(size)) {}
 OffscreenWindow::~OffscreenWindow() { parts_->context.make_current(); }
 
-InputQueue& OffscreenWindow::input() { return parts_->input; }
+views::InputQueue& OffscreenWindow::input() { return parts_->input; }
 const OffscreenWindow::Size& OffscreenWindow::size() const { return parts_->size; }
 
 bool OffscreenWindow::frame(Frontend& frontend) {
@@ -153,4 +153,4 @@ std::vector<std::uint32_t> OffscreenWindow::pixels() const {
     return top_first;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 // A window without a screen: the same frames as in the real one, drawn into memory. For pictures and for tests.
 class OffscreenWindow {
@@ -25,8 +25,8 @@ public:
     OffscreenWindow& operator=(const OffscreenWindow&) = delete;
 
     // The user's next input.
-    [[nodiscard]] InputQueue& input();
-    void push(const InputEvent& event) { input().push(event); }
+    [[nodiscard]] views::InputQueue& input();
+    void push(const views::InputEvent& event) { input().push(event); }
 
     // Draws one frame, a sixtieth of a second after the previous one. Returns whether another should follow at once:
     // something moves, or input is waiting.
@@ -43,4 +43,4 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 namespace {
 
@@ -23,4 +23,4 @@ StopSignals::~StopSignals() {
 
 bool StopSignals::told_to_stop() { return told != 0; }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -3,7 +3,7 @@
 #include <array>
 #include <csignal>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 // While it lives, SIGINT and SIGTERM only set a flag.
 class StopSignals {
@@ -21,4 +21,4 @@ private:
     std::array<struct sigaction, 2> before_{};
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

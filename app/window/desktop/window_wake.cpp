@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::window {
 
 namespace {
 
@@ -40,4 +40,4 @@ void wake_window() {
     if (waker().open) glfwPostEmptyEvent();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::window

@@ -5,7 +5,7 @@
 
 // BART (Lewis et al. 2020) and Marian (Junczys-Dowmunt et al. 2018): Post-Norm encoder-decoders whose tied head may
 // have a bias, final_logits_bias.
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 namespace {
 
@@ -103,4 +103,4 @@ void read_t5(Reading& r) {
     r.family.unused = {"EncDecAttention.relative_attention_bias.weight"};
 }
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

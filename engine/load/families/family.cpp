@@ -9,7 +9,7 @@
 #include <array>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::load::families {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::vector<std::string_view> family_names() {
     return names;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::families

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load::families {
 
 // What a config.json says of a model: the contract's configuration and, for a Hugging Face family, what it implies
 // about the file's tensors.
@@ -29,4 +29,4 @@ struct ModelFamily {
 // Every model_type that is read, in alphabetical order.
 [[nodiscard]] std::vector<std::string_view> family_names();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::families

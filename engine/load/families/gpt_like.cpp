@@ -4,7 +4,7 @@
 #include <vector>
 
 // GPT-2 (Radford et al. 2019) and GPT-Neo (Black et al. 2021): Pre-Norm, LayerNorm, a table of positions.
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 // transformers.GPT2Config; its matrices are Conv1D's.
 void read_gpt2(Reading& r) {
@@ -115,4 +115,4 @@ void read_bloom(Reading& r) {
     r.family.names = {{"qkv_order", "by_head"}, {"embedding_norm", "true"}};
 }
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

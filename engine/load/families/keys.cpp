@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 namespace {
 
@@ -254,4 +254,4 @@ bool is_irrelevant(std::string_view key) {
            std::ranges::any_of(kTraining, [&](std::string_view word) { return key.find(word) != key.npos; });
 }
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

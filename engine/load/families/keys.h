@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 using Json = nlohmann::ordered_json;
 
@@ -72,4 +72,4 @@ private:
 // tokens with a special meaning, how text is generated, how the same numbers are computed.
 [[nodiscard]] bool is_irrelevant(std::string_view key);
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

@@ -4,7 +4,7 @@
 #include <string>
 
 // Llama (Touvron et al. 2023) and families like it: Pre-Norm with RMSNorm, RoPE, a gated MLP.
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 namespace {
 
@@ -198,4 +198,4 @@ void read_gemma2(Reading& r) {
                    [](Index layer) { return layer % 2 == 0; });
 }
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

@@ -2,7 +2,7 @@
 // RoPE on some columns, attention and MLP in one sum.
 #include "engine/load/families/readers.h"
 
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 // transformers.GPTJConfig
 void read_gptj(Reading& r) {
@@ -56,4 +56,4 @@ void read_phi(Reading& r) {
     biases(r, {.qkv = true, .out = true, .mlp = true, .head = true, .norms = true});
 }
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 constexpr const char* kLayerTypes = "full_attention, sliding_attention";  // not a message: the key's words
 
@@ -133,4 +133,4 @@ void no_sliding_window(Reading& reading) {
     sliding_window(reading, 0, [](Index) { return false; });
 }
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace decoderscope::families {
+namespace decoderscope::load::families {
 
 struct Reading;
 
@@ -80,4 +80,4 @@ void sliding_window(Reading& reading, Index window, const std::function<bool(Ind
 // A family whose blocks all see everything may say so.
 void no_sliding_window(Reading& reading);
 
-}  // namespace decoderscope::families
+}  // namespace decoderscope::load::families

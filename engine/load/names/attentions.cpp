@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -294,4 +294,4 @@ std::vector<FoundAttention> take_attentions(Modules& modules, Context& context) 
     return attentions;
 }
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

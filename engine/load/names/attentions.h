@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 // An attention of a block: where its modules are, and what each is.
 struct FoundAttention {
@@ -21,4 +21,4 @@ struct FoundAttention {
 // Takes the attentions out of a block's modules, self-attention first.
 [[nodiscard]] std::vector<FoundAttention> take_attentions(Modules& modules, Context& context);
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

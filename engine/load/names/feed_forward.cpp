@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -173,4 +173,4 @@ std::vector<Assigned> take_feed_forward(Modules& modules, Context& context) {
     return assigned;
 }
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -122,4 +122,4 @@ std::string mapping_to_json(const Mapping& mapping) {
     return json.dump(1) + "\n";
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::names

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load::names {
 
 // How a stored tensor becomes a parameter. Axes of size 1 before the last don't count: [1, pos, d_model] is
 // [pos, d_model].
@@ -48,4 +48,4 @@ using Mapping = std::map<std::string, std::vector<Target>, std::less<>>;
 // The text that parse_mapping reads.
 [[nodiscard]] std::string mapping_to_json(const Mapping& mapping);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::names

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -229,4 +229,4 @@ bool names_feed_forward(const Words& words) {
            any_has(words, {"feedforward"});
 }
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 // A parameter's name is a path of components, "layers", "0", "self_attn", "W_query"; a component is made of words.
 using Path = std::vector<std::string>;
@@ -107,4 +107,4 @@ Modules take(Modules& from, Chosen chosen) {
 [[nodiscard]] bool names_decoder(const Words& words);
 [[nodiscard]] bool names_feed_forward(const Words& words);
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -222,4 +222,4 @@ std::vector<Assigned> take_norms(Modules& modules, const std::vector<Sublayer>& 
     return given;
 }
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 // A sublayer of a block, as far as its norm depends on it.
 struct Sublayer {
@@ -20,4 +20,4 @@ struct Sublayer {
 [[nodiscard]] std::vector<Assigned> take_norms(Modules& modules, const std::vector<Sublayer>& sublayers,
                                                const Context& context);
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -260,4 +260,4 @@ RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, c
     return names;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::names

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load::names {
 
 // What a checkpoint's tensors are, judging by the words in their names, by their shapes, and by what a decoder must
 // have.
@@ -35,4 +35,4 @@ inline constexpr std::array<std::string_view, 4> kNamingKeys = {"qkv_order", "ga
 // recognised. Throws Error naming a tensor that isn't stored, or that it leaves out.
 [[nodiscard]] RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, const Shapes& stored);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::names

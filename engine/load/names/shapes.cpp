@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -56,4 +56,4 @@ void add_zero_biases(Shapes& shapes, bool norms) {
     shapes.merge(zeros);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::names

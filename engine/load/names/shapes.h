@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::load::names {
 
 using Shapes = std::map<std::string, std::vector<Index>, std::less<>>;  // of tensors, by name
 
@@ -31,4 +31,4 @@ using Shapes = std::map<std::string, std::vector<Index>, std::less<>>;  // of te
 // Zero biases compute the same as none.
 void add_zero_biases(Shapes& shapes, bool norms);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::load::names

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 namespace {
 
@@ -353,4 +353,4 @@ std::vector<Assigned> take_outside(Modules& modules, bool has_encoder, Context& 
     return Outside(modules, has_encoder, context).take();
 }
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace decoderscope::names {
+namespace decoderscope::load::names {
 
 // A stack of blocks: modules under consecutive numbers of which each holds an attention.
 struct Stack {
@@ -26,4 +26,4 @@ struct Structure {
 // `modules`.
 [[nodiscard]] std::vector<Assigned> take_outside(Modules& modules, bool has_encoder, Context& context);
 
-}  // namespace decoderscope::names
+}  // namespace decoderscope::load::names

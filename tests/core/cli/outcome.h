@@ -8,6 +8,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::app;
+
 // What a run of the command line leaves behind.
 struct Outcome {
     int status = 0;

@@ -13,6 +13,9 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::contains;
 using decoderscope::testing::is_one_line;
 using decoderscope::testing::Outcome;

@@ -11,6 +11,7 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::app;
 using namespace decoderscope::testing;
 
 namespace {

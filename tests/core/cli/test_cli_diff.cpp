@@ -10,6 +10,7 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using decoderscope::testing::contains;
 using decoderscope::testing::is_one_line;
 using decoderscope::testing::Outcome;

@@ -9,6 +9,8 @@
 #include "tests/engine/temporary_folder.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
 using namespace decoderscope::testing;
 
 namespace {

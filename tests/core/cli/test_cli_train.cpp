@@ -14,6 +14,7 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::load;
 using decoderscope::testing::contains;
 using decoderscope::testing::Outcome;
 using decoderscope::testing::run;

@@ -8,6 +8,7 @@
 #include <optional>
 
 using namespace decoderscope;
+using namespace decoderscope::app;
 using decoderscope::testing::read_bytes;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;

@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 
 namespace {
 

@@ -10,6 +10,8 @@
 // What tests look for in a figure.
 namespace decoderscope::testing {
 
+using namespace decoderscope::core;
+
 // Its primitives of one kind, in their order.
 template <class T>
 std::vector<T> all_of(const Figure& figure) {

@@ -8,6 +8,7 @@
 #include <random>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using decoderscope::testing::kInfinity;
 
 namespace {

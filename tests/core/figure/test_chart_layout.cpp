@@ -4,6 +4,7 @@
 #include "tests/engine/not_finite.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using decoderscope::testing::kNan;
 
 namespace {

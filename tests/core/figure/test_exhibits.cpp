@@ -28,6 +28,10 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core::masks;
+using namespace decoderscope::core::norms;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

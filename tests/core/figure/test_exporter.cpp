@@ -11,6 +11,8 @@
 #include <thread>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::read_bytes;
 using decoderscope::testing::TemporaryFolder;
 

@@ -30,6 +30,7 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using decoderscope::testing::count_of;
 using decoderscope::testing::kInfinity;
 using decoderscope::testing::kNan;

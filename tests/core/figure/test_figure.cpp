@@ -17,6 +17,7 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using decoderscope::testing::all_of;
 using decoderscope::testing::kInfinity;
 using decoderscope::testing::kNan;

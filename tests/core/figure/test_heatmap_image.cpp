@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using decoderscope::testing::kInfinity;
 using decoderscope::testing::kNan;
 

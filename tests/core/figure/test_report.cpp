@@ -10,6 +10,9 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core::report;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -9,6 +9,10 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+
 inline SavedWork work_of(Scenario scenario) {
     SavedWork work;
     work.scenario = std::move(scenario);

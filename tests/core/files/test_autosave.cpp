@@ -9,6 +9,9 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace fs = std::filesystem;

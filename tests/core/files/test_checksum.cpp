@@ -7,6 +7,8 @@
 #include <string_view>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
 using namespace decoderscope::testing;
 
 namespace {

@@ -19,6 +19,9 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;
 

@@ -13,6 +13,8 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::app;
+using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
 
 namespace {

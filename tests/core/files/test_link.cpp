@@ -13,6 +13,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

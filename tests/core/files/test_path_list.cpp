@@ -7,6 +7,7 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using namespace decoderscope::testing;
 
 namespace {

@@ -5,6 +5,8 @@
 #include "tests/engine/temporary_folder.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;
 

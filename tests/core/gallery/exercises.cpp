@@ -14,6 +14,11 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::mutations::lists;
+using namespace decoderscope::mutations;
+
 namespace {
 
 Index length_of_row(const Inputs& inputs, Index row) {

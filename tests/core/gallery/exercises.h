@@ -12,6 +12,10 @@
 // The exercises of the gallery, as their files say them.
 namespace decoderscope::testing {
 
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::mutations;
+
 struct Exercise {
     std::string name;  // "gallery/spiky"
     std::shared_ptr<const lessons::Lesson> lesson;

@@ -9,6 +9,9 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::mutations;
 using namespace decoderscope::testing;
 
 TEST_CASE("the gallery has at least 24 bugs and 4 false alarms, each with another cause") {

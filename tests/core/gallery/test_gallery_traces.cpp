@@ -10,6 +10,9 @@
 #include <map>
 
 using namespace decoderscope;
+using namespace decoderscope::core::bisect;
+using namespace decoderscope::core;
+using namespace decoderscope::trace;
 using namespace decoderscope::testing;
 
 namespace {

@@ -11,6 +11,9 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::core::glossary;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

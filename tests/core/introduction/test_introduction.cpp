@@ -10,6 +10,9 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::heads;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace fs = std::filesystem;

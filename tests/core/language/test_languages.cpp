@@ -7,6 +7,7 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::language;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;
 

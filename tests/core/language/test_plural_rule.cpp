@@ -6,6 +6,7 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::language;
 
 namespace {
 

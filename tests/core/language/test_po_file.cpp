@@ -5,6 +5,7 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::language;
 
 namespace {
 

@@ -11,12 +11,16 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using namespace decoderscope::lessons;
 
 namespace {
 
 Scenario letters() {
-    return changed(decoderscope::scenario_of(make_bundled_model("induction")), parse_changes("target=abcab"));
+    return changed(decoderscope::core::scenario_of(make_bundled_model("induction")), parse_changes("target=abcab"));
 }
 
 // Expressions on one run.

@@ -17,6 +17,8 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::app;
+using namespace decoderscope::core::lessons;
 using namespace decoderscope::lessons;
 using Catch::Matchers::Contains;
 using decoderscope::testing::TemporaryFolder;

@@ -10,6 +10,9 @@
 #include <string_view>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::lessons;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;
@@ -109,12 +112,12 @@ TEST_CASE("a lesson is pages of paragraphs, places and questions") {
 
 TEST_CASE("its numbers are computed, and a sign of Markdown in them is arithmetic") {
     const Lesson lesson = parse_lesson(with("{= sum(row) | 1}", "{= 2 * 3 * sum(row) | 1}"), "x.md");
-    Runs runs(changed(decoderscope::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
     const Shown text = shown(std::get<Paragraph>(lesson.pages[0].blocks[1]).prose, {runs, nullptr, &lesson.lets});
     CHECK(plain_text(text) == "The row has 6 weights, and adds up to 6.0.");
     CHECK(text[1].style == Span::Style::emphasis);
     // What the run doesn't have is left open.
-    Runs short_one(changed(decoderscope::scenario_of(load_model("induction")), parse_changes("target=a")));
+    Runs short_one(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=a")));
     CHECK(plain_text(shown(std::get<Paragraph>(lesson.pages[0].blocks[1]).prose, {short_one, nullptr, &lesson.lets})) ==
           "The row has … weights, and adds up to ….");
 }

@@ -22,6 +22,11 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
 using namespace decoderscope::lessons;
 using decoderscope::testing::TemporaryFolder;
 

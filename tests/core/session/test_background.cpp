@@ -11,6 +11,10 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::train;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

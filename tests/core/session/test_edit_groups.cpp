@@ -7,6 +7,8 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 
 namespace {
 

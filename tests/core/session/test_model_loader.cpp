@@ -16,6 +16,10 @@
 #include <thread>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -7,6 +7,9 @@
 #include "tests/engine/same_bits.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
 using decoderscope::testing::same_bits;
 
 namespace {

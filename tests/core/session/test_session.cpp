@@ -9,6 +9,8 @@
 #include <fstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::apply;
 using decoderscope::testing::same_bits;
 

@@ -13,6 +13,10 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::app;
+using namespace decoderscope::core;
+using namespace decoderscope::load::names;
+using namespace decoderscope::tokenizer;
 using namespace decoderscope::testing;
 
 namespace {

@@ -8,6 +8,8 @@
 #include <thread>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using namespace std::chrono_literals;
 
 namespace {

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using Lines = std::vector<std::string>;
 
 TEST_CASE("numbers have their thousands apart, and one thing no plural") {

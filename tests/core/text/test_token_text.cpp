@@ -12,6 +12,9 @@
 #include <utility>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
 
 TEST_CASE("a token shows what can't be seen") {
     CHECK(token_text("the") == "the");

@@ -7,6 +7,12 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
+
 namespace {
 
 constexpr std::string_view kId = "magnitudes";

@@ -4,6 +4,8 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::views;
+
 [[nodiscard]] Lab magnitudes_lab();
 
 }  // namespace decoderscope

@@ -8,6 +8,8 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::core;
+
 Magnitudes magnitudes_of(const Run& run) {
     Magnitudes magnitudes;
     for (const Step& step : run.plan().steps()) {

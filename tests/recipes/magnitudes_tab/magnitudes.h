@@ -10,6 +10,8 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::core;
+
 // A computed step and its value that is furthest from 0.
 struct Magnitude {
     std::string step;      // "blocks.0.attn.z"

@@ -13,6 +13,11 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
+
 namespace {
 
 float largest_of(const std::vector<Magnitude>& magnitudes) {

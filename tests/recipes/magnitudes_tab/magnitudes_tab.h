@@ -4,6 +4,9 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::core;
+using namespace decoderscope::views;
+
 // What the Magnitudes tab remembers from frame to frame.
 struct MagnitudesTabState {
     bool largest_first = false;  // else in the order of computation

@@ -16,6 +16,10 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

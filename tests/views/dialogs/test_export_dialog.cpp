@@ -18,6 +18,15 @@
 #include <thread>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views::dialogs;
+using namespace decoderscope::views::generate;
+using namespace decoderscope::views::heads;
+using namespace decoderscope::views::norms;
+using namespace decoderscope::views::request;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -8,6 +8,9 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::glossary;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -13,6 +13,11 @@
 #include <thread>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load::names;
+using namespace decoderscope::views::dialogs;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -7,6 +7,9 @@
 #include "tests/views/layout_check.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views::dialogs;
+using namespace decoderscope::views;
 using decoderscope::testing::Driver;
 using decoderscope::testing::kScreens;
 using decoderscope::testing::Screen;

@@ -14,6 +14,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views::lesson_panel;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 // Texts on the screen are read without their spaces.

@@ -4,6 +4,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 namespace {
 
 // The row and column of the tensor under a point; nothing if another one is, or none.

@@ -7,6 +7,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::views;
+
 float Learner::inspector_edge() const { return ImGui::GetIO().DisplaySize.x - d.state.settings.inspector_width; }
 
 void Learner::click_in_map(const std::string& name) {

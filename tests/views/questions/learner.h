@@ -7,6 +7,9 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views;
+
 // Someone with a question, from the screen that a model opens with. Counts their gestures: a click or a key each.
 class Learner {
 public:

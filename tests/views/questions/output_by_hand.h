@@ -10,6 +10,9 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core;
+using namespace decoderscope::tokenizer;
+
 // What an edit does to the logits, by two runs of the engine and a comparison of every number.
 struct OutputByHand {
     double largest = 0.0;

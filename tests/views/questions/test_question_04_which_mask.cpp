@@ -3,6 +3,7 @@
 #include "tests/views/driver.h"
 
 using namespace decoderscope;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;

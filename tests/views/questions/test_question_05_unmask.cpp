@@ -5,6 +5,9 @@
 #include "tests/views/questions/output_by_hand.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 TEST_CASE("question 5: a right click on a masked cell un-masks it, and a line says what that does to the output") {

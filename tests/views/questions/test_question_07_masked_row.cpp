@@ -5,6 +5,8 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::Driver;
 

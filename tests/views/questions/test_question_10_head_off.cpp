@@ -9,6 +9,9 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 TEST_CASE("question 10: head 3 is switched off by its key, and a line says what that does to the output") {

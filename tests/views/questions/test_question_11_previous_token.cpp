@@ -8,6 +8,8 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 

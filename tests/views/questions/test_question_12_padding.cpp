@@ -5,6 +5,7 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::Driver;
 

@@ -10,6 +10,11 @@
 #include <numeric>
 
 using namespace decoderscope;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::tokenizer;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;

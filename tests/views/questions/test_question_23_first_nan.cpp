@@ -7,6 +7,9 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::Driver;
 
 TEST_CASE("question 23: one gesture names the first cell that is NaN and why, and a click goes there") {

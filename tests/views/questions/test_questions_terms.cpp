@@ -10,6 +10,8 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
 using decoderscope::testing::as_seen;
 using decoderscope::testing::Learner;
 

@@ -7,6 +7,9 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::as_seen;
 using decoderscope::testing::Learner;
 

@@ -11,6 +11,10 @@
 // What the tests of languages share. Those of their layout need a font of the language; without one, they say so.
 namespace decoderscope::testing {
 
+using namespace decoderscope::core::language;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
+
 inline const char* no_variables(const char*) { return nullptr; }
 
 // A language that is spoken while this lives.

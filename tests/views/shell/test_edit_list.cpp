@@ -8,6 +8,8 @@
 #include <string_view>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::Driver;
 
 namespace {

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::Driver;
 
 namespace {

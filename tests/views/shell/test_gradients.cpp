@@ -5,6 +5,9 @@
 #include "tests/views/layout_check.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -13,6 +13,10 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views::input;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -10,6 +10,10 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::as_seen;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;

@@ -10,6 +10,14 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::mutations::lists;
+using namespace decoderscope::views::diff;
+using namespace decoderscope::views::generate;
+using namespace decoderscope::views::norms;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -9,6 +9,10 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::load;
+using namespace decoderscope::views::shell;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

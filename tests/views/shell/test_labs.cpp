@@ -12,6 +12,11 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::core;
+using namespace decoderscope::views::dialogs;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

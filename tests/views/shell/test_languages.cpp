@@ -15,6 +15,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::language;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

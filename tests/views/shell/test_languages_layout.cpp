@@ -9,6 +9,8 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 TEST_CASE("in every language, text neither overlaps nor leaves the window: each tab, each dialog, the presentation") {

@@ -10,6 +10,10 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views::lesson_panel;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 TEST_CASE("in every language, lessons neither overlap nor leave the window, in the presentation, too") {

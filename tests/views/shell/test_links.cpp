@@ -13,6 +13,13 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views::dialogs;
+using namespace decoderscope::views::lesson_panel;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 // Texts on the screen are read without their spaces.

@@ -9,6 +9,10 @@
 #include <utility>
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

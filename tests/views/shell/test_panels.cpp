@@ -6,6 +6,8 @@
 #include "tests/views/layout_check.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
 

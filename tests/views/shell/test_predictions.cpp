@@ -15,6 +15,11 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views::input;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

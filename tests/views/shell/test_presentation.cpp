@@ -4,6 +4,7 @@
 #include "tests/views/layout_check.h"
 
 using namespace decoderscope;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
 using decoderscope::testing::kScreens;

@@ -13,6 +13,13 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core::report;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

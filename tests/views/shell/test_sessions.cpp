@@ -9,6 +9,11 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core;
+using namespace decoderscope::views::norms;
+using namespace decoderscope::views::request;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 

@@ -11,6 +11,8 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace decoderscope {
+
+using namespace decoderscope::views;
 namespace {
 
 // Dear ImGui with neither a window nor a GPU.

@@ -10,6 +10,8 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::Driver;
 
 namespace {

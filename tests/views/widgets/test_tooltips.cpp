@@ -6,6 +6,8 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

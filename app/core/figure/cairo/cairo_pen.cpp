@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 namespace {
 
@@ -296,4 +296,4 @@ void Pen::show(const std::vector<FaceRun>& runs, figure::Anchor anchor) {
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

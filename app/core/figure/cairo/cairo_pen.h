@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 // Releases Cairo's reference-counted objects.
 struct CairoRelease {
@@ -102,4 +102,4 @@ private:
     FigureFonts fonts_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

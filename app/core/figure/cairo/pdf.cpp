@@ -6,7 +6,7 @@
 
 #include <ostream>
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 Sentence pdf_obstacle() { return {}; }
 
@@ -26,4 +26,4 @@ void write_pdf(std::ostream& out, const Figure& figure) {
     check_cairo(cairo_surface_status(page.get()), "PDF");
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core {
 namespace {
 
 void write_image(std::ostream& out, cairo_surface_t* image) {
@@ -30,4 +30,4 @@ void write_png_pixels(std::ostream& out, Index width, Index height, std::span<co
     write_image(out, image_of(width, height, pixels).get());
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/message.h"
 
-namespace decoderscope {
+namespace decoderscope::core {
 
 Sentence pdf_obstacle() {
     return message("A browser draws no PDF. SVG keeps shapes and text as well; the desktop program writes both.");
@@ -12,4 +12,4 @@ Sentence pdf_obstacle() {
 
 void write_pdf(std::ostream&, const Figure&) { throw Error(pdf_obstacle()); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

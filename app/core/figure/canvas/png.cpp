@@ -67,7 +67,7 @@ EM_JS(void, canvas_pixels, (uint8_t* rgba, int width, int height), {
 });
 // clang-format on
 
-namespace decoderscope {
+namespace decoderscope::core {
 namespace {
 
 // ---- the file
@@ -182,4 +182,4 @@ void write_png_pixels(std::ostream& out, Index width, Index height, std::span<co
     encode(out, width, height, pixels);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core

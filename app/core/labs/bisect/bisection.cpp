@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 namespace {
 
@@ -36,7 +36,7 @@ struct Checked {
     }
 };
 
-Mutation both(const Mutation& a, const Mutation& b) {
+mutations::Mutation both(const mutations::Mutation& a, const mutations::Mutation& b) {
     return {.name = b.name,
             .cause = b.cause,
             .configure =
@@ -59,7 +59,9 @@ Mutation both(const Mutation& a, const Mutation& b) {
 
 // Whether a recorded difference may be no more than another way of writing the same: a match that is known by its own
 // name is meant literally.
-bool is_literal(const Match& match) { return match.basis == Basis::name && match.strictness == Strictness::exact; }
+bool is_literal(const trace::Match& match) {
+    return match.basis == trace::Basis::name && match.strictness == trace::Strictness::exact;
+}
 
 bool makes_scores(const Step& step) {
     return !step.attention.empty() &&
@@ -67,7 +69,7 @@ bool makes_scores(const Step& step) {
 }
 
 // Token numbers and masks are what a model is given, not what it computes.
-bool is_computed(const TraceTensor& tensor) { return tensor.dtype.find('F') != std::string::npos; }
+bool is_computed(const trace::TraceTensor& tensor) { return tensor.dtype.find('F') != std::string::npos; }
 
 // Scores and what they are made from may be written otherwise (the scale in the query, positions counted from
 // elsewhere) as long as the pattern is the same.
@@ -75,7 +77,7 @@ void forgive(std::vector<TensorCheck>& checks, const Plan& plan) {
     std::map<std::string, bool> same_pattern;
     for (const TensorCheck& check : checks) {
         const Step& step = plan[check.match.step];
-        const bool as_softmax = check.match.strictness == Strictness::as_softmax;
+        const bool as_softmax = check.match.strictness == trace::Strictness::as_softmax;
         if (!check.is_computed || (!step.is_pattern && !as_softmax)) continue;
         const auto known = same_pattern.find(step.attention);
         const bool before = known == same_pattern.end() || known->second;
@@ -139,16 +141,17 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
 }
 
 // Whether the trace goes on to the loss, as one of ours may.
-bool holds_loss(const Trace& trace) {
+bool holds_loss(const trace::Trace& trace) {
     return std::ranges::any_of(trace.tensors,
-                               [](const TraceTensor& tensor) { return tensor.name == "loss_per_token"; });
+                               [](const trace::TraceTensor& tensor) { return tensor.name == "loss_per_token"; });
 }
 bool has_loss(const Scenario& scenario) { return scenario.config().lm_head && !scenario.inputs.tokens.empty(); }
 
 // All that is worked with on one model and one trace.
 class Bisecting {
 public:
-    Bisecting(const Scenario& scenario, const Trace& trace, const BisectOptions& options, BisectProgress* progress)
+    Bisecting(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options,
+              BisectProgress* progress)
         : scenario_(scenario),
           trace_(trace),
           chosen_(options.chosen),
@@ -160,7 +163,7 @@ public:
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
         known_.parameters = names_of_theirs();
         for (const Step& step : plan->steps())
-            if (const std::string other = transformer_lens_name(*plan, step); !other.empty())
+            if (const std::string other = diff::transformer_lens_name(*plan, step); !other.empty())
                 known_.aliases.emplace(other, step.name);
         base_.run = execute(plan);
         co_yield kPause;
@@ -189,43 +192,45 @@ public:
 private:
     // ---- runs
 
-    [[nodiscard]] std::shared_ptr<const Plan> plan_with(const Mutation* mutation, const GivenTensors& given) const {
-        PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
-                            scenario_.dropout_seed};
+    [[nodiscard]] std::shared_ptr<const Plan> plan_with(const mutations::Mutation* mutation,
+                                                        const GivenTensors& given) const {
+        decoder::PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
+                                     scenario_.dropout_seed};
         request.mutation = mutation;
         // On given inputs only the way there is of interest.
         if (given.empty()) request.gradients_of = gradients_of_;
         request.given = given.empty() ? nullptr : &given;
-        return plan_decoder(request);
+        return decoder::plan_decoder(request);
     }
 
     // What each stored parameter of theirs is: recognised from the trace's own, else as for the model's file.
-    [[nodiscard]] Mapping names_of_theirs() const {
+    [[nodiscard]] load::names::Mapping names_of_theirs() const {
         if (!trace_.parameters.empty()) {
-            Shapes shapes;
-            for (const TraceTensor& parameter : trace_.parameters) shapes.emplace(parameter.name, parameter.shape);
+            load::names::Shapes shapes;
+            for (const trace::TraceTensor& parameter : trace_.parameters)
+                shapes.emplace(parameter.name, parameter.shape);
             try {
-                return recognise_names(shapes, scenario_.model()->answers).mapping;
+                return load::names::recognise_names(shapes, scenario_.model()->answers).mapping;
             } catch (const Error&) {  // what the names don't say, calls and values may
             }
         }
-        const Model& model = *scenario_.model();
+        const load::Model& model = *scenario_.model();
         return model.mapping.empty() ? model.recognised.names.mapping : model.mapping;
     }
 
     // ---- checks
 
     void align_base() {
-        Alignment alignment = align(base_.run->plan(), trace_, known_);
-        align_by_values(alignment, base_.run->plan(), trace_, [&](const Match& match) {
+        trace::Alignment alignment = trace::align(base_.run->plan(), trace_, known_);
+        trace::align_by_values(alignment, base_.run->plan(), trace_, [&](const trace::Match& match) {
             const TensorCheck check = checked(*base_.run, base_.run->plan()[match.step].name, match);
             return check.is_computed && !check.differs && check.largest < std::numeric_limits<double>::infinity();
         });
         apply_choices(alignment.matches, chosen_, base_.run->plan(), trace_);
-        for (const Match& match : alignment.matches)
-            if (match.basis == Basis::value || match.basis == Basis::place)
+        for (const trace::Match& match : alignment.matches)
+            if (match.basis == trace::Basis::value || match.basis == trace::Basis::place)
                 by_numbers_.emplace_back(base_.run->plan()[match.step].name, match);
-        check_not_empty(trace_);
+        trace::check_not_empty(trace_);
         if (alignment.matches.empty())
             throw Error("{path}: none of its {count} tensors is one of the model's, by name, by module or by value",
                         {{"path", trace_.path}, {"count", trace_.tensors.size()}});
@@ -233,29 +238,29 @@ private:
         check_all(base_, alignment.matches);
     }
 
-    [[nodiscard]] std::vector<std::size_t> unmatched_by(const std::vector<Match>& matches) const {
+    [[nodiscard]] std::vector<std::size_t> unmatched_by(const std::vector<trace::Match>& matches) const {
         std::set<std::size_t> matched;
-        for (const Match& match : matches) matched.insert(match.tensor);
+        for (const trace::Match& match : matches) matched.insert(match.tensor);
         std::vector<std::size_t> unmatched;
         for (std::size_t i = 0; i < trace_.tensors.size(); ++i)
             if (!matched.contains(i)) unmatched.push_back(i);
         return unmatched;
     }
 
-    [[nodiscard]] TensorCheck checked(const Run& run, const std::string& name, const Match& match) const {
+    [[nodiscard]] TensorCheck checked(const Run& run, const std::string& name, const trace::Match& match) const {
         return check_tensor(run, name, match, trace_.tensors[match.tensor], tolerance_);
     }
 
-    void check_all(Checked& to, const std::vector<Match>& matches) const {
-        for (const Match& match : matches)
+    void check_all(Checked& to, const std::vector<trace::Match>& matches) const {
+        for (const trace::Match& match : matches)
             to.checks.push_back(checked(*to.run, to.run->plan()[match.step].name, match));
         forgive(to.checks, to.run->plan());
         blame_readers(to.checks);
     }
 
     // Another plan is aligned anew: what a norm reads depends on where it stands.
-    [[nodiscard]] std::vector<Match> matches_under(const Plan& plan) const {
-        std::vector<Match> matches = align(plan, trace_, known_).matches;
+    [[nodiscard]] std::vector<trace::Match> matches_under(const Plan& plan) const {
+        std::vector<trace::Match> matches = trace::align(plan, trace_, known_).matches;
         for (const auto& [name, match] : by_numbers_) {
             const Ref step = plan.find(name);
             if (step == nullptr) continue;
@@ -274,12 +279,12 @@ private:
     };
 
     // A run with a mistake in it; nothing where it doesn't fit the model, or changes nothing before the difference.
-    [[nodiscard]] std::optional<Checked> with(const Mutation& mutation, const Checked& before,
+    [[nodiscard]] std::optional<Checked> with(const mutations::Mutation& mutation, const Checked& before,
                                               StepId difference) const {
         try {
             Checked changed;
             const std::shared_ptr<const Plan> plan = plan_with(&mutation, {});
-            const Ref first = first_changed(before.run->plan(), *plan);
+            const Ref first = mutations::first_changed(before.run->plan(), *plan);
             if (first == nullptr || first->id > difference) return std::nullopt;
             changed.run = execute(plan, {.previous = before.run.get()});
             check_all(changed, matches_under(*plan));
@@ -290,8 +295,8 @@ private:
         }
     }
 
-    [[nodiscard]] std::optional<Tried> tried(const Mutation& mutation, const Mutation& whole, const Checked& before,
-                                             std::size_t at) const {
+    [[nodiscard]] std::optional<Tried> tried(const mutations::Mutation& mutation, const mutations::Mutation& whole,
+                                             const Checked& before, std::size_t at) const {
         const TensorCheck& wrong = before.checks[at];
         auto changed = with(whole, before, wrong.match.step);
         if (!changed) return std::nullopt;
@@ -335,12 +340,12 @@ private:
         return rank(a) < rank(b);
     }
 
-    Resumable<std::vector<Tried>> causes_of(const Checked& before, const Mutation& already) const {
+    Resumable<std::vector<Tried>> causes_of(const Checked& before, const mutations::Mutation& already) const {
         std::vector<Tried> all;
-        if (progress_ != nullptr) progress_->all += mutations().size();
+        if (progress_ != nullptr) progress_->all += mutations::mutations().size();
         const std::size_t at = *before.first();
         const double wrong = before.checks[at].relative;
-        for (const Mutation& mutation : mutations()) {
+        for (const mutations::Mutation& mutation : mutations::mutations()) {
             auto result = tried(mutation, both(already, mutation), before, at);
             if (result && (result->cause.explains || result->cause.remains < 0.5 * wrong))
                 all.push_back(std::move(*result));
@@ -353,7 +358,7 @@ private:
 
     Resumable<Done> seek(Bisection& result) const {
         constexpr std::size_t kShown = 8, kFaults = 3;
-        Mutation already = {.name = "none", .cause = message("Nothing is changed.")};
+        mutations::Mutation already = {.name = "none", .cause = message("Nothing is changed.")};
         Checked before = base_;
         for (std::size_t fault = 0; fault < kFaults; ++fault) {
             std::vector<Tried> causes = co_await causes_of(before, already);
@@ -369,7 +374,7 @@ private:
                 result.further.push_back(causes.front().cause);
             }
             if (causes.empty() || !causes.front().cause.explains || causes.front().cause.all_agree) co_return Done{};
-            already = both(already, *find_mutation(causes.front().cause.name));
+            already = both(already, *mutations::find_mutation(causes.front().cause.name));
             before = std::move(causes.front().checked);
         }
         co_return Done{};
@@ -381,13 +386,13 @@ private:
         const TensorCheck& wrong = base_.checks[*base_.first()];
         const Step& step = base_.run->plan()[wrong.match.step];
         const auto both =
-            laid_out(base_.run->value(step.id), trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
+            trace::laid_out(base_.run->value(step.id), trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
         if (!both || wrong.other_shape) return std::nullopt;
         const bool sum = step.part == Part::add && step.operands_as(OperandRole::update).size() == 1;
         Tensor before;
         if (sum)
-            if (const auto stream = laid_out(base_.run->operand(step, OperandRole::stream),
-                                             trace_.tensors[wrong.match.tensor].values, wrong.match.placed))
+            if (const auto stream = trace::laid_out(base_.run->operand(step, OperandRole::stream),
+                                                    trace_.tensors[wrong.match.tensor].values, wrong.match.placed))
                 before = stream->ours;
         std::size_t zeros = 0, scaled = 0;
         double factor = 0.0;
@@ -440,7 +445,7 @@ private:
             Checked alone;
             alone.run = execute(plan_with(nullptr, given));
             // Aligned as before: a given input is no longer what the block before it left.
-            std::vector<Match> matches;
+            std::vector<trace::Match> matches;
             const std::size_t forward = alone.run->plan().steps().size();
             for (const TensorCheck& check : base_.checks)
                 if (check.match.step < forward && check.ours == alone.run->plan()[check.match.step].name)
@@ -474,40 +479,40 @@ private:
             origin = step.operand(OperandRole::stream).value_or(origin);
         for (const TensorCheck& check : base_.checks) {
             if (check.match.step != step.id && check.match.step != origin) continue;
-            const auto both =
-                laid_out(base_.run->value(step.id), trace_.tensors[check.match.tensor].values, check.match.placed);
+            const auto both = trace::laid_out(base_.run->value(step.id), trace_.tensors[check.match.tensor].values,
+                                              check.match.placed);
             if (both && shape_text(both->theirs.axes()) == shape_text(plan[step.id].axes)) return both->theirs;
         }
         return std::nullopt;
     }
 
     const Scenario& scenario_;
-    const Trace& trace_;
+    const trace::Trace& trace_;
     const std::vector<ChosenMatch>& chosen_;
     BisectProgress* progress_;
     double tolerance_;
     std::string gradients_of_;  // the loss, where it was recorded: its targets may be wrong
-    KnownNames known_;
+    trace::KnownNames known_;
     Checked base_;
-    std::vector<std::pair<std::string, Match>> by_numbers_;
+    std::vector<std::pair<std::string, trace::Match>> by_numbers_;
 };
 
 }  // namespace
 
-double usual_tolerance(const Trace& trace) {
+double usual_tolerance(const trace::Trace& trace) {
     const std::string_view precision = trace.precision();
     return precision == "BF16" ? 8e-2 : precision == "F16" ? 1e-2 : 1e-4;
 }
 
-Bisection bisect(const Scenario& scenario, const Trace& trace, const BisectOptions& options) {
+Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options) {
     Bisecting bisecting(scenario, trace, options, nullptr);
     return finished(bisecting.found(options.seek_causes));
 }
 
-Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const Trace> trace, BisectOptions options,
-                                      std::shared_ptr<BisectProgress> progress) {
+Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
+                                      BisectOptions options, std::shared_ptr<BisectProgress> progress) {
     Bisecting bisecting(scenario, *trace, options, progress.get());
     co_return co_await bisecting.found(options.seek_causes);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

@@ -14,7 +14,7 @@
 #include <vector>
 
 // Where and why a recording of another program differs from what is computed here.
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 // A mistake that was tried as the cause.
 struct Cause {
@@ -65,12 +65,12 @@ struct BisectProgress {
 };
 
 // 1e-4, and more for half precision.
-[[nodiscard]] double usual_tolerance(const Trace& trace);
+[[nodiscard]] double usual_tolerance(const trace::Trace& trace);
 
 // Compares a scenario's run with a trace. Throws Error if nothing in the trace is one of its tensors.
-[[nodiscard]] Bisection bisect(const Scenario& scenario, const Trace& trace, const BisectOptions& options = {});
+[[nodiscard]] Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options = {});
 // The same with a pause after each run; `progress` may be nullptr.
-[[nodiscard]] Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const Trace> trace,
+[[nodiscard]] Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
                                                     BisectOptions options, std::shared_ptr<BisectProgress> progress);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 namespace {
 
@@ -22,33 +22,33 @@ std::string measure(double value) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(value > 0.0 ? "inf" : "nan"); }
 
-const char* basis_word(Basis basis) {
+const char* basis_word(trace::Basis basis) {
     switch (basis) {
-        case Basis::name:
+        case trace::Basis::name:
             return "name";
-        case Basis::call:
+        case trace::Basis::call:
             return "call";
-        case Basis::value:
+        case trace::Basis::value:
             return "value";
-        case Basis::place:
+        case trace::Basis::place:
             return "place";
-        case Basis::chosen:
+        case trace::Basis::chosen:
             return "chosen";
     }
     return "";
 }
 
-Phrase basis_phrase(Basis basis) {
+Phrase basis_phrase(trace::Basis basis) {
     switch (basis) {
-        case Basis::name:
+        case trace::Basis::name:
             return message("its name");
-        case Basis::call:
+        case trace::Basis::call:
             return message("the call that it was recorded in");
-        case Basis::value:
+        case trace::Basis::value:
             return message("its numbers");
-        case Basis::place:
+        case trace::Basis::place:
             return message("its place in the order");
-        case Basis::chosen:
+        case trace::Basis::chosen:
             return message("your choice");
     }
     return Phrase("");
@@ -232,4 +232,4 @@ std::string bisection_json(const Bisection& bisection) {
     return json.dump(1) + "\n";
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 // A bisection as the command line prints it.
 [[nodiscard]] std::string bisection_text(const Bisection& bisection);
@@ -25,4 +25,4 @@ namespace decoderscope {
 // The same as the contract's JSON: first, theirs, largest, cell, agreed_before, unmatched; and what else was found.
 [[nodiscard]] std::string bisection_json(const Bisection& bisection);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

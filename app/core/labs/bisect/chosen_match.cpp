@@ -4,16 +4,17 @@
 #include <array>
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 namespace {
 
 // How a tensor may lie, beyond what the two shapes say: as it is first.
-std::optional<Placed> place_for(const Step& step, const TraceTensor& tensor) {
-    static const std::array<Placed, 4> ways = {Placed{}, Placed{.turned = true}, Placed{.broadcast = true},
-                                               Placed{.first_of_batch = true}};
-    for (const Placed& way : ways)
-        if (can_be_laid_out(step.axes, tensor.values.axes(), way)) return way;
+std::optional<trace::Placed> place_for(const Step& step, const trace::TraceTensor& tensor) {
+    static const std::array<trace::Placed, 4> ways = {trace::Placed{}, trace::Placed{.turned = true},
+                                                      trace::Placed{.broadcast = true},
+                                                      trace::Placed{.first_of_batch = true}};
+    for (const trace::Placed& way : ways)
+        if (trace::can_be_laid_out(step.axes, tensor.values.axes(), way)) return way;
     return std::nullopt;
 }
 
@@ -21,36 +22,36 @@ bool is_comparable(const Step& step) { return step.role != Role::parameter && st
 
 }  // namespace
 
-void apply_choices(std::vector<Match>& matches, const std::vector<ChosenMatch>& choices, const Plan& plan,
-                   const Trace& trace) {
+void apply_choices(std::vector<trace::Match>& matches, const std::vector<ChosenMatch>& choices, const Plan& plan,
+                   const trace::Trace& trace) {
     for (const ChosenMatch& choice : choices) {
-        const auto found = std::ranges::find(trace.tensors, choice.theirs, &TraceTensor::name);
+        const auto found = std::ranges::find(trace.tensors, choice.theirs, &trace::TraceTensor::name);
         if (found == trace.tensors.end()) continue;
         const auto tensor = static_cast<std::size_t>(found - trace.tensors.begin());
-        const auto of_it = [&](const Match& match) { return match.tensor == tensor; };
+        const auto of_it = [&](const trace::Match& match) { return match.tensor == tensor; };
         if (choice.ours.empty()) {
             std::erase_if(matches, of_it);
             continue;
         }
         const Ref step = plan.find(choice.ours);
         if (step == nullptr) continue;
-        const auto known =
-            std::ranges::find_if(matches, [&](const Match& match) { return of_it(match) && match.step == step->id; });
-        const std::optional<Placed> placed =
+        const auto known = std::ranges::find_if(
+            matches, [&](const trace::Match& match) { return of_it(match) && match.step == step->id; });
+        const std::optional<trace::Placed> placed =
             known != matches.end() ? std::optional(known->placed) : place_for(*step, *found);
         if (!placed) continue;
-        const Strictness strictness = known != matches.end() ? known->strictness : Strictness::exact;
+        const trace::Strictness strictness = known != matches.end() ? known->strictness : trace::Strictness::exact;
         std::erase_if(matches, of_it);
-        matches.push_back({step->id, tensor, *placed, Basis::chosen, strictness});
+        matches.push_back({step->id, tensor, *placed, trace::Basis::chosen, strictness});
     }
-    std::ranges::stable_sort(matches, {}, &Match::step);
+    std::ranges::stable_sort(matches, {}, &trace::Match::step);
 }
 
-std::vector<std::string> possible_steps(const Plan& plan, const TraceTensor& tensor) {
+std::vector<std::string> possible_steps(const Plan& plan, const trace::TraceTensor& tensor) {
     std::vector<std::string> names;
     for (const Step& step : plan.steps())
         if (is_comparable(step) && place_for(step, tensor)) names.push_back(step.name);
     return names;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 // A match that the user changed: a recorded tensor, and the step that it is; an empty name: none of ours.
 struct ChosenMatch {
@@ -25,10 +25,10 @@ struct BisectQuestion {
 
 // Puts the choices in place of what was aligned. A choice whose tensor or step isn't there, or whose shapes don't fit,
 // changes nothing.
-void apply_choices(std::vector<Match>& matches, const std::vector<ChosenMatch>& choices, const Plan& plan,
-                   const Trace& trace);
+void apply_choices(std::vector<trace::Match>& matches, const std::vector<ChosenMatch>& choices, const Plan& plan,
+                   const trace::Trace& trace);
 
 // The steps that a recorded tensor may be, by their shapes alone, in the order of computation.
-[[nodiscard]] std::vector<std::string> possible_steps(const Plan& plan, const TraceTensor& tensor);
+[[nodiscard]] std::vector<std::string> possible_steps(const Plan& plan, const trace::TraceTensor& tensor);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

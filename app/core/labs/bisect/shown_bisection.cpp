@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 namespace {
 
@@ -17,14 +17,15 @@ struct ProgressOfBisection {
 };
 
 std::shared_ptr<BisectProgress> progress_of(Derived& derived, const Snapshot& shown,
-                                            const std::shared_ptr<const Trace>& trace, const BisectQuestion& question) {
+                                            const std::shared_ptr<const trace::Trace>& trace,
+                                            const BisectQuestion& question) {
     return derived
         .get<ProgressOfBisection>({shown.run, trace}, std::tie(question), [] { return ProgressOfBisection(); })
         ->of;
 }
 
-Resumable<ShownBisection> bisected(Scenario scenario, std::shared_ptr<const Trace> trace, BisectQuestion question,
-                                   std::shared_ptr<BisectProgress> progress) {
+Resumable<ShownBisection> bisected(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
+                                   BisectQuestion question, std::shared_ptr<BisectProgress> progress) {
     ShownBisection shown;
     try {
         BisectOptions options{.tolerance = question.tolerance, .chosen = question.chosen};
@@ -41,13 +42,14 @@ Resumable<ShownBisection> bisected(Scenario scenario, std::shared_ptr<const Trac
 }  // namespace
 
 Value<ShownBisection> shown_bisection(Derived& derived, const Snapshot& shown,
-                                      const std::shared_ptr<const Trace>& trace, const BisectQuestion& question) {
+                                      const std::shared_ptr<const trace::Trace>& trace,
+                                      const BisectQuestion& question) {
     return derived.later<ShownBisection>({shown.run, trace}, std::tie(question), [&] {
         return bisected(shown.scenario, trace, question, progress_of(derived, shown, trace, question));
     });
 }
 
-double bisection_progress(Derived& derived, const Snapshot& shown, const std::shared_ptr<const Trace>& trace,
+double bisection_progress(Derived& derived, const Snapshot& shown, const std::shared_ptr<const trace::Trace>& trace,
                           const BisectQuestion& question) {
     const std::shared_ptr<BisectProgress> progress = progress_of(derived, shown, trace, question);
     const std::size_t all = progress->all;
@@ -55,11 +57,11 @@ double bisection_progress(Derived& derived, const Snapshot& shown, const std::sh
 }
 
 Value<PossibleSteps> shown_possible_steps(Derived& derived, const Snapshot& shown,
-                                          const std::shared_ptr<const Trace>& trace, const std::string& tensor) {
+                                          const std::shared_ptr<const trace::Trace>& trace, const std::string& tensor) {
     return derived.get<PossibleSteps>({shown.run, trace}, std::tie(tensor), [&] {
-        const TraceTensor* found = trace->find(tensor);
+        const trace::TraceTensor* found = trace->find(tensor);
         return found == nullptr ? PossibleSteps() : PossibleSteps{possible_steps(shown.run->plan(), *found)};
     });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

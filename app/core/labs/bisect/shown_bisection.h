@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 // A bisection of the model that is shown, as the window asks for it.
 struct ShownBisection {
@@ -23,18 +23,19 @@ struct ShownBisection {
 // Empty while it is under way; not asking for it any more cancels it. Without a recorded input that fits the model it
 // runs on the model's own.
 [[nodiscard]] Value<ShownBisection> shown_bisection(Derived& derived, const Snapshot& shown,
-                                                    const std::shared_ptr<const Trace>& trace,
+                                                    const std::shared_ptr<const trace::Trace>& trace,
                                                     const BisectQuestion& question);
 // How much of it is done, from 0 to 1.
 [[nodiscard]] double bisection_progress(Derived& derived, const Snapshot& shown,
-                                        const std::shared_ptr<const Trace>& trace, const BisectQuestion& question);
+                                        const std::shared_ptr<const trace::Trace>& trace,
+                                        const BisectQuestion& question);
 
 // The steps that a recorded tensor may be.
 struct PossibleSteps {
     std::vector<std::string> names;
 };
 [[nodiscard]] Value<PossibleSteps> shown_possible_steps(Derived& derived, const Snapshot& shown,
-                                                        const std::shared_ptr<const Trace>& trace,
+                                                        const std::shared_ptr<const trace::Trace>& trace,
                                                         const std::string& tensor);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 namespace {
 
@@ -27,7 +27,7 @@ double scale_of(const Tensor& ours, const Tensor& theirs, const Tensor& kept) {
     return scale;
 }
 
-void note(TensorCheck& check, const LaidOut& both, std::size_t at, double distance) {
+void note(TensorCheck& check, const trace::LaidOut& both, std::size_t at, double distance) {
     if (distance <= check.largest) return;
     check.largest = distance;
     check.cell = both.ours.cell(static_cast<Index>(at));
@@ -42,7 +42,7 @@ void judge(TensorCheck& check, double scale, double tolerance) {
 }
 
 // Number by number. Hidden scores are relative to the fill, or a fill of −1e9 would make all others nothing.
-void check_exactly(TensorCheck& check, const LaidOut& both, const Tensor& kept, double tolerance) {
+void check_exactly(TensorCheck& check, const trace::LaidOut& both, const Tensor& kept, double tolerance) {
     const double scale = scale_of(both.ours, both.theirs, kept);
     for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
         const float ours = both.ours.values()[i], theirs = both.theirs.values()[i];
@@ -64,7 +64,7 @@ double median(std::vector<double>& values) {
 
 // As the softmax sees them: what is hidden has no weight, whatever it was filled with, and a number that is added to a
 // whole row is nothing.
-void check_as_softmax(TensorCheck& check, const LaidOut& both, const Tensor& kept, double tolerance) {
+void check_as_softmax(TensorCheck& check, const trace::LaidOut& both, const Tensor& kept, double tolerance) {
     const auto ours = both.ours.values(), theirs = both.theirs.values();
     const auto width = static_cast<std::size_t>(both.ours.axes().back().size);
     const double scale = scale_of(both.ours, both.ours, kept);
@@ -88,7 +88,7 @@ void check_as_softmax(TensorCheck& check, const LaidOut& both, const Tensor& kep
 }
 
 // The factor by which theirs is ours, by least squares.
-double factor_between(const LaidOut& both) {
+double factor_between(const trace::LaidOut& both) {
     double product = 0.0, square = 0.0;
     for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
         const auto ours = static_cast<double>(both.ours.values()[i]);
@@ -98,11 +98,11 @@ double factor_between(const LaidOut& both) {
     return square > 0.0 ? product / square : 1.0;
 }
 
-void check_up_to_factor(TensorCheck& check, const LaidOut& both, double tolerance) {
+void check_up_to_factor(TensorCheck& check, const trace::LaidOut& both, double tolerance) {
     check_exactly(check, both, {}, tolerance);
     const double factor = factor_between(both);
     if (!check.differs || !(factor > 0.0) || !std::isfinite(factor)) return;
-    LaidOut scaled = both;
+    trace::LaidOut scaled = both;
     for (float& value : scaled.ours.writable()) value = static_cast<float>(static_cast<double>(value) * factor);
     TensorCheck again;
     check_exactly(again, scaled, {}, tolerance);
@@ -115,8 +115,8 @@ void check_up_to_factor(TensorCheck& check, const LaidOut& both, double toleranc
 
 }  // namespace
 
-TensorCheck check_tensor(const Run& run, const std::string& name, const Match& match, const TraceTensor& theirs,
-                         double tolerance) {
+TensorCheck check_tensor(const Run& run, const std::string& name, const trace::Match& match,
+                         const trace::TraceTensor& theirs, double tolerance) {
     TensorCheck check = {.match = match, .ours = name, .theirs = theirs.name};
     const Ref step = run.plan().find(name);
     const Tensor ours = step == nullptr ? Tensor() : run.value(step->id);
@@ -124,7 +124,7 @@ TensorCheck check_tensor(const Run& run, const std::string& name, const Match& m
         check.is_computed = false;
         return check;
     }
-    const auto both = laid_out(ours, theirs.values, match.placed);
+    const auto both = trace::laid_out(ours, theirs.values, match.placed);
     if (!both) {
         check.other_shape = check.differs = true;
         check.largest = check.relative = std::numeric_limits<double>::infinity();
@@ -132,11 +132,11 @@ TensorCheck check_tensor(const Run& run, const std::string& name, const Match& m
     }
     const bool masked = step->masked_by && *step->masked_by != step->id && step->is_scores;
     const Tensor mask = masked ? run.value(*step->masked_by) : Tensor();
-    const auto kept = mask.empty() ? std::nullopt : laid_out(mask, theirs.values, match.placed);
+    const auto kept = mask.empty() ? std::nullopt : trace::laid_out(mask, theirs.values, match.placed);
     const Tensor keeps = kept ? kept->ours : Tensor();
-    if (match.strictness == Strictness::as_softmax)
+    if (match.strictness == trace::Strictness::as_softmax)
         check_as_softmax(check, *both, keeps, tolerance);
-    else if (match.strictness == Strictness::up_to_factor)
+    else if (match.strictness == trace::Strictness::up_to_factor)
         check_up_to_factor(check, *both, tolerance);
     else
         check_exactly(check, *both, keeps, tolerance);
@@ -189,4 +189,4 @@ std::vector<std::string> operand_names(const Plan& plan, const std::string& name
     return names;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::bisect {
 
 // How one recorded tensor differs from the step that it was aligned with.
 struct TensorCheck {
-    Match match;
+    trace::Match match;
     std::string ours, theirs;  // their names
     bool is_computed = true;   // the run has the step; without it nothing is compared
     bool other_shape = false;
@@ -24,8 +24,8 @@ struct TensorCheck {
 };
 
 // Compares a match under a run. The run's plan may be another than the one that was aligned: the step is found by name.
-[[nodiscard]] TensorCheck check_tensor(const Run& run, const std::string& step, const Match& match,
-                                       const TraceTensor& theirs, double tolerance);
+[[nodiscard]] TensorCheck check_tensor(const Run& run, const std::string& step, const trace::Match& match,
+                                       const trace::TraceTensor& theirs, double tolerance);
 
 // How a cell is computed, a line for each quantity on the way, with the largest few of its terms. Empty if the run has
 // no such step or cell.
@@ -34,4 +34,4 @@ struct TensorCheck {
 // The names of the steps that a step reads.
 [[nodiscard]] std::vector<std::string> operand_names(const Plan& plan, const std::string& step);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::bisect

@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 namespace {
 
@@ -28,7 +28,7 @@ public:
     Attributing(const Run& run, Index batch, Index position, Index token, std::optional<Index> minus)
         : run_(run),
           plan_(run.plan()),
-          paths_(direct_paths(run)),
+          paths_(step::direct_paths(run)),
           batch_(batch),
           position_(position),
           token_(token),
@@ -57,20 +57,20 @@ private:
         return id;
     }
 
-    [[nodiscard]] double towards(const DirectPath& path, const Row& row) const {
-        const Row carried = along_path(run_, path, batch_, position_, row);
-        const double logit = towards_token(run_, *paths_.head, carried, token_);
-        return minus_ ? logit - towards_token(run_, *paths_.head, carried, *minus_) : logit;
+    [[nodiscard]] double towards(const step::DirectPath& path, const Row& row) const {
+        const Row carried = step::along_path(run_, path, batch_, position_, row);
+        const double logit = step::towards_token(run_, *paths_.head, carried, token_);
+        return minus_ ? logit - step::towards_token(run_, *paths_.head, carried, *minus_) : logit;
     }
 
-    double add(Contribution term, const DirectPath& path, const Tensor& rows) {
+    double add(Contribution term, const step::DirectPath& path, const Tensor& rows) {
         term.logit = towards(path, row_of(rows, batch_, position_));
         made_.terms.push_back(term);
         return term.logit;
     }
 
     void add_update(const Step& origin, const Step& update) {
-        const DirectPath& path = paths_.of.at(update.id);
+        const step::DirectPath& path = paths_.of.at(update.id);
         const Tensor& rows = run_.value(update.id);
         if (origin.part == Part::mlp) {
             add({Contributor::mlp, update.name, update.layer}, path, rows);
@@ -87,7 +87,7 @@ private:
     // The step with what each head adds to an attention's output; nullptr if its heads don't simply add up (dropout).
     [[nodiscard]] Ref results_of(const Step& origin) const {
         const auto found =
-            std::ranges::find_if(plan_.steps(), [&](const Step& step) { return are_results_of(step, origin); });
+            std::ranges::find_if(plan_.steps(), [&](const Step& step) { return step::are_results_of(step, origin); });
         return found == plan_.steps().end() ? nullptr : &*found;
     }
 
@@ -95,7 +95,7 @@ private:
     void add_heads(const Step& results, const Step& origin, const Step& update) {
         Tensor rows = run_.value(results.id);
         if (rows.empty()) rows = results.operation.compute(run_.operands_of(results.id), results.axes);
-        const DirectPath& path = paths_.of.at(results.id);
+        const step::DirectPath& path = paths_.of.at(results.id);
         double heads = 0.0;
         for (Index head = 0; head < rows.dim(1); ++head) {
             const Index width = rows.dim(3), at = rows.offset(Cell{batch_, head, position_, 0});
@@ -150,7 +150,7 @@ private:
 
     const Run& run_;
     const Plan& plan_;
-    DirectPaths paths_;
+    step::DirectPaths paths_;
     Index batch_, position_, token_;
     std::optional<Index> minus_;
     Attribution made_;
@@ -159,7 +159,7 @@ private:
 }  // namespace
 
 Sentence attribution_obstacle(const Run& run) {
-    const DirectPaths paths = direct_paths(run);
+    const step::DirectPaths paths = step::direct_paths(run);
     if (paths.head != nullptr && !run.value(paths.head->id).empty()) return {};
     if (!run.value("logits").empty())
         return message(
@@ -172,4 +172,4 @@ Attribution direct_attribution(const Run& run, Index batch, Index position, Inde
     return Attributing(run, batch, position, token, minus).all();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

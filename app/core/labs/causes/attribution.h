@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 // Direct logit attribution: a logit as a sum of what each head, each MLP and the embedding wrote into the stream, along
 // the stream alone and by the final norm's own scale (app/core/labs/step/direct_path.h). The terms sum to the logit,
@@ -35,4 +35,4 @@ struct Attribution {
 [[nodiscard]] Attribution direct_attribution(const Run& run, Index batch, Index position, Index token,
                                              std::optional<Index> minus = std::nullopt);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

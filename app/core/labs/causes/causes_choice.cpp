@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 void check_number(const Run& run, const ChosenNumber& number) {
     const Ref step = run.plan().find(number.tensor);
@@ -55,18 +55,18 @@ Sentence name_of(const Scenario& scenario, const ResolvedNumber& number, NumberK
 }
 
 // Tokens that a text is made of, rather than marks of its beginning and end.
-bool is_ordinary(const Tokenizer& tokenizer, Index token) {
-    const SpecialTokens special = tokenizer.special();
+bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token) {
+    const tokenizer::SpecialTokens special = tokenizer.special();
     return token != special.pad && token != special.beginning && token != special.end;
 }
 
-Index next_ordinary(const Tokenizer& tokenizer, Index token, Index vocabulary) {
+Index next_ordinary(const tokenizer::Tokenizer& tokenizer, Index token, Index vocabulary) {
     for (Index step = 1; step < vocabulary; ++step)
         if (const Index next = (token + step) % vocabulary; is_ordinary(tokenizer, next)) return next;
     return (token + 1) % vocabulary;
 }
 
-Index first_ordinary(const Tokenizer& tokenizer, const Tensor& tokens, Index batch) {
+Index first_ordinary(const tokenizer::Tokenizer& tokenizer, const Tensor& tokens, Index batch) {
     for (Index i = 0; i < tokens.dim(1); ++i)
         if (is_ordinary(tokenizer, static_cast<Index>(tokens.at(Cell{batch, i})))) return i;
     return 0;
@@ -93,7 +93,7 @@ ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch, c
     const Tensor& logits = run.value("logits");
     ResolvedNumber number{.number = {}, .batch = batch};
     number.position = clamped(choice.position.value_or(last_position(scenario.inputs, batch)), logits.dim(1));
-    const std::vector<Answer> likely = likely_answers(run, batch, number.position, 2);
+    const std::vector<generate::Answer> likely = generate::likely_answers(run, batch, number.position, 2);
     const auto likely_token = [&](std::size_t rank) { return likely.size() > rank ? likely[rank].token : Index{0}; };
     number.token = clamped(choice.token.value_or(likely_token(0)), logits.dim(2));
     const Index other = number.token == likely_token(0) ? likely_token(1) : likely_token(0);
@@ -110,8 +110,8 @@ std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch,
     ChangedToken changed{.in_source = !inputs.encoder_tokens.empty()};
     const Tensor& tokens = changed.in_source ? inputs.encoder_tokens : inputs.tokens;
     if (tokens.empty()) return std::nullopt;
-    const Model& model = *scenario.model();
-    const Tokenizer& tokenizer = changed.in_source ? model.encoder_tokenizer : model.tokenizer;
+    const load::Model& model = *scenario.model();
+    const tokenizer::Tokenizer& tokenizer = changed.in_source ? model.encoder_tokenizer : model.tokenizer;
     const Index vocabulary = changed.in_source ? scenario.config().encoder_vocab_size : scenario.config().vocab_size;
     changed.position = clamped(choice.position.value_or(first_ordinary(tokenizer, tokens, batch)), tokens.dim(1));
     changed.before = static_cast<Index>(tokens.at(Cell{batch, changed.position}));
@@ -148,4 +148,4 @@ OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice
     return {};
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 // A number of a run that is asked about: a cell, or the difference of two cells of one tensor (of two logits).
 struct ChosenNumber {
@@ -88,4 +88,4 @@ struct OtherRun {
 };
 [[nodiscard]] OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

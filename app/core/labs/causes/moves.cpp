@@ -12,7 +12,7 @@
 #include <numeric>
 #include <span>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 namespace {
 
@@ -309,4 +309,4 @@ Resumable<Moves> measure_moves(Scenario scenario, std::shared_ptr<const Run> run
     co_return moves;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

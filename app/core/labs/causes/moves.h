@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 // What moves a number: its gradient by everything, as what it is (a slope at this one point), and beside it what doing
 // something really changes. The two often differ: over the heads of `reverse`, gradient times value has the sign of
@@ -77,4 +77,4 @@ struct Moves {
                                              Index batch, Index swaps, std::stop_token stop,
                                              std::atomic<std::size_t>* done = nullptr);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

@@ -3,7 +3,7 @@
 #include "engine/graph/substitution.h"
 #include "engine/tensor/rows.h"
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 std::vector<StepId> patchable_steps(const PatchingQuestion& question) {
     const Plan& plan = question.a->plan();
@@ -54,4 +54,4 @@ Resumable<Patching> patch_rows(PatchingQuestion question, std::vector<StepId> st
     co_return patching;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

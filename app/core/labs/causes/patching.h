@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 // What causes a difference between two runs: one row (a step at a position) of run B is put into run A, and how much of
 // the difference in a chosen number comes back is measured, for all steps and positions. It is called activation
@@ -49,4 +49,4 @@ struct Patching {
 [[nodiscard]] Resumable<Patching> patch_rows(PatchingQuestion question, std::vector<StepId> steps, std::stop_token stop,
                                              std::atomic<std::size_t>* done = nullptr);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

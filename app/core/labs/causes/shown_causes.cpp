@@ -15,7 +15,7 @@
 #include <tuple>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 namespace {
 
@@ -321,4 +321,4 @@ Exhibit attribution_exhibit(const Scenario& scenario, const Attribution& attribu
     return exhibit;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

@@ -16,7 +16,7 @@
 
 // What the Causes tab shows. All of it is measured in the background; empty until it is done, dropped when a frame no
 // longer asks.
-namespace decoderscope {
+namespace decoderscope::core::causes {
 
 // How much of a measurement is done; shared with its job.
 struct CausesProgress {
@@ -107,4 +107,4 @@ struct ShownAttribution {
 [[nodiscard]] Exhibit attribution_exhibit(const Scenario& scenario, const Attribution& attribution,
                                           const ResolvedNumber& number);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::causes

@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::checks {
 
 std::size_t Invariants::count(Verdict verdict) const {
     return static_cast<std::size_t>(
@@ -231,4 +231,4 @@ Resumable<Invariant> measure_finite(const Run& run) {
     co_return invariant;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::checks

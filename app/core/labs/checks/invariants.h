@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::checks {
 
 // What holds of every forward pass, whatever its weights: measured on the recorded numbers, not assumed.
 enum class Law {
@@ -127,4 +127,4 @@ private:
     Job<Result> job_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::checks

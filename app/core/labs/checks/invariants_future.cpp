@@ -14,7 +14,7 @@
 // changed, using the operation's own compute(), and compares everything before the change with what was recorded, bit
 // for bit. A tensor is freed after its last reader. So it relies on none of the executor's assumptions, and needs room
 // for a few tensors only.
-namespace decoderscope {
+namespace decoderscope::core::checks {
 
 namespace {
 
@@ -101,7 +101,7 @@ public:
         fresh_.resize(readers_.size());
         fresh_[input] = std::move(changed);
         // What comes after flows back to what stands before it: the law is about the way there.
-        const StepId back = backward_begins(run_.plan()).value_or(readers_.size());
+        const StepId back = backward::backward_begins(run_.plan()).value_or(readers_.size());
         for (const Step& step : run_.plan().steps()) {
             if (step.id >= back) break;
             if (step.is_source()) continue;
@@ -238,4 +238,4 @@ Resumable<Invariant> measure_future(const Run& run, const Config& config) {
     co_return invariant;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::checks

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::core::checks {
 
 namespace {
 
@@ -218,4 +218,4 @@ Resumable<Invariant> measure_norms(const Run& run) {
     co_return invariant;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::checks

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace decoderscope {
+namespace decoderscope::core::checks {
 
 namespace {
 
@@ -222,4 +222,4 @@ Resumable<Invariant> measure_masked_weights(const Run& run) {
     co_return invariant;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::checks

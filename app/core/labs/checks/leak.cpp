@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::checks {
 
 namespace {
 
@@ -119,7 +119,7 @@ Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, 
 LeakTest::LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position)
     : run_(std::move(run)), changed_(std::move(changed)), batch_(batch) {
     leak_.changed = position;
-    way_back_ = backward_begins(run_->plan()).value_or(run_->plan().steps().size());
+    way_back_ = backward::backward_begins(run_->plan()).value_or(run_->plan().steps().size());
 }
 
 void LeakTest::compare(const Step& step) {
@@ -157,4 +157,4 @@ Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<c
     return test.leak();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::checks

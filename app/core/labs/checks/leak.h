@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::checks {
 
 // The leak test: changes one position of the decoder's input, and compares every recorded tensor of the decoder with
 // its value before. Under an intact causal mask nothing before that position moves.
@@ -64,4 +64,4 @@ private:
 [[nodiscard]] Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed,
                                 Index batch, Index position);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::checks

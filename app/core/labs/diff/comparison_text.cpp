@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 namespace {
 
@@ -117,4 +117,4 @@ std::string difference_table(const Comparison& c, std::string_view a, std::strin
     return text;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 // "0", "3.2e-7", "∞": a difference to three digits.
 [[nodiscard]] std::string difference_text(double difference);
@@ -23,4 +23,4 @@ namespace decoderscope {
 // One line per tensor that differs, worst first, below a header: what the command line prints.
 [[nodiscard]] std::string difference_table(const Comparison& comparison, std::string_view a, std::string_view b);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 namespace {
 
@@ -181,7 +181,7 @@ bool reads_changed(const Step& step, const Reach& reach) {
 }
 
 Sentence changed_prediction(const Scenario& scenario, const Reach::Change& change) {
-    const Tokenizer& tokenizer = scenario.model()->tokenizer;
+    const tokenizer::Tokenizer& tokenizer = scenario.model()->tokenizer;
     const Arguments arguments = {{"row", change.batch},
                                  {"position", change.position},
                                  {"before", token_text(tokenizer, change.before)},
@@ -268,4 +268,4 @@ Sentence reach_sentence(const Scenario& scenario, const Reach& reach) {
         {{"movement", movement(reach)}, {"all", reach.positions}, {"changes", changed_predictions(scenario, reach)}});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 // The decoder's final output: the logits, else the last recorded [batch, pos, d_model] of the decoder
 // (ln_final.normalized, or the last block's output). nullptr for a plan without either.
@@ -75,4 +75,4 @@ struct Reach {
 // What the edits did to the output, in one sentence: "logits moved by at most 1.88; no prediction changed".
 [[nodiscard]] Sentence reach_sentence(const Scenario& scenario, const Reach& reach);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::optional<Exhibit> difference_exhibit(const ShownRun& shown, const Reference
     return exhibit;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

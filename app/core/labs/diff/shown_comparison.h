@@ -11,7 +11,7 @@
 #include <vector>
 
 // Values derived from a run and what it is compared with.
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 // A run, A, compared with a run or a file, B.
 struct ShownComparison {
@@ -47,4 +47,4 @@ struct Alternatives {
 [[nodiscard]] std::optional<Exhibit> difference_exhibit(const ShownRun& shown, const ReferenceRun& other,
                                                         const Step& step, Place place, double tolerance);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::string transformer_lens_name(const Plan& plan, const Step& step) {
     return found == kHooks.end() ? std::string() : prefix + std::string(found->second);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

@@ -4,11 +4,11 @@
 
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core::diff {
 
 // The name under which TransformerLens records the same tensor ("blocks.0.attn.hook_pattern" for
 // "blocks.0.attn.pattern"); empty if it records none. Its attn_scores are our masked_scores, after the mask; in a gated
 // MLP it calls the gate hook_pre and what the gate multiplies hook_pre_linear.
 [[nodiscard]] std::string transformer_lens_name(const Plan& plan, const Step& step);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::diff

@@ -6,17 +6,17 @@
 
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 namespace {
 
 std::shared_ptr<const Plan> planned(const Scenario& scenario, const Inputs& inputs, const std::vector<Edit>& edits,
-                                    const Past* past) {
+                                    const decoder::Past* past) {
     const Config& config = scenario.config();
-    PassRequest request{config, &scenario.weights(), inputs, edits, scenario.dropout_seed};
+    decoder::PassRequest request{config, &scenario.weights(), inputs, edits, scenario.dropout_seed};
     request.past = past;
     request.mutation = mutation_of(scenario);
-    return plan_decoder(request);
+    return decoder::plan_decoder(request);
 }
 
 // Where an edit's cells are in the tensors of a part's plan; nothing if they are not there.
@@ -71,7 +71,7 @@ struct Mover {
 
 }  // namespace
 
-std::vector<Edit> edits_of_part(const Scenario& scenario, const InputsPart& part, const Past* past) {
+std::vector<Edit> edits_of_part(const Scenario& scenario, const InputsPart& part, const decoder::Past* past) {
     if (scenario.edits.empty()) return {};
     const bool is_part = scenario.inputs.pos() == part.count && !part.row;
     const auto plan = planned(scenario, is_part ? scenario.inputs : part_of(scenario.inputs, part), {}, past);
@@ -81,7 +81,7 @@ std::vector<Edit> edits_of_part(const Scenario& scenario, const InputsPart& part
     return edits;
 }
 
-std::shared_ptr<const Plan> plan_of_part(const Scenario& scenario, const InputsPart& part, const Past* past) {
+std::shared_ptr<const Plan> plan_of_part(const Scenario& scenario, const InputsPart& part, const decoder::Past* past) {
     return planned(scenario, part_of(scenario.inputs, part), edits_of_part(scenario, part, past), past);
 }
 
@@ -89,7 +89,7 @@ Resumable<std::shared_ptr<const Plan>> plan_by_cache(Scenario scenario, Index ro
     const Index before = row_length(scenario.inputs, row) - 1;
     if (before < 1) throw Error("The text has one token: there is none before it whose k and v could be kept.");
     const std::shared_ptr<const Run> first = co_await executed(plan_of_part(scenario, {0, before, row}));
-    const Past past = past_of(*first);
+    const decoder::Past past = decoder::past_of(*first);
     co_return plan_of_part(scenario, {before, 1, row}, &past);
 }
 
@@ -127,4 +127,4 @@ NamedTensors same_cells(const Scenario& scenario, const Run& full, const Run& ca
     return tensors;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

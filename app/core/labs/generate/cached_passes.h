@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 // Passes over a part of a scenario's input: some positions, one row of a batch. The positions before them are in the KV
 // cache.
@@ -18,11 +18,11 @@ namespace decoderscope {
 // `scenario.inputs` may be the whole input or, if nothing precedes the part, the part itself. `past` is needed if the
 // part begins after the first position.
 [[nodiscard]] std::vector<Edit> edits_of_part(const Scenario& scenario, const InputsPart& part,
-                                              const Past* past = nullptr);
+                                              const decoder::Past* past = nullptr);
 
 // The plan of a pass over a part, with the edits that apply to it.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of_part(const Scenario& scenario, const InputsPart& part,
-                                                       const Past* past = nullptr);
+                                                       const decoder::Past* past = nullptr);
 
 // The last token of a batch row, using the KV cache: a pass over the tokens before it computes their k and v, and the
 // returned plan computes that one token alone. Throws Error if there is no token before it, or k and v can't be kept.
@@ -34,4 +34,4 @@ namespace decoderscope {
 // The cached pass's tensors, for comparison with them.
 [[nodiscard]] NamedTensors tensors_of_cached(const Run& cached);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, In
     return next_token(logits.values().subspan(from, static_cast<std::size_t>(vocab)), sampling);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 // A text that grows one token at a time. The new token is an input like any other: the pass over the longer text is
 // recorded in full, and stepping back is the pass over the shorter one.
@@ -38,4 +38,4 @@ namespace decoderscope {
 [[nodiscard]] std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, Index row,
                                                   const Sampling& sampling);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

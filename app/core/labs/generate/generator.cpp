@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 namespace {
 
@@ -40,7 +40,7 @@ std::optional<Index> Generator::next() {
     const auto run =
         execute(plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr), {.last_row_first = logits_last});
     computed_positions_ += part.count;
-    if (cached_) past_ = past_of(*run);
+    if (cached_) past_ = decoder::past_of(*run);
     const Tensor logits = rows_from(run->value("logits"), part.count - 1);  // [1, 1, vocab]
     const auto vocab = static_cast<std::size_t>(logits.dim(2));
     const auto choice = next_token(logits.values().last(vocab), sampling_);
@@ -58,7 +58,7 @@ namespace {
 // The scenario with targets that only begin: with the beginning token, else with the token that they begin with now.
 Scenario begun(Scenario scenario) {
     Inputs& inputs = scenario.inputs;
-    const SpecialTokens special = scenario.model()->tokenizer.special();
+    const tokenizer::SpecialTokens special = scenario.model()->tokenizer.special();
     TokenRows rows;
     for (Index row = 0; row < inputs.batch(); ++row)
         rows.push_back({special.beginning.value_or(static_cast<Index>(inputs.tokens.at(Cell{row, 0})))});
@@ -154,4 +154,4 @@ std::optional<WrittenTarget> TargetWriter::collect(std::uint64_t changes) {
     return written;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 // Continues one batch row of a scenario, token by token, using the KV cache: the first pass is over the whole text,
 // each later one over the newest token alone. Without the cache, and with a mistake, every pass is over the whole text.
@@ -35,7 +35,7 @@ private:
     Index row_;
     Sampling sampling_;
     bool cached_;
-    Past past_;
+    decoder::Past past_;
     Index computed_positions_ = 0;
 };
 
@@ -78,4 +78,4 @@ private:
     Job<WrittenTarget> job_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

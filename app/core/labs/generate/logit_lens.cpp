@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 namespace {
 
@@ -58,4 +58,4 @@ bool LensReading::advance(Index numbers) {
     return true;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 // The most probable tokens at one place of the logit lens, best first; empty if a probability is not a number.
 struct LensCell {
@@ -47,4 +47,4 @@ private:
     LensTable table_;
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 namespace {
 
@@ -120,4 +120,4 @@ Value<ShownAnswer> shown_answer(Derived& derived, const std::shared_ptr<const Ru
     });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -10,7 +10,7 @@
 #include <vector>
 
 // What the model answers: at each position the most probable token, for the one that follows.
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 struct Prediction {
     std::optional<Index> token;   // the largest logit's; the first where they tie. Nothing for padding, and where a
@@ -59,4 +59,4 @@ struct ShownAnswer {
 [[nodiscard]] Value<ShownAnswer> shown_answer(Derived& derived, const std::shared_ptr<const Run>& run, Index batch,
                                               Index position, std::optional<Index> target);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

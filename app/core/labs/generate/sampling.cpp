@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 namespace {
 
@@ -124,4 +124,4 @@ Draw draw(const NextToken& next, double number) {
     return drawn;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

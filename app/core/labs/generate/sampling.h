@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 // How the next token is chosen from the logits.
 struct Sampling {
@@ -58,4 +58,4 @@ struct Draw {
 };
 [[nodiscard]] Draw draw(const NextToken& next, double number);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -13,7 +13,7 @@
 #include <limits>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 namespace {
 
@@ -239,4 +239,4 @@ Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& le
     return exhibit;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

@@ -15,7 +15,7 @@
 #include <vector>
 
 // Values derived from a text that is being continued.
-namespace decoderscope {
+namespace decoderscope::core::generate {
 
 // The tokens that may come next in a batch row, and the one that is drawn.
 struct ShownNextToken {
@@ -63,4 +63,4 @@ using PieceOf = std::function<std::string(Index token)>;
 // What each layer would predict next, by position. `lens` is the run with the logit lens.
 [[nodiscard]] Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& lens, Index row);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::generate

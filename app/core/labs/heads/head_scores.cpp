@@ -12,7 +12,7 @@
 #include <numeric>
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::core::heads {
 
 namespace {
 
@@ -252,4 +252,4 @@ bool passes(const HeadScore& score, PatternMeasure measure, const HeadFilter& fi
     return value >= filter.threshold || (std::isnan(value) && filter.threshold <= 0.0);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::heads

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::heads {
 
 // One head's attention pattern in one batch row. Plain spans; the tensors that they refer to are kept alive elsewhere.
 struct Pattern {
@@ -99,4 +99,4 @@ struct HeadFilter {
 // Whether a head passes. One without a number passes only a filter that lets all heads pass.
 [[nodiscard]] bool passes(const HeadScore& score, PatternMeasure measure, const HeadFilter& filter);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::heads

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace decoderscope {
+namespace decoderscope::core::heads {
 
 namespace {
 
@@ -60,7 +60,7 @@ std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& 
 Value<OutputEffects> output_effects(Derived& derived, const std::shared_ptr<const Run>& before,
                                     const std::shared_ptr<const Run>& after, const Step& output, Index batch) {
     return derived.get<OutputEffects>({before, after}, std::tie(output.id, batch), [&] {
-        return OutputEffects{position_effects(before->value(output.name), after->value(output.name), batch)};
+        return OutputEffects{diff::position_effects(before->value(output.name), after->value(output.name), batch)};
     });
 }
 
@@ -92,7 +92,7 @@ PatternLines pattern_lines(const Heatmap& pattern) {
 
 Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern, Place place) {
     return derived.get<PatternLines>(Origins{shown.run, shown.unedited, shown.early}, std::tie(pattern.id, place), [&] {
-        return pattern_lines(shown_heatmap(derived, shown, pattern, place)->heatmap);
+        return pattern_lines(step::shown_heatmap(derived, shown, pattern, place)->heatmap);
     });
 }
 
@@ -153,4 +153,4 @@ Value<ShownStrongestWeight> shown_strongest_weight(Derived& derived, const Snaps
     });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::heads

@@ -15,7 +15,7 @@
 #include <vector>
 
 // Values derived from heads.
-namespace decoderscope {
+namespace decoderscope::core::heads {
 
 // The heads of one kind in one batch row: their measures, and the range of weights that their pictures share.
 struct MeasuredHeads {
@@ -37,7 +37,7 @@ struct MeasuredHeads {
 
 // How far apart the outputs of two runs are, by position of a batch row.
 struct OutputEffects {
-    std::vector<PositionEffect> positions;
+    std::vector<diff::PositionEffect> positions;
 };
 // `output` is a step of both, of the same shape.
 [[nodiscard]] Value<OutputEffects> output_effects(Derived& derived, const std::shared_ptr<const Run>& before,
@@ -80,4 +80,4 @@ struct ShownStrongestWeight {
 [[nodiscard]] Value<ShownStrongestWeight> shown_strongest_weight(Derived& derived, const Snapshot& shown,
                                                                  const std::string& attention, Index batch);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::heads

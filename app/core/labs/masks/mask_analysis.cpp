@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace decoderscope {
+namespace decoderscope::core::masks {
 
 namespace {
 
@@ -190,4 +190,4 @@ std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::ve
     return trail;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::masks

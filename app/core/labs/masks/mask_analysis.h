@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::masks {
 
 // The masks of one attention at a place, each by itself and all combined. The values are 1 where a key may be seen and
 // 0 where it may not; `hidden` says by which mask. All are [query, key].
@@ -60,4 +60,4 @@ struct NanStep {
 // The same, given the trail of an earlier run: a tensor that both runs share is not read again.
 [[nodiscard]] std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::masks

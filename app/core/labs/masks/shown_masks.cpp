@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::masks {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr std::size_t kSearchedAtOnce = 20'000'000;
 constexpr std::size_t kSlice = 1'000'000;
 
 MaskPicture picture_of(Derived& derived, const Snapshot& shown, const Step& step, const char* title, Place place) {
-    const Value<ShownHeatmap> made = shown_heatmap(derived, shown, step, place);
+    const Value<step::ShownHeatmap> made = step::shown_heatmap(derived, shown, step, place);
     MaskPicture picture{&step, made->heatmap, made->changed, step.axes.back().name == axis::key};
     picture.heatmap.title = title;
     return picture;
@@ -33,9 +33,9 @@ Resumable<NanTrail> search(std::shared_ptr<const Run> run, Value<NanTrail> known
     co_return made;
 }
 
-Resumable<Leak> tested(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch,
-                       Index position) {
-    LeakTest test(std::move(run), std::move(changed), batch, position);
+Resumable<checks::Leak> tested(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch,
+                               Index position) {
+    checks::LeakTest test(std::move(run), std::move(changed), batch, position);
     while (!test.advance(kSlice)) co_yield kPause;
     co_return test.leak();
 }
@@ -71,13 +71,13 @@ Value<NanTrail> shown_nan_trail(Derived& derived, const std::shared_ptr<const Ru
 Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
                                       Index batch, Index position) {
     return derived.get<Variation>({run}, std::tie(batch, position),
-                                  [&] { return leak_variation(scenario, *run, batch, position); });
+                                  [&] { return checks::leak_variation(scenario, *run, batch, position); });
 }
 
-Value<Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
-                       const std::shared_ptr<const Run>& changed, Index batch, Index position) {
-    return derived.later<Leak>({run, changed}, std::tie(batch, position),
-                               [&] { return tested(run, changed, batch, position); });
+Value<checks::Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
+                               const std::shared_ptr<const Run>& changed, Index batch, Index position) {
+    return derived.later<checks::Leak>({run, changed}, std::tie(batch, position),
+                                       [&] { return tested(run, changed, batch, position); });
 }
 
 namespace {
@@ -116,4 +116,4 @@ Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place
     return exhibit;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::masks

@@ -12,7 +12,7 @@
 #include <vector>
 
 // Values derived from masks.
-namespace decoderscope {
+namespace decoderscope::core::masks {
 
 // A picture of an attention: its step (nullptr for a mask by itself), and which cells carry a mark.
 struct MaskPicture {
@@ -46,10 +46,10 @@ struct NanTrail {
 [[nodiscard]] Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario,
                                                     const std::shared_ptr<const Run>& run, Index batch, Index position);
 // What moved in that run, `changed`. Empty while the comparison is under way.
-[[nodiscard]] Value<Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
-                                     const std::shared_ptr<const Run>& changed, Index batch, Index position);
+[[nodiscard]] Value<checks::Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
+                                             const std::shared_ptr<const Run>& changed, Index batch, Index position);
 
 // The masks of an attention, each by itself and combined, and what they do to scores, pattern and output.
 [[nodiscard]] Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::masks

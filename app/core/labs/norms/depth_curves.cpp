@@ -8,7 +8,7 @@
 #include <cmath>
 #include <functional>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 namespace {
 
@@ -242,4 +242,4 @@ std::string depth_sentence(const DepthCurves& left, const DepthCurves& right, co
     return tr(last_updates(text, {first, second}, last_ratio(left), last_ratio(right)));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

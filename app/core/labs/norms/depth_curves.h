@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 // How a stack of blocks treats its residual stream, block by block. A length is the L2 norm of a row of d_model
 // numbers; every value is a mean over the rows (batch and position) that are not padding.
@@ -43,4 +43,4 @@ struct DepthMeasure {
 [[nodiscard]] std::string depth_sentence(const DepthCurves& left, const DepthCurves& right,
                                          const Places& places = kPreAndPost);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

@@ -16,7 +16,7 @@
 #include <tuple>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 namespace {
 
@@ -61,7 +61,7 @@ void multiply(Weights& weights, const std::string& name, double factor) {
 // One number a seed, by layer.
 using SeedsByLayer = std::vector<std::vector<double>>;
 
-void add_norms(SeedsByLayer& layers, const Gradients& gradients, const std::string& prefix) {
+void add_norms(SeedsByLayer& layers, const train::Gradients& gradients, const std::string& prefix) {
     for (std::size_t layer = 0; layer < layers.size(); ++layer)
         layers[layer].push_back(
             euclidean_norm(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight")));
@@ -80,11 +80,11 @@ StackGradients summary_of(const SeedsByLayer& layers) {
 
 // One seed's stack on its way there and back.
 struct Seed {
-    Seed(Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
+    Seed(train::Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
         : weights(std::move(drawn)), run(backpropagation.begin(weights, batch)) {}
 
     Weights weights;
-    BackwardRun run;
+    train::BackwardRun run;
     bool ended = false;
 };
 
@@ -137,14 +137,14 @@ Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index lay
     if (scheme == StackScheme::deepnorm) config.residual_scale = deepnorm_alpha(setting.encoder, layers);
     config.cross_attention = setting.encoder;
     config.encoder_layers = setting.encoder ? layers : 0;
-    config.vocab_size = config.encoder_vocab_size = static_cast<Index>(reverse_task(1).vocabulary.size());
+    config.vocab_size = config.encoder_vocab_size = static_cast<Index>(train::reverse_task(1).vocabulary.size());
     config.positional_encoding = PositionalEncoding::sinusoidal;
     config.lm_head = true;
     return config;
 }
 
 Weights growth_weights(const GrowthSetting& setting, StackScheme scheme, Index layers, std::uint64_t seed) {
-    Weights weights = initial_weights(growth_config(setting, scheme, layers), seed, setting.initialisation);
+    Weights weights = decoder::initial_weights(growth_config(setting, scheme, layers), seed, setting.initialisation);
     if (scheme != StackScheme::deepnorm) return weights;
     for (const bool of_encoder : {true, false})
         for (Index layer = 0; layer < layers; ++layer)
@@ -170,11 +170,12 @@ std::size_t growth_passes(std::span<const StackScheme> schemes, std::span<const 
 Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> schemes, std::vector<Index> depths,
                                                        GrowthSetting setting, std::stop_token stop,
                                                        std::atomic<std::size_t>* done) {
-    const Task task = setting.encoder ? reverse_task(setting.longest) : reversal_task(setting.longest);
+    const train::Task task =
+        setting.encoder ? train::reverse_task(setting.longest) : train::reversal_task(setting.longest);
     std::vector<GradientGrowth> all;
     for (const StackScheme scheme : schemes) {
         for (const Index layers : depths) {
-            Backpropagation backpropagation(growth_config(setting, scheme, layers));
+            train::Backpropagation backpropagation(growth_config(setting, scheme, layers));
             std::vector<Seed> seeds;
             seeds.reserve(static_cast<std::size_t>(setting.seeds));  // a run refers to its weights
             for (Index number = 0; number < setting.seeds; ++number)
@@ -188,7 +189,7 @@ Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> 
             const auto depth = static_cast<std::size_t>(layers);
             SeedsByLayer decoder(depth), encoder(setting.encoder ? depth : 0);
             for (Seed& seed : seeds) {
-                const Gradients gradients = seed.run.result().gradients;
+                const train::Gradients gradients = seed.run.result().gradients;
                 add_norms(decoder, gradients, "");
                 add_norms(encoder, gradients, "encoder.");
             }
@@ -204,7 +205,7 @@ constexpr Index kHeadWidth = 16, kMostHeads = 4;
 constexpr std::array<Index, 7> kDepths = {1, 2, 4, 6, 8, 12, 18};
 using Growths = std::vector<GradientGrowth>;
 
-auto key_of(const GrowthChoice& choice) {
+auto key_of(const files::GrowthChoice& choice) {
     return std::make_tuple(choice.layers, choice.d_model, choice.seeds, choice.encoder, choice.xavier);
 }
 
@@ -218,14 +219,14 @@ Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
     co_return growths;
 }
 
-Resumable<MeasuredGrowth> at_one_depth(GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
+Resumable<MeasuredGrowth> at_one_depth(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
     std::vector<Index> depths(1, choice.layers);
     MeasuredGrowth made;
     made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
     co_return made;
 }
 
-Resumable<GrowthByDepth> at_all_depths(GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
+Resumable<GrowthByDepth> at_all_depths(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
     std::vector<Index> depths = growth_depths(choice.layers);
     GrowthByDepth made;
     made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
@@ -252,7 +253,7 @@ Sentence ratio_text(const Spread& spread, Index seeds) {
 
 }  // namespace
 
-GrowthSetting growth_setting(const GrowthChoice& choice) {
+GrowthSetting growth_setting(const files::GrowthChoice& choice) {
     const Index heads = std::clamp<Index>(choice.d_model / kHeadWidth, 1, kMostHeads);
     if (choice.d_model % heads != 0)
         throw Error("d_model {width}: expected a multiple of {heads}, the number of heads",
@@ -261,7 +262,7 @@ GrowthSetting growth_setting(const GrowthChoice& choice) {
             .nhead = heads,
             .dim_feedforward = 4 * choice.d_model,
             .encoder = choice.encoder,
-            .initialisation = choice.xavier ? Initialisation::xavier : Initialisation::pytorch,
+            .initialisation = choice.xavier ? decoder::Initialisation::xavier : decoder::Initialisation::pytorch,
             .seeds = choice.seeds};
 }
 
@@ -273,13 +274,14 @@ std::vector<Index> growth_depths(Index deepest) {
     return depths;
 }
 
-Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const Model>& of,
-                                      const GrowthChoice& choice, const std::shared_ptr<GrowthProgress>& progress) {
+Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const load::Model>& of,
+                                      const files::GrowthChoice& choice,
+                                      const std::shared_ptr<GrowthProgress>& progress) {
     return derived.later<MeasuredGrowth>({of}, key_of(choice), [&] { return at_one_depth(choice, progress); });
 }
 
-Value<GrowthByDepth> measured_growth_by_depth(Derived& derived, const std::shared_ptr<const Model>& of,
-                                              const GrowthChoice& choice,
+Value<GrowthByDepth> measured_growth_by_depth(Derived& derived, const std::shared_ptr<const load::Model>& of,
+                                              const files::GrowthChoice& choice,
                                               const std::shared_ptr<GrowthProgress>& progress) {
     return derived.later<GrowthByDepth>({of}, key_of(choice), [&] { return at_all_depths(choice, progress); });
 }
@@ -307,7 +309,7 @@ std::vector<GrowthCurves> curves_by_depth(std::span<const GradientGrowth> scheme
     return all;
 }
 
-Sentence growth_sentence(std::span<const GradientGrowth> schemes, const GrowthChoice& choice) {
+Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice) {
     const GradientGrowth* post = of_scheme(schemes, StackScheme::post);
     const GradientGrowth* pre = of_scheme(schemes, StackScheme::pre);
     if (post == nullptr || pre == nullptr) return {};
@@ -318,7 +320,7 @@ Sentence growth_sentence(std::span<const GradientGrowth> schemes, const GrowthCh
          {"pre", ratio_text(pre->decoder.last_over_first, choice.seeds)}});
 }
 
-Sentence growth_caveat(const GrowthChoice& choice) {
+Sentence growth_caveat(const files::GrowthChoice& choice) {
     if (!choice.xavier)
         return message(
             "PyTorch's default initialisation hides it: its Linear weights begin smaller than Xavier's, so "
@@ -344,7 +346,7 @@ std::vector<Sentence> growth_objections() {
                     "at.")};
 }
 
-Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const GrowthChoice& choice) {
+Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice) {
     const Arguments sizes = {{"layers", choice.layers}, {"width", choice.d_model}, {"seeds", choice.seeds}};
     Exhibit exhibit{.title = tr("Gradients by layer, before any training"),
                     .subtitle = choice.xavier
@@ -370,4 +372,4 @@ Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const GrowthChoi
     return exhibit;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

@@ -17,7 +17,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 // What happens to gradients on their way back through a stack before any training, by where its norms stand: figure 3
 // of Xiong et al. 2020 (On Layer Normalization in the Transformer Architecture). Measured is the norm of the expected
@@ -39,7 +39,7 @@ enum class StackScheme {
 struct GrowthSetting {
     Index d_model = 64, nhead = 4, dim_feedforward = 256;
     bool encoder = true;
-    Initialisation initialisation = Initialisation::xavier;
+    decoder::Initialisation initialisation = decoder::Initialisation::xavier;
     Index seeds = 5;  // of weights and words: 0, 1, …
     Index rows = 32;  // words in a batch
     Index longest = 16;
@@ -96,7 +96,7 @@ struct GrowthProgress {
 };
 
 // What a person's choice measures. Throws Error if no stack has these sizes.
-[[nodiscard]] GrowthSetting growth_setting(const GrowthChoice& choice);
+[[nodiscard]] GrowthSetting growth_setting(const files::GrowthChoice& choice);
 // The depths that are measured for the curve by depth, up to the chosen one: 1, 2, 4, 6, 8, 12, 18, ….
 [[nodiscard]] std::vector<Index> growth_depths(Index deepest);
 
@@ -112,11 +112,12 @@ struct GrowthByDepth {
 };
 // Empty until they are measured; dropped when a frame no longer asks. They depend on nothing but the choice; `of` only
 // says how long they are kept.
-[[nodiscard]] Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const Model>& of,
-                                                    const GrowthChoice& choice,
+[[nodiscard]] Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const load::Model>& of,
+                                                    const files::GrowthChoice& choice,
                                                     const std::shared_ptr<GrowthProgress>& progress);
-[[nodiscard]] Value<GrowthByDepth> measured_growth_by_depth(Derived& derived, const std::shared_ptr<const Model>& of,
-                                                            const GrowthChoice& choice,
+[[nodiscard]] Value<GrowthByDepth> measured_growth_by_depth(Derived& derived,
+                                                            const std::shared_ptr<const load::Model>& of,
+                                                            const files::GrowthChoice& choice,
                                                             const std::shared_ptr<GrowthProgress>& progress);
 
 // One scheme's gradients in a chart: the mean over the seeds, and the least and the most of them.
@@ -130,11 +131,11 @@ struct GrowthCurves {
 [[nodiscard]] std::vector<GrowthCurves> curves_by_depth(std::span<const GradientGrowth> schemes);
 
 // What the numbers show, in a sentence; and what has to be known to read them.
-[[nodiscard]] Sentence growth_sentence(std::span<const GradientGrowth> schemes, const GrowthChoice& choice);
-[[nodiscard]] Sentence growth_caveat(const GrowthChoice& choice);
+[[nodiscard]] Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice);
+[[nodiscard]] Sentence growth_caveat(const files::GrowthChoice& choice);
 // What is said against reading too much into them: Admin and B2T.
 [[nodiscard]] std::vector<Sentence> growth_objections();
 
-[[nodiscard]] Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const GrowthChoice& choice);
+[[nodiscard]] Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 namespace {
 
@@ -130,4 +130,4 @@ Value<InspectedNorm> inspected_norm(Derived& derived, const Snapshot& shown, con
                                       [&] { return inspect(*shown.run, step, cell); });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

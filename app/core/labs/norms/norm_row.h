@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 // What one norm does to one row of d_model numbers, step by step.
 struct NormRow {
@@ -51,4 +51,4 @@ struct InspectedNorm {
 [[nodiscard]] Value<InspectedNorm> inspected_norm(Derived& derived, const Snapshot& shown, const Step& step,
                                                   const Cell& cell);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

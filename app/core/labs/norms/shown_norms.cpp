@@ -13,7 +13,7 @@
 #include <cmath>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 namespace {
 
@@ -102,8 +102,8 @@ struct OwnNormEps {
     double eps = 0.0;
 };
 
-std::vector<OutlinePart> parts_of(const Companion& companion, const std::string& block) {
-    for (OutlineBlock& outlined : outline_of(companion.run->plan()))
+std::vector<step::OutlinePart> parts_of(const Companion& companion, const std::string& block) {
+    for (step::OutlineBlock& outlined : step::outline_of(companion.run->plan()))
         if (outlined.name == block) return std::move(outlined.parts);
     return {};
 }
@@ -135,9 +135,9 @@ Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Comp
     });
 }
 
-Value<BothNorms<std::vector<OutlinePart>>> norm_diagrams(Derived& derived, const BothNorms<Companion>& runs,
-                                                         const std::string& block) {
-    using Diagrams = BothNorms<std::vector<OutlinePart>>;
+Value<BothNorms<std::vector<step::OutlinePart>>> norm_diagrams(Derived& derived, const BothNorms<Companion>& runs,
+                                                               const std::string& block) {
+    using Diagrams = BothNorms<std::vector<step::OutlinePart>>;
     return derived.get<Diagrams>({runs.left.run, runs.right.run}, std::tie(block), [&] {
         return Diagrams{parts_of(runs.left, block), parts_of(runs.right, block)};
     });
@@ -258,4 +258,4 @@ std::optional<Exhibit> norm_row_exhibit(const ShownRun& left, const ShownRun& ri
     return exhibit;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::norms {
 
 // The same step in two runs, and the difference. Cells that a mask hides in either run are left out of range,
 // difference and numbers.
@@ -42,9 +42,9 @@ struct StepPair {
                                                         StackKind stack);
 
 // The parts of a block's diagram; empty if a run has no such block.
-[[nodiscard]] Value<BothNorms<std::vector<OutlinePart>>> norm_diagrams(Derived& derived,
-                                                                       const BothNorms<Companion>& runs,
-                                                                       const std::string& block);
+[[nodiscard]] Value<BothNorms<std::vector<step::OutlinePart>>> norm_diagrams(Derived& derived,
+                                                                             const BothNorms<Companion>& runs,
+                                                                             const std::string& block);
 
 // The same step in both; nothing if it can't be compared.
 [[nodiscard]] Value<std::optional<StepPair>> norm_step_pair(Derived& derived, const BothNorms<Companion>& runs,
@@ -65,4 +65,4 @@ struct StepPair {
 [[nodiscard]] std::optional<Exhibit> norm_row_exhibit(const ShownRun& left, const ShownRun& right,
                                                       const std::string& norm, Index batch, Index pos);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::norms

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 namespace {
 
@@ -137,4 +137,4 @@ double towards_token(const Run& run, const Step& head, std::span<const double> r
     return sum;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

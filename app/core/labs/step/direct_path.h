@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // How a row reaches the logits along the residual stream alone, past all later sublayers: it is scaled where the sums
 // scale the stream, and passes the norms that stand on the stream. A norm is taken as a linear map: its scale is the
@@ -40,4 +40,4 @@ struct DirectPaths {
 // The dot product of such a row with a token's row of the head.
 [[nodiscard]] double towards_token(const Run& run, const Step& head, std::span<const double> row, Index token);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -16,7 +16,7 @@
 #include <numeric>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 std::string exact_number(float value) {
     if (!std::isfinite(value)) return short_number(static_cast<double>(value));
@@ -263,4 +263,4 @@ ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const
     return read;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

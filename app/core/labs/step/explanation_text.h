@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // All digits that tell a float from its neighbours, with a true minus: "0.25143978", "−∞", "NaN".
 [[nodiscard]] std::string exact_number(float value);
@@ -49,4 +49,4 @@ inline constexpr std::size_t kFewMore = 5;     // that make no group
 [[nodiscard]] ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step,
                                                const Cell& cell);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -2,7 +2,7 @@
 
 #include "engine/backward/gradient.h"
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 namespace {
 
@@ -18,7 +18,7 @@ Sentence name_of(StackKind stack) { return stack == StackKind::encoder ? message
 }  // namespace
 
 std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> timeline, const std::string& target) {
-    const StepId back = backward_begins(plan).value_or(plan.steps().size());
+    const StepId back = backward::backward_begins(plan).value_or(plan.steps().size());
     std::vector<Stretch> stretches;
     for (std::size_t i = 0; i < timeline.size(); ++i) {
         const Step& step = plan[timeline[i]];
@@ -78,4 +78,4 @@ bool can_be_target(const Step& step) {
 
 bool has_loss(const Run& run) { return !run.value("logits").empty() && !run.value("tokens").empty(); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -10,7 +10,7 @@
 #include <vector>
 
 // The way back of a run, as the window shows it (engine/backward/gradient.h).
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // A stretch of the timeline: the encoder, the decoder, the way back.
 struct Stretch {
@@ -42,4 +42,4 @@ struct CellSlope {
 // Whether the run has logits and targets to measure a loss by.
 [[nodiscard]] bool has_loss(const Run& run);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

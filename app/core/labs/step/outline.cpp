@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 namespace {
 
@@ -51,7 +51,7 @@ const char* stack_name(StackKind stack) { return stack == StackKind::encoder ? t
 
 std::vector<OutlineBlock> outline_of(const Plan& plan) {
     std::vector<OutlineBlock> outline;
-    const StepId back = backward_begins(plan).value_or(plan.steps().size());
+    const StepId back = backward::backward_begins(plan).value_or(plan.steps().size());
     Ref before = nullptr;
     for (const Step& step : plan.steps()) {
         if (step.is_source()) continue;
@@ -74,4 +74,4 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
     return outline;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

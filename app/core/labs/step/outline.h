@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // A box of the diagram: steps that belong together.
 struct OutlinePart {
@@ -32,4 +32,4 @@ struct OutlineBlock {
 // if a residual sum or the next block reads it.
 [[nodiscard]] std::vector<OutlineBlock> outline_of(const Plan& plan);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 namespace {
 
@@ -61,4 +61,4 @@ Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Ste
                                    [&] { return ShownPlace{place_text(shown.scenario, step, cell)}; });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -13,7 +13,7 @@
 #include <vector>
 
 // What is derived from single steps.
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // A step's picture at a place.
 struct ShownHeatmap {
@@ -49,4 +49,4 @@ struct ShownPlace {
 [[nodiscard]] Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step,
                                             const Cell& cell);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

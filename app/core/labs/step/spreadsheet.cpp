@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 namespace {
 
@@ -104,4 +104,4 @@ std::string sheet_head(std::span<const std::string> labels, Index at) {
     return label.empty() || label == index ? index : index + " " + label;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

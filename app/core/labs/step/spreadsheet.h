@@ -12,7 +12,7 @@
 #include <vector>
 
 // A slice of a tensor as a table of exact numbers, sorted by one of its rows or columns.
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // By which row (or column) a table's columns (or rows) are sorted; by none: in their own order.
 struct SheetSort {
@@ -49,4 +49,4 @@ inline constexpr Index kMostCopied = 1'000'000;
 // "3 e": a row's or column's head; just the index where its label is no more than that.
 [[nodiscard]] std::string sheet_head(std::span<const std::string> labels, Index at);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 namespace {
 
@@ -200,4 +200,4 @@ Value<VectorTable> shown_vectors(Derived& derived, const Snapshot& shown, const 
                                       [&] { return read_vectors(shown.run, step.id, place, nhead, chosen); });
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

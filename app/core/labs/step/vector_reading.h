@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // A token and what a vector adds to its logit.
 struct TokenMove {
@@ -60,4 +60,4 @@ struct VectorTable {
 [[nodiscard]] Value<VectorTable> shown_vectors(Derived& derived, const Snapshot& shown, const Step& step, Place place,
                                                Index chosen);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 namespace {
 
@@ -254,19 +254,19 @@ WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run&
     WhatIfEffect effect;
     effect.cell = cell_effect(now, then, step, cell);
     effect.row = row_effect(scenario, now, then, pattern_of(now.plan(), attention_beside(now.plan(), step)), at);
-    const Ref output = output_step(now.plan());
+    const Ref output = diff::output_step(now.plan());
     const Tensor* other = output == nullptr ? nullptr : twin(then, *output);
     if (other == nullptr || output->axes.back().name != axis::vocab || now.value(output->id).empty()) return effect;
     const Tensor& logits = now.value(output->id);  // [batch, pos, vocab]
     if (at.batch >= logits.dim(0)) return effect;
-    const std::vector<PositionEffect> moved = position_effects(logits, *other, at.batch);
+    const std::vector<diff::PositionEffect> moved = diff::position_effects(logits, *other, at.batch);
     effect.positions = moved.size();
-    for (const PositionEffect& one : moved) {
+    for (const diff::PositionEffect& one : moved) {
         if (one.top_before != one.top_after) ++effect.answers_changed;
         if (std::isnan(one.largest) || one.largest > effect.furthest_logit) effect.furthest_logit = one.largest;
     }
     if (step.in_encoder() || !at.query || *at.query >= logits.dim(1)) return effect;
-    const PositionEffect& here = moved[static_cast<std::size_t>(*at.query)];
+    const diff::PositionEffect& here = moved[static_cast<std::size_t>(*at.query)];
     const Cell first = {at.batch, *at.query, 0};
     effect.says =
         SaysNowAndIf{*at.query, here.top_before, here.top_after, probability_of(row_at(logits, first), here.top_before),
@@ -287,4 +287,4 @@ Sentence why_fill_changes_nothing() {
         "of these fills. They part where a query sees nothing.");
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::step {
 
 // Something to try beside a cell's explanation: the run with one thing done differently.
 struct WhatIf {
@@ -85,4 +85,4 @@ struct WhatIfEffect {
 // Why changing the fill changes nothing where every query sees something.
 [[nodiscard]] Sentence why_fill_changes_nothing();
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::step

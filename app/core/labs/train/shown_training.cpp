@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <tuple>
 
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 namespace {
 
@@ -27,7 +27,7 @@ const TrainedStep* step_after(const SeenTraining& seen, Index step) {
     return &(*seen.history)[static_cast<std::size_t>(std::clamp<Index>(step, 0, last))];
 }
 
-Resumable<TrainedModelRun> model_run(std::shared_ptr<const Model> model) {
+Resumable<TrainedModelRun> model_run(std::shared_ptr<const load::Model> model) {
     TrainedModelRun made{scenario_of(std::move(model)), nullptr};
     made.run = co_await executed(plan_of(made.scenario));
     co_return made;
@@ -76,7 +76,7 @@ double loss_of_chance(const Recipe& recipe) {
     return std::log(static_cast<double>(recipe.task.vocabulary.size() - special));
 }
 
-Value<TrainedModelRun> trained_model_run(Derived& derived, const std::shared_ptr<const Model>& model) {
+Value<TrainedModelRun> trained_model_run(Derived& derived, const std::shared_ptr<const load::Model>& model) {
     return derived.later<TrainedModelRun>({model}, std::tuple<>(), [&] { return model_run(model); });
 }
 
@@ -150,4 +150,4 @@ Exhibit training_exhibit(std::span<const SeenTraining> seen) {
     return exhibit;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

@@ -14,7 +14,7 @@
 #include <vector>
 
 // What the Train tab shows of a training, from the cache.
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 // By step of the training.
 struct TrainingCurves {
@@ -40,7 +40,8 @@ struct TrainedModelRun {
     Scenario scenario;
     std::shared_ptr<const Run> run;
 };
-[[nodiscard]] Value<TrainedModelRun> trained_model_run(Derived& derived, const std::shared_ptr<const Model>& model);
+[[nodiscard]] Value<TrainedModelRun> trained_model_run(Derived& derived,
+                                                       const std::shared_ptr<const load::Model>& model);
 // The attentions whose patterns can be shown: "blocks.0.attn", …
 [[nodiscard]] std::vector<std::string> attentions_of(const Plan& plan);
 // The pattern of one of them; nullptr if the plan has none of that name.
@@ -60,4 +61,4 @@ struct TrainedPattern {
 
 [[nodiscard]] Exhibit training_exhibit(std::span<const SeenTraining> seen);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 namespace {
 
@@ -62,8 +62,8 @@ struct TrainingBoard::State {
         }
     }
 
-    void publish_model(std::size_t number, const Trainer& trainer) {
-        std::shared_ptr<const Model> model = model_of(runs[number].recipe(), trainer.weights(), trainer.steps());
+    void publish_model(std::size_t number, const decoderscope::train::Trainer& trainer) {
+        std::shared_ptr<const load::Model> model = model_of(runs[number].recipe(), trainer.weights(), trainer.steps());
         const std::lock_guard lock(mutex);
         seen[number].model = std::move(model);
         seen[number].step = trainer.steps();
@@ -89,7 +89,7 @@ struct TrainingBoard::State {
     Resumable<Done> show(Wish wish) {
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const Index last = runs[i].now().steps();
-            const Trainer trainer = co_await runs[i].at(std::min(wish.step.value_or(last), last));
+            const decoderscope::train::Trainer trainer = co_await runs[i].at(std::min(wish.step.value_or(last), last));
             publish_model(i, trainer);
             co_yield kPause;
         }
@@ -181,4 +181,4 @@ bool TrainingBoard::finished() const {
     return state_->all_done && !state_->seen.empty();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

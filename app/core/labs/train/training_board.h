@@ -10,13 +10,13 @@
 #include <optional>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 // What is seen of a training under way: plain values that no longer change.
 struct SeenTraining {
     std::shared_ptr<const Recipe> recipe;
     std::shared_ptr<const std::vector<TrainedStep>> history;  // never nullptr
-    std::shared_ptr<const Model> model;                       // after `step`; nullptr until one was made
+    std::shared_ptr<const load::Model> model;                 // after `step`; nullptr until one was made
     Index step = 0;
     std::size_t kept_bytes = 0, kept_steps = 0;
 };
@@ -61,4 +61,4 @@ private:
     JobRunner runner_;  // last: its work uses the rest
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 namespace {
 
@@ -31,21 +31,22 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 // Of the characters that the learner's text has.
-Task own_text_task(const std::string& text) {
+decoderscope::train::Task own_text_task(const std::string& text) {
     std::set<std::string> seen;
     for (const Utf8Character& character : characters(text))
         if (character.bytes != "\n" && character.bytes != "\r") seen.emplace(character.bytes);
     std::vector<std::string> pieces = {"<pad>", "<bos>", "<eos>"};
     pieces.insert(pieces.end(), seen.begin(), seen.end());
-    return text_task(std::string(kOwnText), lines_of(text), parse_character_vocabulary(vocabulary_json(pieces)),
-                     kLongestText);
+    return decoderscope::train::text_task(
+        std::string(kOwnText), lines_of(text),
+        tokenizer::parse_character_vocabulary(decoderscope::train::vocabulary_json(pieces)), kLongestText);
 }
 
-Task task_of(const TrainingPlan& plan) {
-    return plan.task == kOwnText ? own_text_task(plan.text) : find_task(plan.task);
+decoderscope::train::Task task_of(const TrainingPlan& plan) {
+    return plan.task == kOwnText ? own_text_task(plan.text) : decoderscope::train::find_task(plan.task);
 }
 
-Config config_of(const TrainingPlan& plan, const RunChoice& run, const Task& task) {
+Config config_of(const TrainingPlan& plan, const RunChoice& run, const decoderscope::train::Task& task) {
     Config config;
     if (plan.d_model % kHeads != 0)
         throw Error("d_model {width}: expected a multiple of {heads}, the number of heads",
@@ -69,8 +70,8 @@ Config config_of(const TrainingPlan& plan, const RunChoice& run, const Task& tas
     return config;
 }
 
-TrainingSettings settings_of(const RunChoice& run) {
-    TrainingSettings settings{.learning_rate = run.learning_rate, .warmup = run.warmup};
+decoderscope::train::TrainingSettings settings_of(const RunChoice& run) {
+    decoderscope::train::TrainingSettings settings{.learning_rate = run.learning_rate, .warmup = run.warmup};
     if (run.clip > 0.0) settings.clip = run.clip;
     settings.optimiser = {.kind = run.optimiser, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9};
     return settings;
@@ -105,8 +106,9 @@ std::vector<Index> ids_of(const Tensor& tokens) {
     return ids;
 }
 
-Tokenizer tokenizer_of(const std::vector<std::string>& pieces) {
-    return pieces.empty() ? Tokenizer() : parse_character_vocabulary(vocabulary_json(pieces));
+tokenizer::Tokenizer tokenizer_of(const std::vector<std::string>& pieces) {
+    return pieces.empty() ? tokenizer::Tokenizer()
+                          : tokenizer::parse_character_vocabulary(decoderscope::train::vocabulary_json(pieces));
 }
 
 }  // namespace
@@ -132,13 +134,13 @@ TrainingPlan plan_of_warmup(std::uint64_t seed) {
     return plan;
 }
 
-Phrase title_of(OptimiserKind kind) {
+Phrase title_of(decoderscope::train::OptimiserKind kind) {
     switch (kind) {
-        case OptimiserKind::sgd:
+        case decoderscope::train::OptimiserKind::sgd:
             return message("SGD");
-        case OptimiserKind::adam:
+        case decoderscope::train::OptimiserKind::adam:
             return message("Adam");
-        case OptimiserKind::adamw:
+        case decoderscope::train::OptimiserKind::adamw:
             break;
     }
     return message("AdamW");
@@ -153,25 +155,26 @@ Sentence title_of(const TrainingPlan& plan, std::size_t run) {
 }
 
 std::vector<Recipe> recipes_of(const TrainingPlan& plan) {
-    const Task task = task_of(plan);
+    const decoderscope::train::Task task = task_of(plan);
     std::vector<Recipe> recipes;
     for (std::size_t i = 0; i < plan.runs.size(); ++i) {
         const RunChoice& run = plan.runs[i];
-        recipes.push_back({.title = title_of(plan, i),
-                           .config = config_of(plan, run, task),
-                           .initialisation = run.xavier ? Initialisation::xavier : Initialisation::pytorch,
-                           .seed = plan.seed,
-                           .task = task,
-                           .rows = plan.rows,
-                           .steps = plan.steps,
-                           .settings = settings_of(run)});
-        check_task(task, recipes.back().config);
+        recipes.push_back(
+            {.title = title_of(plan, i),
+             .config = config_of(plan, run, task),
+             .initialisation = run.xavier ? decoder::Initialisation::xavier : decoder::Initialisation::pytorch,
+             .seed = plan.seed,
+             .task = task,
+             .rows = plan.rows,
+             .steps = plan.steps,
+             .settings = settings_of(run)});
+        decoderscope::train::check_task(task, recipes.back().config);
     }
     return recipes;
 }
 
-std::shared_ptr<const Model> model_of(const Recipe& recipe, const Weights& weights, Index step) {
-    Model model{.name = recipe.task.name};
+std::shared_ptr<const load::Model> model_of(const Recipe& recipe, const Weights& weights, Index step) {
+    load::Model model{.name = recipe.task.name};
     model.description = message("{title}, after step {step}", {{"title", recipe.title}, {"step", step}});
     model.config_json = config_to_json(recipe.config);
     model.weights = weights;
@@ -179,22 +182,22 @@ std::shared_ptr<const Model> model_of(const Recipe& recipe, const Weights& weigh
     model.example.targets = {};
     model.tokenizer = tokenizer_of(recipe.task.vocabulary);
     model.encoder_tokenizer = tokenizer_of(recipe.task.encoder_vocabulary);
-    return std::make_shared<const Model>(std::move(model));
+    return std::make_shared<const load::Model>(std::move(model));
 }
 
-std::shared_ptr<const ModelFolder> folder_of(const Recipe& recipe, const Model& model) {
-    ModelFolder folder{recipe.config, model.weights, {}};
-    folder.files["vocabulary.json"] = vocabulary_json(recipe.task.vocabulary);
+std::shared_ptr<const load::ModelFolder> folder_of(const Recipe& recipe, const load::Model& model) {
+    load::ModelFolder folder{recipe.config, model.weights, {}};
+    folder.files["vocabulary.json"] = decoderscope::train::vocabulary_json(recipe.task.vocabulary);
     nlohmann::ordered_json example = {{"description", model.description.english()}};
     const Inputs inputs = model.example;
     example["tokens"] = nlohmann::ordered_json::array({ids_of(inputs.tokens)});
     if (!recipe.task.encoder_vocabulary.empty()) {
-        folder.files["encoder_vocabulary.json"] = vocabulary_json(recipe.task.encoder_vocabulary);
+        folder.files["encoder_vocabulary.json"] = decoderscope::train::vocabulary_json(recipe.task.encoder_vocabulary);
         example["source"] =
             nlohmann::ordered_json::array({model.encoder_tokenizer.decode(ids_of(inputs.encoder_tokens))});
     }
     folder.files["example.json"] = example.dump(2) + "\n";
-    return std::make_shared<const ModelFolder>(std::move(folder));
+    return std::make_shared<const load::ModelFolder>(std::move(folder));
 }
 
 // ---- as a session keeps it
@@ -221,7 +224,7 @@ RunChoice read_run(JsonObject json) {
     RunChoice run;
     run.placement = places_of_norms()[json.word("norm_placement", places)].placement;
     run.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
-    run.optimiser = static_cast<OptimiserKind>(json.word("optimizer", kOptimiserWords));
+    run.optimiser = static_cast<decoderscope::train::OptimiserKind>(json.word("optimizer", kOptimiserWords));
     run.learning_rate = from_0(json, "lr");
     run.warmup = json.index("warmup");
     run.clip = from_0(json, "clip");
@@ -267,4 +270,4 @@ TrainingPlan read_plan(const std::string& saved) {
     return plan;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

@@ -13,7 +13,7 @@
 #include <vector>
 
 // What a person chose in the Train tab, as plain values.
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 // The tab's id, under which a session keeps the choices.
 inline constexpr std::string_view kTrainLab = "train";
@@ -22,7 +22,7 @@ inline constexpr std::string_view kTrainLab = "train";
 struct RunChoice {
     NormPlacement placement = NormPlacement::pre;
     bool xavier = true;
-    OptimiserKind optimiser = OptimiserKind::adam;
+    decoderscope::train::OptimiserKind optimiser = decoderscope::train::OptimiserKind::adam;
     double learning_rate = 1e-2;
     Index warmup = 0;
     double clip = 0.0;  // 0: none
@@ -57,12 +57,12 @@ struct TrainingPlan {
 
 // Throws Error saying what doesn't fit: no text, a width that no number of heads divides.
 [[nodiscard]] std::vector<Recipe> recipes_of(const TrainingPlan& plan);
-[[nodiscard]] Phrase title_of(OptimiserKind kind);
+[[nodiscard]] Phrase title_of(decoderscope::train::OptimiserKind kind);
 // What tells a run from those beside it, or, alone, what it is: "Post-Norm, warm-up 150".
 [[nodiscard]] Sentence title_of(const TrainingPlan& plan, std::size_t run);
 
 // A training's model after some step, to be shown and saved: its example is a row of a batch that it never sees.
-[[nodiscard]] std::shared_ptr<const Model> model_of(const Recipe& recipe, const Weights& weights, Index step);
-[[nodiscard]] std::shared_ptr<const ModelFolder> folder_of(const Recipe& recipe, const Model& model);
+[[nodiscard]] std::shared_ptr<const load::Model> model_of(const Recipe& recipe, const Weights& weights, Index step);
+[[nodiscard]] std::shared_ptr<const load::ModelFolder> folder_of(const Recipe& recipe, const load::Model& model);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

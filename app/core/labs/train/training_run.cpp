@@ -1,10 +1,10 @@
 #include "app/core/labs/train/training_run.h"
 
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 namespace {
 
-Config small_decoder(bool norm_first, const Task& task) {
+Config small_decoder(bool norm_first, const decoderscope::train::Task& task) {
     Config config;
     config.d_model = 32;
     config.nhead = config.num_key_value_heads = 4;
@@ -19,20 +19,22 @@ Config small_decoder(bool norm_first, const Task& task) {
 
 }  // namespace
 
-Trainer first_trainer(const Recipe& recipe) {
-    return {recipe.config, initial_weights(recipe.config, recipe.seed, recipe.initialisation), recipe.settings};
+decoderscope::train::Trainer first_trainer(const Recipe& recipe) {
+    return {recipe.config, decoder::initial_weights(recipe.config, recipe.seed, recipe.initialisation),
+            recipe.settings};
 }
 
 Inputs batch_of(const Recipe& recipe, Index step) { return recipe.task.batch(recipe.seed, step, recipe.rows); }
 
 std::vector<Recipe> norms_and_warmup(std::uint64_t seed) {
     const auto recipe = [&](Sentence title, bool norm_first, Index warmup) {
-        const Task task = reversal_task(6);
-        TrainingSettings settings{.learning_rate = 1e-2, .warmup = warmup};
-        settings.optimiser = {.kind = OptimiserKind::adam, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9};
+        const decoderscope::train::Task task = decoderscope::train::reversal_task(6);
+        decoderscope::train::TrainingSettings settings{.learning_rate = 1e-2, .warmup = warmup};
+        settings.optimiser = {
+            .kind = decoderscope::train::OptimiserKind::adam, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9};
         return Recipe{.title = std::move(title),
                       .config = small_decoder(norm_first, task),
-                      .initialisation = Initialisation::xavier,
+                      .initialisation = decoder::Initialisation::xavier,
                       .seed = seed,
                       .task = task,
                       .rows = 64,
@@ -48,7 +50,8 @@ namespace {
 
 constexpr Index kStepsOfSlice = 16;  // that many steps of a pass
 
-std::vector<double> norms_by_layer(const Gradients& gradients, const std::string& prefix, Index layers) {
+std::vector<double> norms_by_layer(const decoderscope::train::Gradients& gradients, const std::string& prefix,
+                                   Index layers) {
     std::vector<double> norms;
     for (Index layer = 0; layer < layers; ++layer) {
         const std::string at = prefix + "layers." + std::to_string(layer);
@@ -59,8 +62,8 @@ std::vector<double> norms_by_layer(const Gradients& gradients, const std::string
     return norms;
 }
 
-Resumable<TrainingStep> trained(Trainer& trainer, const Inputs& batch) {
-    BackwardRun run = trainer.begin(batch);
+Resumable<decoderscope::train::TrainingStep> trained(decoderscope::train::Trainer& trainer, const Inputs& batch) {
+    decoderscope::train::BackwardRun run = trainer.begin(batch);
     for (Index steps = 1; !run.advance(); ++steps)
         if (steps % kStepsOfSlice == 0) co_yield kPause;
     co_return trainer.follow(run.result());
@@ -72,7 +75,7 @@ TrainingRun::TrainingRun(Recipe recipe) : recipe_(std::move(recipe)), now_(first
 
 Resumable<Done> TrainingRun::advance() {
     const Inputs batch = batch_of(recipe_, now_.steps() + 1);
-    const TrainingStep step = co_await trained(now_, batch);
+    const decoderscope::train::TrainingStep step = co_await trained(now_, batch);
     history_.push_back({step, norms_by_layer(now_.gradients(), "", recipe_.config.num_layers),
                         norms_by_layer(now_.gradients(), "encoder.", recipe_.config.encoder_layers)});
     keep();
@@ -88,8 +91,8 @@ void TrainingRun::keep() {
     std::erase_if(kept_, [this](const auto& entry) { return entry.first % apart_ != 0; });
 }
 
-Resumable<Trainer> TrainingRun::at(Index step) const {
-    Trainer trainer = std::prev(kept_.upper_bound(step))->second;
+Resumable<decoderscope::train::Trainer> TrainingRun::at(Index step) const {
+    decoderscope::train::Trainer trainer = std::prev(kept_.upper_bound(step))->second;
     while (trainer.steps() < step) {
         const Inputs batch = batch_of(recipe_, trainer.steps() + 1);
         co_await trained(trainer, batch);
@@ -115,4 +118,4 @@ std::size_t TrainingRun::kept_bytes() const {
     return bytes;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

@@ -12,22 +12,22 @@
 #include <map>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::core::train {
 
 // A training from the first weights to the last step: everything that its numbers depend on.
 struct Recipe {
     Sentence title;  // what tells it from the runs beside it: "Post-Norm, warm-up"
     Config config;
-    Initialisation initialisation = Initialisation::pytorch;
+    decoder::Initialisation initialisation = decoder::Initialisation::pytorch;
     std::uint64_t seed = 0;  // of weights and batches
-    Task task;
+    decoderscope::train::Task task;
     Index rows = 32;  // in a batch
     Index steps = 300;
-    TrainingSettings settings;
+    decoderscope::train::TrainingSettings settings;
 };
 
 // Where it begins, and the batch of a step (the first is 1).
-[[nodiscard]] Trainer first_trainer(const Recipe& recipe);
+[[nodiscard]] decoderscope::train::Trainer first_trainer(const Recipe& recipe);
 [[nodiscard]] Inputs batch_of(const Recipe& recipe, Index step);
 
 // The three runs that show what warm-up is for: a decoder of 6 layers, begun by Xavier's rule, reverses words of 1 to 6
@@ -37,7 +37,7 @@ struct Recipe {
 
 // What is remembered of each step of a training.
 struct TrainedStep {
-    TrainingStep step;
+    decoderscope::train::TrainingStep step;
     // The norm of the gradient by the MLP's second matrix W2 in each layer, of the decoder and of the encoder; of
     // o_proj where there is no MLP. Before the gradients were clipped.
     std::vector<double> decoder_gradients, encoder_gradients;
@@ -59,9 +59,9 @@ public:
 
     [[nodiscard]] const std::vector<TrainedStep>& history() const { return history_; }
     // The model after the last step.
-    [[nodiscard]] const Trainer& now() const { return now_; }
+    [[nodiscard]] const decoderscope::train::Trainer& now() const { return now_; }
     // The model after a step that was already done; 0 is the beginning.
-    [[nodiscard]] Resumable<Trainer> at(Index step) const;
+    [[nodiscard]] Resumable<decoderscope::train::Trainer> at(Index step) const;
     // The steps that are kept whole, and what they take. A tensor that several of them share counts once.
     [[nodiscard]] std::vector<Index> kept_steps() const;
     [[nodiscard]] std::size_t kept_bytes() const;
@@ -70,10 +70,10 @@ private:
     void keep();
 
     Recipe recipe_;
-    Trainer now_;
+    decoderscope::train::Trainer now_;
     std::vector<TrainedStep> history_;
-    std::map<Index, Trainer> kept_;
+    std::map<Index, decoderscope::train::Trainer> kept_;
     Index apart_ = 1;  // how many steps lie between two kept ones
 };
 
-}  // namespace decoderscope
+}  // namespace decoderscope::core::train

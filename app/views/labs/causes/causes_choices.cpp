@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views::causes {
 
 namespace {
 
@@ -33,44 +33,47 @@ void label(const Ui& ui, const char* text) {
 }
 
 // A list of likely tokens.
-void choose_token(const Ui& ui, const char* id, const Tokenizer& tokenizer, std::span<const Answer> likely, Index now,
-                  std::optional<Index>& chosen) {
+void choose_token(const Ui& ui, const char* id, const tokenizer::Tokenizer& tokenizer,
+                  std::span<const core::generate::Answer> likely, Index now, std::optional<Index>& chosen) {
     ImGui::SetNextItemWidth(ui.px(96));
-    if (!begin_list(id, token_text(tokenizer, now).c_str(), ImGuiComboFlags_HeightLarge)) return;
-    for (const Answer& answer : likely)
-        if (press_row(labelled(token_text(tokenizer, answer.token), std::to_string(answer.token)).c_str(),
+    if (!begin_list(id, core::token_text(tokenizer, now).c_str(), ImGuiComboFlags_HeightLarge)) return;
+    for (const core::generate::Answer& answer : likely)
+        if (press_row(labelled(core::token_text(tokenizer, answer.token), std::to_string(answer.token)).c_str(),
                       answer.token == now))
             chosen = answer.token;
     ImGui::EndCombo();
 }
 
-void choose_kind(const Ui& ui, const Session& session, NumberChoice& choice) {
+void choose_kind(const Ui& ui, const core::Session& session, core::causes::NumberChoice& choice) {
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
-        const auto kind = static_cast<NumberKind>(i);
-        if (!toggle_button(ui, labelled(tr(kKinds[i]), kNumberKindNames[i]).c_str(), choice.kind == kind,
+        const auto kind = static_cast<core::causes::NumberKind>(i);
+        if (!toggle_button(ui, labelled(tr(kKinds[i]), core::causes::kNumberKindNames[i]).c_str(), choice.kind == kind,
                            tr(kKindTips[i])))
             continue;
         choice.kind = kind;
-        if (kind == NumberKind::cell && session.cursor().cell) {
+        if (kind == core::causes::NumberKind::cell && session.cursor().cell) {
             choice.tensor = session.step().name;
             choice.cell = *session.cursor().cell;
         }
     }
 }
 
-void choose_number(const Ui& ui, const Session& session, CausesTabState& causes, float width) {
-    NumberChoice& choice = causes.number;
+void choose_number(const Ui& ui, const core::Session& session, CausesTabState& causes, float width) {
+    core::causes::NumberChoice& choice = causes.number;
     label(ui, tr("number"));
     const float start = ImGui::GetCursorScreenPos().x;
     choose_kind(ui, session, choice);
-    const Snapshot& shown = session.shown();
-    if (choice.kind == NumberKind::cell || !number_obstacle(shown.scenario, *shown.run, choice).empty()) return;
+    const core::Snapshot& shown = session.shown();
+    if (choice.kind == core::causes::NumberKind::cell ||
+        !core::causes::number_obstacle(shown.scenario, *shown.run, choice).empty())
+        return;
     if (width < ui.px(620))
         ImGui::SetCursorScreenPos({start, ImGui::GetCursorScreenPos().y});
     else
         ImGui::SameLine(0, ui.px(12));
-    const ResolvedNumber now = *shown_number(session.derived(), shown, session.cursor().place.batch, choice);
+    const core::causes::ResolvedNumber now =
+        *core::causes::shown_number(session.derived(), shown, session.cursor().place.batch, choice);
     const Index positions = shown.scenario.inputs.pos();
     if (const int moved = counter(ui, tr("position"), now.position, positions); moved != 0) {
         choice.position = now.position + moved;
@@ -78,11 +81,12 @@ void choose_number(const Ui& ui, const Session& session, CausesTabState& causes,
         choice.minus.reset();
     }
     ImGui::SameLine(0, ui.px(8));
-    const Value<ShownAnswer> answer = shown_answer(session.derived(), shown.run, now.batch, now.position, std::nullopt);
-    const std::vector<Answer>& likely = answer->likely;
-    const Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
+    const core::Value<core::generate::ShownAnswer> answer =
+        core::generate::shown_answer(session.derived(), shown.run, now.batch, now.position, std::nullopt);
+    const std::vector<core::generate::Answer>& likely = answer->likely;
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
     choose_token(ui, "##token", tokenizer, likely, now.token, choice.token);
-    if (choice.kind != NumberKind::difference) return;
+    if (choice.kind != core::causes::NumberKind::difference) return;
     ImGui::SameLine(0, ui.px(4));
     label(ui, "−");
     choose_token(ui, "##minus", tokenizer, likely, now.minus, choice.minus);
@@ -90,12 +94,13 @@ void choose_number(const Ui& ui, const Session& session, CausesTabState& causes,
 
 // ---- run B
 
-void choose_changed_token(const Ui& ui, const Session& session, CausesTabState& causes) {
-    const Scenario& scenario = session.shown().scenario;
-    const auto now = changed_token(scenario, session.cursor().place.batch, causes.other);
+void choose_changed_token(const Ui& ui, const core::Session& session, CausesTabState& causes) {
+    const core::Scenario& scenario = session.shown().scenario;
+    const auto now = core::causes::changed_token(scenario, session.cursor().place.batch, causes.other);
     if (!now) return;
     const Inputs& inputs = scenario.inputs;
-    const Tokenizer& tokenizer = now->in_source ? scenario.model()->encoder_tokenizer : scenario.model()->tokenizer;
+    const tokenizer::Tokenizer& tokenizer =
+        now->in_source ? scenario.model()->encoder_tokenizer : scenario.model()->tokenizer;
     const Index length = now->in_source ? inputs.encoder_tokens.dim(1) : inputs.tokens.dim(1);
     const char* place = now->in_source ? "src" : "pos";
     if (const int moved = counter(ui, place, now->position, length); moved != 0) {
@@ -103,20 +108,21 @@ void choose_changed_token(const Ui& ui, const Session& session, CausesTabState& 
         causes.other.token.reset();
     }
     ImGui::SameLine(0, ui.px(8));
-    label(ui, tr("“{before}” becomes", {{"before", token_text(tokenizer, now->before)}}).c_str());
+    label(ui, tr("“{before}” becomes", {{"before", core::token_text(tokenizer, now->before)}}).c_str());
     ImGui::SetNextItemWidth(ui.px(96));
-    if (!begin_list("##after", token_text(tokenizer, now->after).c_str(), ImGuiComboFlags_HeightLarge)) return;
+    if (!begin_list("##after", core::token_text(tokenizer, now->after).c_str(), ImGuiComboFlags_HeightLarge)) return;
     const Index vocabulary = now->in_source ? scenario.config().encoder_vocab_size : scenario.config().vocab_size;
     for (Index id = 0; id < std::min(vocabulary, kMostListed); ++id)
-        if (press_row(labelled(token_text(tokenizer, id), std::to_string(id)).c_str(), id == now->after))
+        if (press_row(labelled(core::token_text(tokenizer, id), std::to_string(id)).c_str(), id == now->after))
             causes.other.token = id;
     ImGui::EndCombo();
 }
 
-void choose_option(const Ui& ui, const Session& session, CausesTabState& causes) {
+void choose_option(const Ui& ui, const core::Session& session, CausesTabState& causes) {
     auto& option = causes.other.option;
-    const Snapshot& shown = session.shown();
-    const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
+    const core::Snapshot& shown = session.shown();
+    const core::Value<core::diff::Alternatives> others =
+        core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
     if (option.first.empty() && !others->options.empty()) option = others->options.front();
     ImGui::SetNextItemWidth(ui.px(230));
     if (!begin_list("##option", (option.first + " = " + option.second).c_str(), ImGuiComboFlags_HeightLarge)) return;
@@ -125,16 +131,16 @@ void choose_option(const Ui& ui, const Session& session, CausesTabState& causes)
     ImGui::EndCombo();
 }
 
-void choose_details(const Ui& ui, const Session& session, CausesTabState& causes, Commands& commands) {
+void choose_details(const Ui& ui, const core::Session& session, CausesTabState& causes, Commands& commands) {
     switch (causes.other.kind) {
-        case OtherKind::token:
+        case core::causes::OtherKind::token:
             return choose_changed_token(ui, session, causes);
-        case OtherKind::configuration:
+        case core::causes::OtherKind::configuration:
             return choose_option(ui, session, causes);
-        case OtherKind::pinned:
-            if (button(tr("Pin this run"), "pin")) commands.push_back(command::Pin{});
+        case core::causes::OtherKind::pinned:
+            if (button(tr("Pin this run"), "pin")) commands.push_back(core::command::Pin{});
             return;
-        case OtherKind::unedited:
+        case core::causes::OtherKind::unedited:
             return ImGui::Dummy({1, ImGui::GetFrameHeight()});
     }
 }
@@ -143,9 +149,9 @@ void choose_other(const Ui& ui, CausesTabState& causes) {
     label(ui, tr("run B"));
     for (std::size_t i = 0; i < kOthers.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
-        const auto kind = static_cast<OtherKind>(i);
-        if (toggle_button(ui, labelled(tr(kOthers[i]), kOtherKindNames[i]).c_str(), causes.other.kind == kind,
-                          tr(kOtherTips[i])))
+        const auto kind = static_cast<core::causes::OtherKind>(i);
+        if (toggle_button(ui, labelled(tr(kOthers[i]), core::causes::kOtherKindNames[i]).c_str(),
+                          causes.other.kind == kind, tr(kOtherTips[i])))
             causes.other.kind = kind;
     }
 }
@@ -159,13 +165,15 @@ void choose_steps(const Ui& ui, CausesTabState& causes) {
 
 }  // namespace
 
-float draw_causes_choices(const Ui& ui, const Session& session, CausesTabState& causes, Area area, Commands& commands) {
+float draw_causes_choices(const Ui& ui, const core::Session& session, CausesTabState& causes, Area area,
+                          Commands& commands) {
     const float line = ui.px(kLine);
-    const NumberChoice before = causes.number;
+    const core::causes::NumberChoice before = causes.number;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::SetCursorScreenPos(area.low);
     choose_number(ui, session, causes, area.width());
-    float height = line * (area.width() < ui.px(620) && causes.number.kind != NumberKind::cell ? 2.0F : 1.0F);
+    float height =
+        line * (area.width() < ui.px(620) && causes.number.kind != core::causes::NumberKind::cell ? 2.0F : 1.0F);
     if (causes.page == CausesPage::patching) {
         ImGui::SetCursorScreenPos({area.low.x, area.low.y + height});
         choose_other(ui, causes);
@@ -179,4 +187,4 @@ float draw_causes_choices(const Ui& ui, const Session& session, CausesTabState& 
     return height + ui.px(6);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::causes

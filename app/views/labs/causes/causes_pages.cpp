@@ -12,7 +12,7 @@
 #include <tuple>
 
 // What moves a number: its slopes, and beside them what happens when something is done.
-namespace decoderscope {
+namespace decoderscope::views::causes {
 
 namespace {
 
@@ -72,19 +72,20 @@ void heading(const Ui& ui, std::string_view text, std::string_view note, float w
 
 std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
 
-void list_heads(const Ui& ui, const Plan& plan, const Moves& moves, float width, Commands& commands) {
+void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves, float width, Commands& commands) {
     heading(ui, tr("Heads"), tr("≠: the sign of the slope is not that of what happens."), width);
-    std::vector<HeadMove> heads = moves.heads;
-    std::ranges::stable_sort(heads, std::greater<>(), [](const HeadMove& move) { return std::abs(move.switched_off); });
+    std::vector<core::causes::HeadMove> heads = moves.heads;
+    std::ranges::stable_sort(heads, std::greater<>(),
+                             [](const core::causes::HeadMove& move) { return std::abs(move.switched_off); });
     double most = 0.0;
-    for (const HeadMove& move : heads) most = std::max(most, std::abs(move.switched_off));
+    for (const core::causes::HeadMove& move : heads) most = std::max(most, std::abs(move.switched_off));
     const Table table(ui, width, 3);
     table.head({tr("slope"), tr("8 steps"), tr("happens")});
     for (std::size_t i = 0; i < heads.size(); ++i) {
-        const HeadMove& move = heads[i];
-        const bool slope = has_wrong_sign(move.slope_by_value, move.switched_off);
-        const bool way = has_wrong_sign(move.along_the_way, move.switched_off);
-        const std::string name = tr(short_name_of_head(move.attention, move.head));
+        const core::causes::HeadMove& move = heads[i];
+        const bool slope = core::causes::has_wrong_sign(move.slope_by_value, move.switched_off);
+        const bool way = core::causes::has_wrong_sign(move.along_the_way, move.switched_off);
+        const std::string name = tr(core::causes::short_name_of_head(move.attention, move.head));
         const bool clicked = table.row(name,
                                        {doubted(cause_text(move.slope_by_value), slope),
                                         doubted(cause_text(move.along_the_way), way), cause_text(move.switched_off)},
@@ -95,56 +96,59 @@ void list_heads(const Ui& ui, const Plan& plan, const Moves& moves, float width,
                     .c_str());
         if (clicked) {
             if (const Ref pattern = plan.step_of(move.attention, AttentionStep::pattern))
-                commands.push_back(command::GoTo{pattern->name});
-            commands.push_back(command::ChooseHead{move.head});
+                commands.push_back(core::command::GoTo{pattern->name});
+            commands.push_back(core::command::ChooseHead{move.head});
         }
     }
 }
 
-void list_tokens(const Ui& ui, const Session& session, const Moves& moves, Index batch, float width) {
+void list_tokens(const Ui& ui, const core::Session& session, const core::causes::Moves& moves, Index batch,
+                 float width) {
     if (moves.tokens.empty()) return;
     ImGui::Dummy({1, ui.px(8)});
     heading(ui, tr("Input tokens"),
             tr_n("Swapped: the mean of |change| with {count} other token in its place.",
-                 "Swapped: the mean of |change| with {count} other tokens in its place.", kSwaps),
+                 "Swapped: the mean of |change| with {count} other tokens in its place.", core::causes::kSwaps),
             width);
-    const Scenario& scenario = session.shown().scenario;
+    const core::Scenario& scenario = session.shown().scenario;
     double most = 0.0;
-    for (const InputMove& move : moves.tokens) most = std::max(most, std::abs(move.most));
+    for (const core::causes::InputMove& move : moves.tokens) most = std::max(most, std::abs(move.most));
     const Table table(ui, width, 3);
     table.head({tr("slope"), tr("swapped"), tr("most")});
     for (std::size_t i = 0; i < moves.tokens.size(); ++i) {
-        const InputMove& move = moves.tokens[i];
+        const core::causes::InputMove& move = moves.tokens[i];
         const Tensor& tokens = move.encoder ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
-        const Tokenizer& tokenizer = move.encoder ? scenario.model()->encoder_tokenizer : scenario.model()->tokenizer;
+        const tokenizer::Tokenizer& tokenizer =
+            move.encoder ? scenario.model()->encoder_tokenizer : scenario.model()->tokenizer;
         const auto token = static_cast<Index>(tokens.at(Cell{batch, move.position}));
         const std::string name = std::string(move.encoder ? "src " : "pos ") + std::to_string(move.position) + " “" +
-                                 token_text(tokenizer, token) + "”";
+                                 core::token_text(tokenizer, token) + "”";
         static_cast<void>(table.row(name,
                                     {cause_text(move.slope_by_value), cause_text(move.swapped), cause_text(move.most)},
                                     move.most, most, {false, false, false}, 1000 + static_cast<int>(i)));
         tooltip(tr("The slope times the embedding; the mean of |change| when other tokens stand here; the largest "
                    "change, by “{token}”",
-                   {{"token", token_text(tokenizer, move.by)}})
+                   {{"token", core::token_text(tokenizer, move.by)}})
                     .c_str());
     }
 }
 
-void draw_measured(const Ui& ui, const Session& session, CausesTabState& causes, const ResolvedNumber& number,
-                   float width, Commands& commands) {
+void draw_measured(const Ui& ui, const core::Session& session, CausesTabState& causes,
+                   const core::causes::ResolvedNumber& number, float width, Commands& commands) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const Area area = {at, {at.x + width, at.y + ui.px(80)}};
     if (causes.stopped == number.number) {
         if (button(tr("Measure"), "measure-moves")) causes.stopped.reset();
         return;
     }
-    const Value<ShownMoves> shown = shown_moves(session.derived(), session.shown(), number, causes.moving);
+    const core::Value<core::causes::ShownMoves> shown =
+        core::causes::shown_moves(session.derived(), session.shown(), number, causes.moving);
     if (!shown) {
         if (draw_causes_progress(ui, *causes.moving, area)) causes.stopped = number.number;
         return;
     }
     if (!shown->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(shown->error), width);
-    paragraph(ui.fonts.text, ui.theme.text, tr(moves_sentence(shown->moves)), width);
+    paragraph(ui.fonts.text, ui.theme.text, tr(core::causes::moves_sentence(shown->moves)), width);
     ImGui::Dummy({1, ui.px(4)});
     list_heads(ui, session.shown().run->plan(), shown->moves, width, commands);
     list_tokens(ui, session, shown->moves, number.batch, width);
@@ -153,13 +157,13 @@ void draw_measured(const Ui& ui, const Session& session, CausesTabState& causes,
 // ---- the slopes
 
 struct SlopePictures {
-    Heatmap encoder, decoder;
+    core::Heatmap encoder, decoder;
 };
 
-void draw_stream(const Ui& ui, const Heatmap& heatmap, const char* title, std::uint64_t key, std::uint64_t version,
-                 float width, Viewport& view) {
+void draw_stream(const Ui& ui, const core::Heatmap& heatmap, const char* title, std::uint64_t key,
+                 std::uint64_t version, float width, Viewport& view) {
     if (heatmap.rows == 0) return;
-    Heatmap titled = heatmap;
+    core::Heatmap titled = heatmap;
     titled.title = title;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = std::min(ui.px(70) + static_cast<float>(heatmap.rows) * ui.px(15), ui.px(330));
@@ -175,37 +179,39 @@ void draw_stream(const Ui& ui, const Heatmap& heatmap, const char* title, std::u
 }
 
 // "0.193  1.attn head 3: 18 → 9", from the query's position to the key's.
-std::string text_of_score(const Plan& plan, const ScoreSlope& score) {
+std::string text_of_score(const Plan& plan, const core::causes::ScoreSlope& score) {
     const std::string& attention = plan.find(score.tensor)->attention;
-    return tr("{slope}  {head}: {query} → {key}", {{"slope", cause_text(score.slope)},
-                                                   {"head", tr(short_name_of_head(attention, score.cell[1]))},
-                                                   {"query", score.cell[2]},
-                                                   {"key", score.cell[3]}});
+    return tr("{slope}  {head}: {query} → {key}",
+              {{"slope", cause_text(score.slope)},
+               {"head", tr(core::causes::short_name_of_head(attention, score.cell[1]))},
+               {"query", score.cell[2]},
+               {"key", score.cell[3]}});
 }
 
-void list_scores(const Ui& ui, const Plan& plan, const Slopes& slopes, float width, Commands& commands) {
+void list_scores(const Ui& ui, const Plan& plan, const core::causes::Slopes& slopes, float width, Commands& commands) {
     if (slopes.scores.empty()) return;
     heading(ui, tr("Scores that it hangs on"),
             tr("The steepest: more weight on that key would raise it where positive."), width);
     for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
-        const ScoreSlope& score = slopes.scores[i];
+        const core::causes::ScoreSlope& score = slopes.scores[i];
         if (link(ui, ui.fonts.mono_small, ui.theme.accent,
                  fitted(ui.fonts.mono_small, text_of_score(plan, score), width), 9000 + static_cast<int>(i)))
-            commands.push_back(command::Follow{score.tensor, score.cell});
+            commands.push_back(core::command::Follow{score.tensor, score.cell});
         tooltip(cell_name(score.tensor, score.cell).c_str());
     }
 }
 
-void draw_slopes(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, float width,
-                 Commands& commands) {
-    const Snapshot& shown = session.shown();
-    const Value<ShownSlopes> slopes = shown_slopes(session.derived(), shown, number);
+void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
+                 const core::causes::ResolvedNumber& number, float width, Commands& commands) {
+    const core::Snapshot& shown = session.shown();
+    const core::Value<core::causes::ShownSlopes> slopes = core::causes::shown_slopes(session.derived(), shown, number);
     if (!slopes) return text_line(ui.fonts.text, ui.theme.muted, tr("Computing the gradients …"));
     if (!slopes->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(slopes->error), width);
-    const Value<SlopePictures> pictures = session.derived().get<SlopePictures>(
+    const core::Value<SlopePictures> pictures = session.derived().get<SlopePictures>(
         {shown.run}, std::make_tuple(number.number.tensor, number.number.cell), [&] {
             const auto picture = [&](bool of_encoder) {
-                return slopes_heatmap(shown.scenario, *shown.run, slopes->slopes.stream, of_encoder, number.batch);
+                return core::causes::slopes_heatmap(shown.scenario, *shown.run, slopes->slopes.stream, of_encoder,
+                                                    number.batch);
             };
             return SlopePictures{picture(true), picture(false)};
         });
@@ -221,8 +227,8 @@ void draw_slopes(const Ui& ui, const Session& session, ViewState& state, const R
 
 }  // namespace
 
-void draw_moves(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
-                Commands& commands) {
+void draw_moves(const Ui& ui, const core::Session& session, ViewState& state,
+                const core::causes::ResolvedNumber& number, Area area, Commands& commands) {
     CausesTabState& causes = state.part<CausesTabState>();
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("moves", {area.width() + ui.px(8), std::max(area.height(), 1.0F)});
@@ -247,12 +253,12 @@ void draw_moves(const Ui& ui, const Session& session, ViewState& state, const Re
 namespace {
 
 struct PatchingPictures {
-    Heatmap encoder, decoder;
+    core::Heatmap encoder, decoder;
     std::vector<std::string> encoder_steps, decoder_steps;
     std::uint64_t number = 0;
 };
 
-void say_cell(const Ui& ui, const Heatmap& heatmap, const HeatmapGesture& gesture, const std::string& step) {
+void say_cell(const Ui& ui, const core::Heatmap& heatmap, const HeatmapGesture& gesture, const std::string& step) {
     if (!begin_tooltip_beside(gesture.cell)) return;
     const auto [row, column] = *gesture.hovered;
     text_line(ui.fonts.mono_small, ui.theme.text, step);
@@ -266,7 +272,7 @@ void say_cell(const Ui& ui, const Heatmap& heatmap, const HeatmapGesture& gestur
     ImGui::EndTooltip();
 }
 
-void draw_picture(const Ui& ui, ViewState& state, const Heatmap& heatmap, const std::vector<std::string>& steps,
+void draw_picture(const Ui& ui, ViewState& state, const core::Heatmap& heatmap, const std::vector<std::string>& steps,
                   std::uint64_t key, std::uint64_t version, Area area, Commands& commands) {
     const HeatmapGesture gesture = draw_heatmap(ui,
                                                 {.heatmap = heatmap,
@@ -277,22 +283,23 @@ void draw_picture(const Ui& ui, ViewState& state, const Heatmap& heatmap, const 
                                                  .grid = true},
                                                 state.viewports[key], area);
     if (gesture.hovered) say_cell(ui, heatmap, gesture, steps[static_cast<std::size_t>(gesture.hovered->first)]);
-    if (gesture.clicked) commands.push_back(command::GoTo{steps[static_cast<std::size_t>(gesture.clicked->first)]});
+    if (gesture.clicked)
+        commands.push_back(core::command::GoTo{steps[static_cast<std::size_t>(gesture.clicked->first)]});
 }
 
 }  // namespace
 
-void draw_patching(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
-                   Commands& commands) {
+void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
+                   const core::causes::ResolvedNumber& number, Area area, Commands& commands) {
     CausesTabState& causes = state.part<CausesTabState>();
-    const Snapshot& shown = session.shown();
+    const core::Snapshot& shown = session.shown();
     if (causes.stopped == number.number) {
         ImGui::SetCursorScreenPos(area.low);
         if (button(tr("Measure"), "measure-patching")) causes.stopped.reset();
         return;
     }
-    const Value<ShownPatching> measured =
-        shown_patching(session.derived(), shown, number, causes.other, causes.every_step, causes.patching);
+    const core::Value<core::causes::ShownPatching> measured = core::causes::shown_patching(
+        session.derived(), shown, number, causes.other, causes.every_step, causes.patching);
     if (!measured) {
         if (draw_causes_progress(ui, *causes.patching, area)) causes.stopped = number.number;
         return;
@@ -301,20 +308,20 @@ void draw_patching(const Ui& ui, const Session& session, ViewState& state, const
         text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(measured->error));
         return;
     }
-    area.low.y +=
-        text_block(ui, ui.fonts.text, ui.theme.text, area, tr(patching_sentence(measured->patching, number))) +
-        ui.px(8);
+    area.low.y += text_block(ui, ui.fonts.text, ui.theme.text, area,
+                             tr(core::causes::patching_sentence(measured->patching, number))) +
+                  ui.px(8);
     if (measured->patching.steps.empty()) return;
-    const Value<PatchingPictures> pictures =
+    const core::Value<PatchingPictures> pictures =
         session.derived().get<PatchingPictures>({shown.run}, std::make_tuple(measured.number()), [&] {
-            const Patching& patching = measured->patching;
+            const core::causes::Patching& patching = measured->patching;
             PatchingPictures made;
-            made.encoder = patching_heatmap(shown.scenario, *shown.run, patching, true, number.batch);
-            made.decoder = patching_heatmap(shown.scenario, *shown.run, patching, false, number.batch);
+            made.encoder = core::causes::patching_heatmap(shown.scenario, *shown.run, patching, true, number.batch);
+            made.decoder = core::causes::patching_heatmap(shown.scenario, *shown.run, patching, false, number.batch);
             made.encoder.title = tr("Encoder");
             made.decoder.title = tr("Decoder");
-            made.encoder_steps = patched_steps(*shown.run, patching, true);
-            made.decoder_steps = patched_steps(*shown.run, patching, false);
+            made.encoder_steps = core::causes::patched_steps(*shown.run, patching, true);
+            made.decoder_steps = core::causes::patched_steps(*shown.run, patching, false);
             return made;
         });
     constexpr std::uint64_t kKey = 0xCA05E510;
@@ -330,19 +337,20 @@ void draw_patching(const Ui& ui, const Session& session, ViewState& state, const
 
 // Direct logit attribution: what each head, each MLP and the embedding wrote into a logit.
 
-void draw_writers(const Ui& ui, const Session& session, CausesTabState& causes, const ResolvedNumber& number, Area area,
-                  Commands& commands) {
-    if (causes.number.kind == NumberKind::cell) {
+void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& causes,
+                  const core::causes::ResolvedNumber& number, Area area, Commands& commands) {
+    if (causes.number.kind == core::causes::NumberKind::cell) {
         text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("Choose a logit, or the difference of two."));
         return;
     }
-    const bool difference = causes.number.kind == NumberKind::difference;
-    const Value<ShownAttribution> shown = shown_attribution(session.derived(), session.shown(), number, difference);
+    const bool difference = causes.number.kind == core::causes::NumberKind::difference;
+    const core::Value<core::causes::ShownAttribution> shown =
+        core::causes::shown_attribution(session.derived(), session.shown(), number, difference);
     if (!shown->obstacle.empty()) {
         text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(shown->obstacle));
         return;
     }
-    const Attribution& attribution = shown->attribution;
+    const core::causes::Attribution& attribution = shown->attribution;
     area.low.y +=
         text_block(ui, ui.fonts.text, ui.theme.text, area,
                    tr("{count} terms make {sum}; the run says {logit}.", {{"count", attribution.terms.size()},
@@ -350,23 +358,24 @@ void draw_writers(const Ui& ui, const Session& session, CausesTabState& causes, 
                                                                           {"logit", cause_text(attribution.logit)}})) +
         ui.px(8);
     double most = 0.0;
-    for (const Contribution& term : attribution.terms) most = std::max(most, std::abs(term.logit));
+    for (const core::causes::Contribution& term : attribution.terms) most = std::max(most, std::abs(term.logit));
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("writers", {area.width(), std::max(area.height(), 1.0F)});
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5), width = ImGui::GetContentRegionAvail().x;
     const float names = std::min(ui.px(260), width * 0.45F), numbers = ui.px(70);
     for (std::size_t i = 0; i < attribution.terms.size(); ++i) {
-        const Contribution& term = attribution.terms[i];
+        const core::causes::Contribution& term = attribution.terms[i];
         const ImVec2 at = ImGui::GetCursorScreenPos();
         ImGui::PushID(static_cast<int>(i));
         if (ImGui::InvisibleButton("term", {width, row})) {
-            commands.push_back(command::GoTo{term.tensor});
-            if (term.head) commands.push_back(command::ChooseHead{*term.head});
+            commands.push_back(core::command::GoTo{term.tensor});
+            if (term.head) commands.push_back(core::command::ChooseHead{*term.head});
         }
         ImGui::PopID();
         if (ImGui::IsItemHovered())
             ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + row}, ui.theme.raised);
-        draw_text(ui, ui.fonts.mono_small, {at.x, at.y + ui.px(2)}, ui.theme.text, tr(name_of(term)), names - ui.px(8));
+        draw_text(ui, ui.fonts.mono_small, {at.x, at.y + ui.px(2)}, ui.theme.text, tr(core::causes::name_of(term)),
+                  names - ui.px(8));
         const std::string text = cause_text(term.logit);
         draw_text(ui, ui.fonts.mono_small,
                   {at.x + names + numbers - compat::text_size(ui.fonts.mono_small, text).x, at.y + ui.px(2)},
@@ -378,4 +387,4 @@ void draw_writers(const Ui& ui, const Session& session, CausesTabState& causes, 
     ImGui::EndChild();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::causes

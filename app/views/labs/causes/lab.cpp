@@ -13,7 +13,7 @@
 #include <cmath>
 #include <optional>
 
-namespace decoderscope {
+namespace decoderscope::views::causes {
 
 namespace {
 
@@ -22,28 +22,30 @@ constexpr std::string_view kId = "causes";
 void add_exports(ExportScene& scene) {
     const CausesTabState& causes = scene.state.part<CausesTabState>();
     if (!causes.shown) return;
-    const Snapshot& shown = scene.session.shown();
-    const ResolvedNumber& number = *causes.shown;
+    const core::Snapshot& shown = scene.session.shown();
+    const core::causes::ResolvedNumber& number = *causes.shown;
     if (causes.page == CausesPage::patching) {
-        const auto measured =
-            shown_patching(scene.session.derived(), shown, number, causes.other, causes.every_step, causes.patching);
+        const auto measured = core::causes::shown_patching(scene.session.derived(), shown, number, causes.other,
+                                                           causes.every_step, causes.patching);
         if (measured && !measured->patching.steps.empty())
-            scene.add_if_any(tr("How much comes back"), "patching",
-                             [&] { return patching_exhibit(shown.scenario, *shown.run, measured->patching, number); });
+            scene.add_if_any(tr("How much comes back"), "patching", [&] {
+                return core::causes::patching_exhibit(shown.scenario, *shown.run, measured->patching, number);
+            });
     }
-    if (causes.page == CausesPage::writers && causes.number.kind != NumberKind::cell) {
-        const bool difference = causes.number.kind == NumberKind::difference;
-        const auto written = shown_attribution(scene.session.derived(), shown, number, difference);
+    if (causes.page == CausesPage::writers && causes.number.kind != core::causes::NumberKind::cell) {
+        const bool difference = causes.number.kind == core::causes::NumberKind::difference;
+        const auto written = core::causes::shown_attribution(scene.session.derived(), shown, number, difference);
         if (written->obstacle.empty())
-            scene.add_if_any(tr("Who wrote it"), "attribution",
-                             [&] { return attribution_exhibit(shown.scenario, written->attribution, number); });
+            scene.add_if_any(tr("Who wrote it"), "attribution", [&] {
+                return core::causes::attribution_exhibit(shown.scenario, written->attribution, number);
+            });
     }
 }
 
 std::vector<Action> actions_of_causes() {
     return {{.label = message("What moves this number? (the selected cell)"),
              .key = Key::w,
-             .run = [](const Session& session, ViewState& state, Commands&) { ask_what_moves(session, state); }}};
+             .run = [](const core::Session& session, ViewState& state, Commands&) { ask_what_moves(session, state); }}};
 }
 
 // ---- sessions
@@ -52,17 +54,19 @@ void put(nlohmann::ordered_json& json, const char* key, const std::optional<Inde
     if (value) json[key] = *value;
 }
 
-void save(const ViewState& state, SavedView& saved) {
+void save(const ViewState& state, core::files::SavedView& saved) {
     const CausesTabState& causes = state.part<CausesTabState>();
-    nlohmann::ordered_json number = {{"kind", kNumberKindNames[static_cast<std::size_t>(causes.number.kind)]}};
-    if (causes.number.kind == NumberKind::cell) {
+    nlohmann::ordered_json number = {
+        {"kind", core::causes::kNumberKindNames[static_cast<std::size_t>(causes.number.kind)]}};
+    if (causes.number.kind == core::causes::NumberKind::cell) {
         number["tensor"] = causes.number.tensor;
         number["cell"] = causes.number.cell;
     }
     put(number, "position", causes.number.position);
     put(number, "token", causes.number.token);
     put(number, "minus", causes.number.minus);
-    nlohmann::ordered_json other = {{"kind", kOtherKindNames[static_cast<std::size_t>(causes.other.kind)]}};
+    nlohmann::ordered_json other = {
+        {"kind", core::causes::kOtherKindNames[static_cast<std::size_t>(causes.other.kind)]}};
     put(other, "position", causes.other.position);
     put(other, "token", causes.other.token);
     if (!causes.other.option.first.empty()) other["set"] = {{causes.other.option.first, causes.other.option.second}};
@@ -77,9 +81,10 @@ std::optional<Index> read_index(JsonObject& json, const char* key) {
     return json.find(key) == nullptr ? std::nullopt : std::optional<Index>(json.index(key));
 }
 
-NumberChoice read_number(JsonObject json) {
-    NumberChoice number{.kind = static_cast<NumberKind>(json.word("kind", kNumberKindNames))};
-    if (number.kind == NumberKind::cell) {
+core::causes::NumberChoice read_number(JsonObject json) {
+    core::causes::NumberChoice number{
+        .kind = static_cast<core::causes::NumberKind>(json.word("kind", core::causes::kNumberKindNames))};
+    if (number.kind == core::causes::NumberKind::cell) {
         number.tensor = json.text("tensor");
         number.cell = json.indices("cell");
     }
@@ -90,8 +95,9 @@ NumberChoice read_number(JsonObject json) {
     return number;
 }
 
-OtherChoice read_other(JsonObject json) {
-    OtherChoice other{.kind = static_cast<OtherKind>(json.word("kind", kOtherKindNames))};
+core::causes::OtherChoice read_other(JsonObject json) {
+    core::causes::OtherChoice other{
+        .kind = static_cast<core::causes::OtherKind>(json.word("kind", core::causes::kOtherKindNames))};
     other.position = read_index(json, "position");
     other.token = read_index(json, "token");
     if (const nlohmann::json* set = json.find("set")) {
@@ -103,7 +109,7 @@ OtherChoice read_other(JsonObject json) {
     return other;
 }
 
-void restore(ViewState& state, const SavedView& saved) {
+void restore(ViewState& state, const core::files::SavedView& saved) {
     CausesTabState& causes = state.part<CausesTabState>();
     const auto found = saved.labs.find(std::string(kId));
     CausesTabState read;
@@ -157,7 +163,7 @@ void choose_page(const Ui& ui, CausesTabState& causes) {
 }
 
 void say(const Ui& ui, ViewState& state, const char* text) {
-    if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
+    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
         open_glossary(state, term->id);
     ImGui::Dummy({1, ui.px(4)});
 }
@@ -192,7 +198,7 @@ void say_page(const Ui& ui, ViewState& state, CausesPage page) {
 
 }  // namespace
 
-std::string cause_text(double value) { return short_number_text(value, 3); }
+std::string cause_text(double value) { return core::short_number_text(value, 3); }
 
 void draw_signed_bar(const Ui& ui, Area area, double value, double most) {
     if (most <= 0.0 || !std::isfinite(value)) return;
@@ -205,7 +211,7 @@ void draw_signed_bar(const Ui& ui, Area area, double value, double most) {
     list.AddLine({middle, area.low.y - ui.px(2)}, {middle, area.high.y + ui.px(2)}, ui.theme.line);
 }
 
-bool draw_causes_progress(const Ui& ui, const CausesProgress& progress, Area area) {
+bool draw_causes_progress(const Ui& ui, const core::causes::CausesProgress& progress, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area bar = {{area.low.x, area.low.y + ui.px(24)}, {area.low.x + ui.px(240), area.low.y + ui.px(28)}};
     draw_text(ui, ui.fonts.text, area.low, ui.theme.muted,
@@ -218,16 +224,16 @@ bool draw_causes_progress(const Ui& ui, const CausesProgress& progress, Area are
     return button(tr("Cancel"), "cancel-causes");
 }
 
-void ask_what_moves(const Session& session, ViewState& state) {
+void ask_what_moves(const core::Session& session, ViewState& state) {
     CausesTabState& causes = state.part<CausesTabState>();
     state.tab = "causes";
     causes.page = CausesPage::moves;
     const std::optional<Cell>& cell = session.cursor().cell;
     if (!cell) return;
-    causes.number = {.kind = NumberKind::cell, .tensor = session.step().name, .cell = *cell};
+    causes.number = {.kind = core::causes::NumberKind::cell, .tensor = session.step().name, .cell = *cell};
 }
 
-void draw_causes_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_causes_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     CausesTabState& causes = state.part<CausesTabState>();
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
@@ -235,15 +241,15 @@ void draw_causes_tab(const Ui& ui, const Session& session, ViewState& state, Are
     choose_page(ui, causes);
     rest.low.y += ui.px(36);
     rest.low.y += draw_causes_choices(ui, session, causes, rest, commands);
-    const Snapshot& shown = session.shown();
-    const Sentence obstacle = number_obstacle(shown.scenario, *shown.run, causes.number);
+    const core::Snapshot& shown = session.shown();
+    const Sentence obstacle = core::causes::number_obstacle(shown.scenario, *shown.run, causes.number);
     causes.shown.reset();
     if (!obstacle.empty()) {
         text_block(ui, ui.fonts.text, ui.theme.muted, rest, tr(obstacle));
         return;
     }
-    causes.shown = *shown_number(session.derived(), shown, session.cursor().place.batch, causes.number);
-    const ResolvedNumber number = *causes.shown;
+    causes.shown = *core::causes::shown_number(session.derived(), shown, session.cursor().place.batch, causes.number);
+    const core::causes::ResolvedNumber number = *causes.shown;
     switch (causes.page) {
         case CausesPage::moves:
             return draw_moves(ui, session, state, number, rest, commands);
@@ -254,7 +260,7 @@ void draw_causes_tab(const Ui& ui, const Session& session, ViewState& state, Are
     }
 }
 
-void inspect_causes(const Ui& ui, const Session& session, ViewState& state, Commands&) {
+void inspect_causes(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
     const CausesTabState& causes = state.part<CausesTabState>();
     if (causes.shown) {
         const Tensor& values = session.shown().run->value(causes.shown->number.tensor);
@@ -266,4 +272,4 @@ void inspect_causes(const Ui& ui, const Session& session, ViewState& state, Comm
     say_page(ui, state, causes.page);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::causes

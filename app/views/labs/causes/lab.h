@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::views::causes {
 
 [[nodiscard]] Lab causes_lab();
 
@@ -22,40 +22,40 @@ inline constexpr std::array<std::string_view, 3> kCausesPageNames = {"moves", "p
 // What the Causes tab remembers from frame to frame.
 struct CausesTabState {
     CausesPage page = CausesPage::moves;
-    NumberChoice number;
-    OtherChoice other;
-    bool every_step = false;              // else the stream and what is added to it
-    std::optional<ChosenNumber> stopped;  // the number whose measurement was cancelled
-    SharedProgress moving = std::make_shared<CausesProgress>();
-    SharedProgress patching = std::make_shared<CausesProgress>();
-    std::optional<ResolvedNumber> shown;  // what the last frame was about
+    core::causes::NumberChoice number;
+    core::causes::OtherChoice other;
+    bool every_step = false;                            // else the stream and what is added to it
+    std::optional<core::causes::ChosenNumber> stopped;  // the number whose measurement was cancelled
+    core::causes::SharedProgress moving = std::make_shared<core::causes::CausesProgress>();
+    core::causes::SharedProgress patching = std::make_shared<core::causes::CausesProgress>();
+    std::optional<core::causes::ResolvedNumber> shown;  // what the last frame was about
 };
 
 // Asks what moves the selected cell.
-void ask_what_moves(const Session& session, ViewState& state);
+void ask_what_moves(const core::Session& session, ViewState& state);
 
-void draw_causes_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-void inspect_causes(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void draw_causes_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+void inspect_causes(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The pages of the Causes tab, one file each. All of them are about one number of this run.
 
 // Which number, and for patching which other run. Returns the height used.
-[[nodiscard]] float draw_causes_choices(const Ui& ui, const Session& session, CausesTabState& causes, Area area,
+[[nodiscard]] float draw_causes_choices(const Ui& ui, const core::Session& session, CausesTabState& causes, Area area,
                                         Commands& commands);
 
-void draw_moves(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
-                Commands& commands);
-void draw_patching(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
-                   Commands& commands);
-void draw_writers(const Ui& ui, const Session& session, CausesTabState& causes, const ResolvedNumber& number, Area area,
-                  Commands& commands);
+void draw_moves(const Ui& ui, const core::Session& session, ViewState& state,
+                const core::causes::ResolvedNumber& number, Area area, Commands& commands);
+void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
+                   const core::causes::ResolvedNumber& number, Area area, Commands& commands);
+void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& causes,
+                  const core::causes::ResolvedNumber& number, Area area, Commands& commands);
 
 // The bar of a measurement under way, and its button. Returns whether it is to be cancelled.
-[[nodiscard]] bool draw_causes_progress(const Ui& ui, const CausesProgress& progress, Area area);
+[[nodiscard]] bool draw_causes_progress(const Ui& ui, const core::causes::CausesProgress& progress, Area area);
 
 // A bar from the middle of its area: to the right for positive values. `most` is as far as it goes.
 void draw_signed_bar(const Ui& ui, Area area, double value, double most);
 // A number as these pages write it.
 [[nodiscard]] std::string cause_text(double value);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::causes

@@ -7,39 +7,40 @@
 #include <algorithm>
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::views::checks {
 
 namespace {
 
 const char* measuring() { return tr("… checking"); }
 
 // Sign and words say the same as the colour.
-std::string mark_text(const InvariantsMonitor::Result* result) {
+std::string mark_text(const core::checks::InvariantsMonitor::Result* result) {
     if (result == nullptr) return measuring();
     if (!result->invariants) return tr("✗ no checks");
-    if (const std::size_t broken = result->invariants->count(Verdict::broken); broken > 0)
+    if (const std::size_t broken = result->invariants->count(core::checks::Verdict::broken); broken > 0)
         return tr_n("✗ {count} failing", "✗ {count} failing", broken);
-    const std::size_t kept = result->invariants->count(Verdict::kept);
+    const std::size_t kept = result->invariants->count(core::checks::Verdict::kept);
     return tr_n("✓ {count} check", "✓ {count} checks", kept);
 }
 
-bool is_bad(const InvariantsMonitor::Result* result) {
-    return result != nullptr && (!result->invariants || result->invariants->count(Verdict::broken) > 0);
+bool is_bad(const core::checks::InvariantsMonitor::Result* result) {
+    return result != nullptr && (!result->invariants || result->invariants->count(core::checks::Verdict::broken) > 0);
 }
 
 }  // namespace
 
 float checks_mark_width(const Ui& ui) {
     float width = 0.0F;
-    for (const std::string& text : {std::string(measuring()), tr_n("✗ {count} failing", "✗ {count} failing", kLaws),
-                                    tr_n("✓ {count} check", "✓ {count} checks", kLaws), std::string(tr("✗ no checks")),
-                                    std::string(tr("checks closed"))})
+    for (const std::string& text :
+         {std::string(measuring()), tr_n("✗ {count} failing", "✗ {count} failing", core::checks::kLaws),
+          tr_n("✓ {count} check", "✓ {count} checks", core::checks::kLaws), std::string(tr("✗ no checks")),
+          std::string(tr("checks closed"))})
         width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
     return width;
 }
 
-void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, ImVec2 at) {
-    const InvariantsMonitor::Result* result = session.invariants();
+void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& state, ImVec2 at) {
+    const core::checks::InvariantsMonitor::Result* result = session.invariants();
     ImGui::SetCursorScreenPos(at);
     if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, tr("checks closed"));
     if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
@@ -54,28 +55,29 @@ namespace {
 constexpr float kWidth = 620.0F;
 
 // "✓", "✗", or "–" if there is nothing to measure.
-std::string sign_of(Verdict verdict) {
+std::string sign_of(core::checks::Verdict verdict) {
     switch (verdict) {
-        case Verdict::kept:
+        case core::checks::Verdict::kept:
             return "✓";
-        case Verdict::broken:
+        case core::checks::Verdict::broken:
             return "✗";
-        case Verdict::open:
+        case core::checks::Verdict::open:
             break;
     }
     return "–";
 }
 
 // One law: whether it holds, what was measured, and where. Returns whether the user wants to go to that place.
-bool draw_law(const Ui& ui, const Invariant& law, int id) {
-    const bool broken = law.verdict == Verdict::broken;
+bool draw_law(const Ui& ui, const core::checks::Invariant& law, int id) {
+    const bool broken = law.verdict == core::checks::Verdict::broken;
     const float start = ImGui::GetCursorPosX(), indent = ui.px(22);
     text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.accent, sign_of(law.verdict));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + indent);
-    text_line(ui.fonts.text, ui.theme.text, title_of(law.law));
+    text_line(ui.fonts.text, ui.theme.text, core::checks::title_of(law.law));
     ImGui::Indent(indent);
-    paragraph(ui.fonts.caption, broken ? ui.theme.text : ui.theme.muted, finding_text(law), ui.px(kWidth) - indent);
+    paragraph(ui.fonts.caption, broken ? ui.theme.text : ui.theme.muted, core::checks::finding_text(law),
+              ui.px(kWidth) - indent);
     bool clicked = false;
     if (!law.step.empty()) {
         const std::string place =
@@ -95,22 +97,22 @@ void leave(ViewState& state) {
 
 }  // namespace
 
-void draw_checks_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void draw_checks_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     text_line(ui.fonts.heading, ui.theme.text, tr("Checks"));
     ImGui::Dummy({ui.px(kWidth), ui.px(2)});
-    const InvariantsMonitor::Result* result = session.invariants();
+    const core::checks::InvariantsMonitor::Result* result = session.invariants();
     if (result == nullptr)
         text_line(ui.fonts.caption, ui.theme.muted, tr("Being measured …"));
     else if (!result->invariants)
         text_line(ui.fonts.caption, ui.theme.error, tr(result->error));
-    for (std::size_t i = 0; result != nullptr && result->invariants && i < kLaws; ++i) {
-        const Invariant& law = result->invariants->all[i];
+    for (std::size_t i = 0; result != nullptr && result->invariants && i < core::checks::kLaws; ++i) {
+        const core::checks::Invariant& law = result->invariants->all[i];
         if (!draw_law(ui, law, static_cast<int>(i))) continue;
-        state.tab = kStepLab;
-        commands.push_back(command::Follow{law.step, law.cell});
+        state.tab = core::files::kStepLab;
+        commands.push_back(core::command::Follow{law.step, law.cell});
         leave(state);
     }
     if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::v))) leave(state);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::checks

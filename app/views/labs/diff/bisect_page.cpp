@@ -12,18 +12,18 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::diff {
 
 namespace {
 
 // Another recording is asked about anew.
-void follow_file(BisectTabState& bisect, const ReferenceRun* file) {
+void follow_file(BisectTabState& bisect, const core::ReferenceRun* file) {
     const std::string path = file == nullptr ? std::string() : file->path;
     if (bisect.path == path) return;
     bisect = {.path = path, .question = {.tolerance = bisect.question.tolerance, .chosen = {}}};
 }
 
-void draw_nothing_to_bisect(const Ui& ui, const Session& session, Area area) {
+void draw_nothing_to_bisect(const Ui& ui, const core::Session& session, Area area) {
     const std::string text =
         session.shown().scenario.computes()
             ? tr("Bisect finds the first tensor in which a recording of another program differs from this model, and "
@@ -34,9 +34,9 @@ void draw_nothing_to_bisect(const Ui& ui, const Session& session, Area area) {
     draw_empty_page(ui, area, "", text, ui.theme.muted);
 }
 
-void draw_under_way(const Ui& ui, const Session& session, BisectTabState& bisect,
-                    const std::shared_ptr<const Trace>& trace, Area area) {
-    const double part = bisection_progress(session.derived(), session.shown(), trace, bisect.question);
+void draw_under_way(const Ui& ui, const core::Session& session, BisectTabState& bisect,
+                    const std::shared_ptr<const trace::Trace>& trace, Area area) {
+    const double part = core::bisect::bisection_progress(session.derived(), session.shown(), trace, bisect.question);
     const std::string text = part == 0.0
                                  ? std::string(tr("Comparing …"))
                                  : tr("Trying causes … {percent} %", {{"percent", static_cast<int>(part * 100.0)}});
@@ -50,13 +50,13 @@ void draw_cancelled(const Ui& ui, BisectTabState& bisect, Area area) {
 }
 
 // What was found: a sentence, and more in small letters. Returns the height.
-float draw_verdict(const Ui& ui, const Bisection& found, Area area) {
+float draw_verdict(const Ui& ui, const core::bisect::Bisection& found, Area area) {
     const char* label = tr("Copy as text");
     const float room = compat::text_size(ui.fonts.text, label).x + ImGui::GetStyle().FramePadding.x * 2;
-    const std::vector<std::string> lines = bisection_head(found);
+    const std::vector<std::string> lines = core::bisect::bisection_head(found);
     std::string more;
     for (std::size_t i = 1; i < lines.size(); ++i) more += (more.empty() ? "" : " ") + lines[i];
-    for (const std::string& note : bisection_notes(found)) more += (more.empty() ? "" : "\n") + note;
+    for (const std::string& note : core::bisect::bisection_notes(found)) more += (more.empty() ? "" : "\n") + note;
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
     paragraph(ui.fonts.text, ui.theme.text, lines.front(), area.width() - room - ui.px(12));
@@ -66,13 +66,13 @@ float draw_verdict(const Ui& ui, const Bisection& found, Area area) {
     ImGui::EndGroup();
     const float height = std::max(ImGui::GetItemRectSize().y, ImGui::GetFrameHeight());
     ImGui::SetCursorScreenPos({area.high.x - room, area.low.y});
-    if (button(label, "copy_bisection")) ImGui::SetClipboardText(bisection_text(found).c_str());
+    if (button(label, "copy_bisection")) ImGui::SetClipboardText(core::bisect::bisection_text(found).c_str());
     tooltip(tr("Copy all of it, as “decoderscope bisect” prints it"));
     return height;
 }
 
-void draw_found(const Ui& ui, const Session& session, BisectTabState& bisect, const Bisection& found, Area area,
-                Commands& commands) {
+void draw_found(const Ui& ui, const core::Session& session, BisectTabState& bisect,
+                const core::bisect::Bisection& found, Area area, Commands& commands) {
     float y = area.low.y + draw_verdict(ui, found, area) + ui.px(8);
     if (const float used = draw_side_by_side(ui, found.cell, {{area.low.x, y}, area.high}); used > 0.0F)
         y += used + ui.px(8);
@@ -81,21 +81,21 @@ void draw_found(const Ui& ui, const Session& session, BisectTabState& bisect, co
 
 }  // namespace
 
-Value<ShownBisection> found_bisection(const Session& session, const BisectTabState& bisect) {
-    const std::shared_ptr<const ReferenceRun>& file = session.shown().trace_file;
+core::Value<core::bisect::ShownBisection> found_bisection(const core::Session& session, const BisectTabState& bisect) {
+    const std::shared_ptr<const core::ReferenceRun>& file = session.shown().trace_file;
     if (!file || !session.shown().scenario.computes() || bisect.path != file->path ||
         bisect.cancelled == bisect.question)
         return {};
-    return shown_bisection(session.derived(), session.shown(), file->trace, bisect.question);
+    return core::bisect::shown_bisection(session.derived(), session.shown(), file->trace, bisect.question);
 }
 
-void draw_bisect_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    const std::shared_ptr<const ReferenceRun>& file = session.shown().trace_file;
+void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const std::shared_ptr<const core::ReferenceRun>& file = session.shown().trace_file;
     BisectTabState& bisect = state.part<DiffTabState>().bisect;
     follow_file(bisect, file.get());
     if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, area);
     if (bisect.cancelled == bisect.question) return draw_cancelled(ui, bisect, area);
-    const Value<ShownBisection> shown = found_bisection(session, bisect);
+    const core::Value<core::bisect::ShownBisection> shown = found_bisection(session, bisect);
     if (!shown) return draw_under_way(ui, session, bisect, file->trace, area);
     if (!shown->error.empty()) {
         draw_empty_page(ui, area, tr("They can't be compared"), tr(shown->error), ui.theme.error);
@@ -108,13 +108,13 @@ namespace {
 
 // A recorded tensor and what it was taken for; without a check it is none of ours.
 struct Row {
-    const TensorCheck* check = nullptr;
+    const core::bisect::TensorCheck* check = nullptr;
     std::string theirs;
 };
 
-std::vector<Row> rows_of(const Bisection& found) {
+std::vector<Row> rows_of(const core::bisect::Bisection& found) {
     std::vector<Row> rows;
-    for (const TensorCheck& check : found.checks)
+    for (const core::bisect::TensorCheck& check : found.checks)
         if (check.is_computed) rows.push_back({&check, check.theirs});
     for (const std::string& name : found.unmatched) rows.push_back({nullptr, name});
     return rows;
@@ -144,35 +144,38 @@ void row_tooltip(const Ui& ui, const Row& row) {
         text_line(ui.fonts.caption, ui.theme.muted, tr("Not compared: it is no step of this model"));
     } else {
         text_line(ui.fonts.mono_small, ui.theme.text, row.check->ours);
-        for (const std::string& line : check_lines(*row.check)) text_line(ui.fonts.caption, ui.theme.muted, line);
+        for (const std::string& line : core::bisect::check_lines(*row.check))
+            text_line(ui.fonts.caption, ui.theme.muted, line);
     }
     ImGui::EndTooltip();
 }
 
 // The choice of what a recorded tensor is.
-void draw_choice(const Ui& ui, const Session& session, BisectTabState& bisect, const Row& row) {
+void draw_choice(const Ui& ui, const core::Session& session, BisectTabState& bisect, const Row& row) {
     ImGui::SetNextWindowSize({ui.px(340), ui.px(260)});
     if (!ImGui::BeginPopup("match")) return;
     text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, row.theirs, ui.px(320)));
     const auto choose = [&](const std::string& ours) {
-        std::erase_if(bisect.question.chosen, [&](const ChosenMatch& one) { return one.theirs == row.theirs; });
+        std::erase_if(bisect.question.chosen,
+                      [&](const core::bisect::ChosenMatch& one) { return one.theirs == row.theirs; });
         bisect.question.chosen.push_back({row.theirs, ours});
         bisect.cancelled.reset();
         ImGui::CloseCurrentPopup();
     };
     const std::string now = row.check == nullptr ? std::string() : row.check->ours;
     if (press_row(labelled(tr("none of ours"), "none").c_str(), now.empty())) choose({});
-    const std::shared_ptr<const Trace>& trace = session.shown().trace_file->trace;
-    const Value<PossibleSteps> steps = shown_possible_steps(session.derived(), session.shown(), trace, row.theirs);
+    const std::shared_ptr<const trace::Trace>& trace = session.shown().trace_file->trace;
+    const core::Value<core::bisect::PossibleSteps> steps =
+        core::bisect::shown_possible_steps(session.derived(), session.shown(), trace, row.theirs);
     for (const std::string& name : steps->names)
         if (press_row(name.c_str(), name == now)) choose(name);
     ImGui::EndPopup();
 }
 
-void draw_row(const Ui& ui, const Session& session, BisectTabState& bisect, const Row& row, bool is_first,
+void draw_row(const Ui& ui, const core::Session& session, BisectTabState& bisect, const Row& row, bool is_first,
               const Columns& at, Area area, Commands& commands) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const TensorCheck* check = row.check;
+    const core::bisect::TensorCheck* check = row.check;
     ImGui::SetCursorScreenPos(area.low);
     const bool clicked = press_area("row", {at.right - area.low.x, area.height()});
     const bool hovered = ImGui::IsItemHovered();
@@ -190,24 +193,25 @@ void draw_row(const Ui& ui, const Session& session, BisectTabState& bisect, cons
               at.theirs - at.ours - gap);
     draw_text(ui, ui.fonts.mono_small, {at.theirs, y}, color, row.theirs, at.measure - at.theirs - gap);
     if (check != nullptr)
-        draw_text(ui, ui.fonts.mono_small, {at.measure, y}, color, difference_of(*check), at.right - at.measure);
+        draw_text(ui, ui.fonts.mono_small, {at.measure, y}, color, core::bisect::difference_of(*check),
+                  at.right - at.measure);
     ImGui::SetCursorScreenPos({at.right, area.low.y});
     if (focusable(ImGui::SmallButton("▾"))) ImGui::OpenPopup("match");
     tooltip(tr("Say what this recorded tensor is"));
     draw_choice(ui, session, bisect, row);
-    if (clicked && check != nullptr) commands.push_back(command::GoTo{check->ours});
+    if (clicked && check != nullptr) commands.push_back(core::command::GoTo{check->ours});
 }
 
 }  // namespace
 
-void draw_bisect_table(const Ui& ui, const Session& session, BisectTabState& bisect, const Bisection& found, Area area,
-                       Commands& commands) {
+void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabState& bisect,
+                       const core::bisect::Bisection& found, Area area, Commands& commands) {
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     const Columns at = columns_of(ui, {area.low, {area.high.x - scrollbar, area.high.y}});
     draw_head(ui, at, area.low.y);
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + head});
     const std::vector<Row> rows = rows_of(found);
-    const TensorCheck* first = found.first ? &found.checks[*found.first] : nullptr;
+    const core::bisect::TensorCheck* first = found.first ? &found.checks[*found.first] : nullptr;
     // Whole rows only.
     const float height = std::floor((area.height() - head) / line) * line;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
@@ -252,24 +256,24 @@ float draw_column(const Ui& ui, const char* title, const std::vector<std::string
     return ImGui::GetItemRectMax().y;
 }
 
-void causes(const Ui& ui, const std::vector<Cause>& all) {
-    for (const Cause& cause : all) {
+void causes(const Ui& ui, const std::vector<core::bisect::Cause>& all) {
+    for (const core::bisect::Cause& cause : all) {
         paragraph(ui.fonts.text, cause.explains ? ui.theme.text : ui.theme.muted,
                   std::string(cause.explains ? "✓ " : "") + tr(cause.sentence));
-        paragraph(ui.fonts.caption, ui.theme.muted, cause_remark(cause));
+        paragraph(ui.fonts.caption, ui.theme.muted, core::bisect::cause_remark(cause));
     }
 }
 
-void blocks(const Ui& ui, const std::vector<IsolatedBlock>& all) {
+void blocks(const Ui& ui, const std::vector<core::bisect::IsolatedBlock>& all) {
     if (all.empty()) return;
     heading(ui, tr("Each block alone, on the input that they recorded for it"));
-    for (const IsolatedBlock& block : all)
-        paragraph(ui.fonts.caption, block.differs ? ui.theme.text : ui.theme.muted, isolated_line(block));
+    for (const core::bisect::IsolatedBlock& block : all)
+        paragraph(ui.fonts.caption, block.differs ? ui.theme.text : ui.theme.muted, core::bisect::isolated_line(block));
 }
 
 }  // namespace
 
-float draw_side_by_side(const Ui& ui, const SideBySide& cell, Area area) {
+float draw_side_by_side(const Ui& ui, const core::bisect::SideBySide& cell, Area area) {
     if (cell.ours.empty()) return 0.0F;
     const float middle = cell.theirs.empty() ? area.high.x : (area.low.x + area.high.x) * 0.5F, gap = ui.px(10);
     const float left = draw_column(ui, tr("Here"), cell.ours, {area.low, {middle - gap, area.high.y}});
@@ -281,12 +285,12 @@ float draw_side_by_side(const Ui& ui, const SideBySide& cell, Area area) {
     return end - area.low.y;
 }
 
-void inspect_bisection(const Ui& ui, const Session& session, const BisectTabState& bisect) {
+void inspect_bisection(const Ui& ui, const core::Session& session, const BisectTabState& bisect) {
     paragraph(ui.fonts.heading, ui.theme.text, tr("The cause"));
-    const Value<ShownBisection> shown = found_bisection(session, bisect);
+    const core::Value<core::bisect::ShownBisection> shown = found_bisection(session, bisect);
     if (!shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Nothing was found yet."));
     if (!shown->error.empty()) return paragraph(ui.fonts.text, ui.theme.muted, tr("They can't be compared"));
-    const Bisection& found = shown->found;
+    const core::bisect::Bisection& found = shown->found;
     if (!found.first)
         return paragraph(ui.fonts.text, ui.theme.muted, tr("Everything that was compared agrees: there is none."));
     if (found.causes.empty()) paragraph(ui.fonts.text, ui.theme.text, tr("No cause that was tried explains it."));
@@ -296,4 +300,4 @@ void inspect_bisection(const Ui& ui, const Session& session, const BisectTabStat
     blocks(ui, found.isolated);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::diff

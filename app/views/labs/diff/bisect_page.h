@@ -4,21 +4,22 @@
 #include "app/views/labs/diff/lab.h"
 
 // The page of Diff that compares with a recording of another program and seeks the cause, one file a part.
-namespace decoderscope {
+namespace decoderscope::views::diff {
 
-void draw_bisect_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // Which tensor was taken for which step, in the order of computation, each to be changed; then those that are none.
-void draw_bisect_table(const Ui& ui, const Session& session, BisectTabState& bisect, const Bisection& found, Area area,
-                       Commands& commands);
+void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabState& bisect,
+                       const core::bisect::Bisection& found, Area area, Commands& commands);
 
 // The worst cell, computed here and, with the likeliest cause, there, side by side. Returns the height.
-float draw_side_by_side(const Ui& ui, const SideBySide& cell, Area area);
+float draw_side_by_side(const Ui& ui, const core::bisect::SideBySide& cell, Area area);
 
 // What the inspector says beside the page, in its flow: the causes, and each block on their input.
-void inspect_bisection(const Ui& ui, const Session& session, const BisectTabState& bisect);
+void inspect_bisection(const Ui& ui, const core::Session& session, const BisectTabState& bisect);
 
 // The result; empty while there is none.
-[[nodiscard]] Value<ShownBisection> found_bisection(const Session& session, const BisectTabState& bisect);
+[[nodiscard]] core::Value<core::bisect::ShownBisection> found_bisection(const core::Session& session,
+                                                                        const BisectTabState& bisect);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::diff

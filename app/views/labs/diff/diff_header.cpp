@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::diff {
 
 namespace {
 
@@ -43,7 +43,7 @@ void choose_against(const Ui& ui, DiffTabState& diff, bool says_what) {
     if (says_what) caption(ui, tr("now against"));
     for (std::size_t i = 0; i < kAgainst.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
-        const auto against = static_cast<Against>(i);
+        const auto against = static_cast<core::files::Against>(i);
         if (toggle_button(ui, labelled(tr(kAgainst[i]), std::to_string(i)).c_str(), diff.against == against,
                           tr(kAgainstTips[i])))
             diff.against = against;
@@ -51,8 +51,8 @@ void choose_against(const Ui& ui, DiffTabState& diff, bool says_what) {
 }
 
 // The labels of the tolerances that there are to choose from.
-std::vector<std::string> tolerance_labels(Against against) {
-    if (against != Against::bisect) return {kToleranceTexts.begin(), kToleranceTexts.end()};
+std::vector<std::string> tolerance_labels(core::files::Against against) {
+    if (against != core::files::Against::bisect) return {kToleranceTexts.begin(), kToleranceTexts.end()};
     std::vector<std::string> labels;
     for (const Phrase& text : kBisectToleranceTexts) labels.emplace_back(tr(text));
     return labels;
@@ -66,7 +66,7 @@ struct FirstLine {
     float tolerance = 0.0F;  // its width
 };
 
-FirstLine first_line(const Ui& ui, Against against, float width) {
+FirstLine first_line(const Ui& ui, core::files::Against against, float width) {
     const auto caption_width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x + ui.px(8); };
     const float gaps = ui.px(2) * 3;
     FirstLine line{.tolerance = caption_width(tr("tolerance")) + gaps};
@@ -79,7 +79,7 @@ FirstLine first_line(const Ui& ui, Against against, float width) {
     return line;
 }
 
-void choose_relative_tolerance(const Ui& ui, BisectQuestion& question) {
+void choose_relative_tolerance(const Ui& ui, core::bisect::BisectQuestion& question) {
     for (std::size_t i = 0; i < kBisectTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, labelled(tr(kBisectToleranceTexts[i]), "tolerance" + std::to_string(i)).c_str(),
@@ -97,7 +97,7 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, A
     else
         ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
     caption(ui, tr("tolerance"));
-    if (diff.against == Against::bisect) return choose_relative_tolerance(ui, diff.bisect.question);
+    if (diff.against == core::files::Against::bisect) return choose_relative_tolerance(ui, diff.bisect.question);
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i],
@@ -108,7 +108,7 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, A
 
 // ---- the second line: the details of the choice
 
-void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
+void choose_option(const Ui& ui, const core::Session& session, DiffTabState& diff) {
     if (diff.option.first.empty())
         diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
     ImGui::SetNextItemWidth(ui.px(260));
@@ -116,8 +116,9 @@ void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
                     ImGuiComboFlags_HeightLarge)) {
         tooltip(tr("Configuration key that differs in B"));
     } else {
-        const Snapshot& shown = session.shown();
-        const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
+        const core::Snapshot& shown = session.shown();
+        const core::Value<core::diff::Alternatives> others =
+            core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
         for (const auto& option : others->options)
             if (press_row((option.first + " = " + option.second).c_str(), option == diff.option)) diff.option = option;
         ImGui::EndCombo();
@@ -127,9 +128,10 @@ void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     text_line(ui.fonts.caption, ui.theme.muted, tr("same weights, input and edits"));
 }
 
-void choose_pinned(const Ui& ui, const Session& session, float right, Commands& commands) {
+void choose_pinned(const Ui& ui, const core::Session& session, float right, Commands& commands) {
     const auto& pinned = session.shown().pinned;
-    if (button(pinned ? tr("Pin this run instead") : tr("Pin this run"), "pin")) commands.push_back(command::Pin{});
+    if (button(pinned ? tr("Pin this run instead") : tr("Pin this run"), "pin"))
+        commands.push_back(core::command::Pin{});
     tooltip(tr("Keep this run to compare later ones with"));
     if (!pinned) return;
     ImGui::SameLine(0, ui.px(10));
@@ -139,7 +141,7 @@ void choose_pinned(const Ui& ui, const Session& session, float right, Commands& 
               fitted(ui.fonts.caption, tr("pinned: {label}", {{"label", pinned->label}}), room));
 }
 
-void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {
+void choose_file(const Ui& ui, const core::Session& session, DiffTabState& diff, float right, Commands& commands) {
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
     focusable_field("##trace");
@@ -151,8 +153,8 @@ void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float
     tooltip(tr("Read the file (again) and compare with it"));
     const std::string path = diff.typed.data();
     if (entered && !path.empty())
-        commands.push_back(diff.against == Against::bisect ? bisect_with_file(diff, path)
-                                                           : compare_with_file(diff, path));
+        commands.push_back(diff.against == core::files::Against::bisect ? bisect_with_file(diff, path)
+                                                                        : compare_with_file(diff, path));
     if (!file) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
@@ -161,7 +163,7 @@ void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float
     text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, text, right - ImGui::GetCursorScreenPos().x));
 }
 
-std::string edits_text(const Session& session) {
+std::string edits_text(const core::Session& session) {
     const std::size_t edits = session.shown().scenario.edits.size();
     if (edits == 0) return tr("A is this run. It has no edits.");
     return tr_n("A is this run with {count} edit, B the same run without",
@@ -170,11 +172,11 @@ std::string edits_text(const Session& session) {
 
 }  // namespace
 
-float diff_header_height(const Ui& ui, Against against, float width) {
+float diff_header_height(const Ui& ui, core::files::Against against, float width) {
     return ui.px(first_line(ui, against, width).has_tolerance ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
 }
 
-void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_diff_header(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.part<DiffTabState>();
     ImGui::SetCursorScreenPos(area.low);
     const FirstLine line = first_line(ui, diff.against, area.width());
@@ -182,21 +184,21 @@ void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Ar
     choose_tolerance(ui, diff, line, area);
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine)});
     switch (diff.against) {
-        case Against::unedited:
+        case core::files::Against::unedited:
             ImGui::AlignTextToFramePadding();
             text_line(ui.fonts.caption, ui.theme.muted, edits_text(session));
             break;
-        case Against::configuration:
+        case core::files::Against::configuration:
             choose_option(ui, session, diff);
             break;
-        case Against::pinned:
+        case core::files::Against::pinned:
             choose_pinned(ui, session, area.high.x, commands);
             break;
-        case Against::file:
-        case Against::bisect:
+        case core::files::Against::file:
+        case core::files::Against::bisect:
             choose_file(ui, session, diff, area.high.x, commands);
             break;
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::diff

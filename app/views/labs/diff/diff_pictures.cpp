@@ -13,14 +13,14 @@
 #include <algorithm>
 #include <array>
 
-namespace decoderscope {
+namespace decoderscope::views::diff {
 
 namespace {
 
 // Keys of the three textures and widgets; other views use a step's number.
 constexpr std::uint64_t kKeys = 0x44490000;
 
-const TensorDifference* difference_of(const Comparison& comparison, const std::string& name) {
+const core::TensorDifference* difference_of(const core::Comparison& comparison, const std::string& name) {
     const auto& all = comparison.tensors;
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == name; });
     return found == all.end() ? nullptr : &*found;
@@ -35,9 +35,9 @@ Index size_along(const Step& step, std::string_view name) {
 }
 
 // Returns the right end of the room for the line's text.
-float draw_steppers(const Ui& ui, const Session& session, Area line, Commands& commands) {
+float draw_steppers(const Ui& ui, const core::Session& session, Area line, Commands& commands) {
     const Step& step = session.step();
-    const Place place = session.cursor().place;
+    const core::Place place = session.cursor().place;
     float right = line.high.x;
     const auto moved = [&](const char* name, Index value, Index count) {
         if (count < 2) return 0;
@@ -49,37 +49,39 @@ float draw_steppers(const Ui& ui, const Session& session, Area line, Commands& c
     };
     const Index heads = size_along(step, axis::head) > 1 ? session.shown().scenario.config().nhead : 1;
     if (const int by = moved("head", place.head, heads); by != 0)
-        commands.push_back(command::ChooseHead{place.head + by});
+        commands.push_back(core::command::ChooseHead{place.head + by});
     if (const int by = moved("batch", place.batch, size_along(step, axis::batch)); by != 0)
-        commands.push_back(command::ChooseBatch{place.batch + by});
+        commands.push_back(core::command::ChooseBatch{place.batch + by});
     return right;
 }
 
-void draw_step_line(const Ui& ui, const Session& session, const TensorDifference& d, Area line, Commands& commands) {
+void draw_step_line(const Ui& ui, const core::Session& session, const core::TensorDifference& d, Area line,
+                    Commands& commands) {
     const float right = draw_steppers(ui, session, line, commands);
     const float y = line.low.y + (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
     const float x = line.low.x +
                     draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, d.name, right - line.low.x) +
                     ui.px(16);
-    if (d.presence != Presence::in_both) return;
+    if (d.presence != core::Presence::in_both) return;
     if (d.largest == 0.0) {
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, tr("equal in A and B"), right - x);
         return;
     }
-    const std::string lead = tr("max {difference} at", {{"difference", difference_text(d.largest)}}) + " ",
+    const std::string lead = tr("max {difference} at", {{"difference", core::diff::difference_text(d.largest)}}) + " ",
                       text = cell_name("", d.cell) + " →";
     const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
     if (lead_width + compat::text_size(ui.fonts.caption, text).x > right - x) return;
     draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, lead);
     ImGui::SetCursorScreenPos({x + lead_width, y});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201)) commands.push_back(command::Follow{d.name, d.cell});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201))
+        commands.push_back(core::command::Follow{d.name, d.cell});
     tooltip(tr("Go to the cell with the largest difference and what it was made from"));
 }
 
 // ---- the pictures
 
 // A and B side by side; A − B next to them or, if the rows are long, below.
-std::array<Area, 3> arrange(const Ui& ui, const Heatmap& h, Area area) {
+std::array<Area, 3> arrange(const Ui& ui, const core::Heatmap& h, Area area) {
     const float gap = ui.px(16);
     if (h.columns > 12 && h.columns > 2 * h.rows) {
         const float half = (area.width() - gap) * 0.5F, middle = area.low.y + (area.height() - gap * 0.5F) * 0.5F;
@@ -96,38 +98,38 @@ std::array<Area, 3> arrange(const Ui& ui, const Heatmap& h, Area area) {
     return areas;
 }
 
-void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, const Cell& cell, Spot spot) {
+void cell_tooltip(const Ui& ui, const Step& step, const core::DifferencePictures& p, const Cell& cell, Spot spot) {
     if (!compat::begin_tooltip()) return;
-    const auto value = [&](const Heatmap& h) { return h.at(spot.first, spot.second); };
+    const auto value = [&](const core::Heatmap& h) { return h.at(spot.first, spot.second); };
     text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
-    text_line(ui.fonts.mono_small, ui.theme.text, "A      " + exact_number(value(p.a)));
-    text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(value(p.b)));
+    text_line(ui.fonts.mono_small, ui.theme.text, "A      " + core::step::exact_number(value(p.a)));
+    text_line(ui.fonts.mono_small, ui.theme.text, "B      " + core::step::exact_number(value(p.b)));
     const auto at = static_cast<std::size_t>(spot.first * p.a.columns + spot.second);
     const bool over = p.over.empty() || p.over[at] != 0;
     text_line(ui.fonts.mono_small, over ? ui.theme.accent : ui.theme.muted,
-              "A − B  " + exact_number(value(p.difference)));
+              "A − B  " + core::step::exact_number(value(p.difference)));
     const auto place = [&](const std::string& axis, const std::string& label, Index index) {
         if (axis.empty()) return;
-        text_line(ui.fonts.caption, ui.theme.muted, spoken_place(axis, index, label));
+        text_line(ui.fonts.caption, ui.theme.muted, core::spoken_place(axis, index, label));
     };
     place(p.a.row_axis, p.a.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(p.a.column_axis, p.a.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     for (const auto& [side, h] : {std::pair{"A: ", &p.a}, std::pair{"B: ", &p.b}}) {
-        if (!h->hidden.empty() && h->hidden[at] != hidden_by::nothing)
-            text_line(ui.fonts.caption, ui.theme.warning, side + hidden_text(h->hidden[at]));
+        if (!h->hidden.empty() && h->hidden[at] != core::hidden_by::nothing)
+            text_line(ui.fonts.caption, ui.theme.warning, side + core::hidden_text(h->hidden[at]));
     }
     ImGui::EndTooltip();
 }
 
-void draw_three(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.part<DiffTabState>();
     const Step& step = session.step();
-    const Value<DifferencePictures> pictures =
-        shown_difference(session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
-    const DifferencePictures& p = *pictures;
-    const Slice slice = slice_of(step, session.cursor().place, session.shown().scenario.config().nhead);
+    const core::Value<core::DifferencePictures> pictures = core::diff::shown_difference(
+        session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
+    const core::DifferencePictures& p = *pictures;
+    const core::Slice slice = core::slice_of(step, session.cursor().place, session.shown().scenario.config().nhead);
     const std::array<Area, 3> areas = arrange(ui, p.a, area);
-    const std::array<const Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
+    const std::array<const core::Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
     std::optional<Spot> hovered;
     for (std::size_t i = 0; i < 3; ++i) {
         HeatmapDrawing drawing{.heatmap = *heatmaps[i],
@@ -139,7 +141,7 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
         if (i == 2) drawing.changed = &p.over;
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
         if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns)
-            drawing.lit = CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
+            drawing.lit = core::CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
         // All three zoom together.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys], areas[i]);
         if (gesture.hovered) {
@@ -149,7 +151,7 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
             cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
         }
         if (gesture.clicked)
-            commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
+            commands.push_back(core::command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
     }
     diff.hovered = hovered;
 }
@@ -160,9 +162,9 @@ void draw_note(const Ui& ui, Area area, const std::string& text) {
 
 }  // namespace
 
-void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const Step& step = session.step();
-    const TensorDifference* d = difference_of(state.part<DiffTabState>().shown->comparison, step.name);
+    const core::TensorDifference* d = difference_of(state.part<DiffTabState>().shown->comparison, step.name);
     const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
     const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
@@ -172,8 +174,9 @@ void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, 
         return;
     }
     draw_step_line(ui, session, *d, line, commands);
-    if (d->presence != Presence::in_both)
-        draw_note(ui, below, tr("Nothing to subtract: {presence}.", {{"presence", presence_text(*d, "A", "B")}}));
+    if (d->presence != core::Presence::in_both)
+        draw_note(ui, below,
+                  tr("Nothing to subtract: {presence}.", {{"presence", core::diff::presence_text(*d, "A", "B")}}));
     else
         draw_three(ui, session, state, below, commands);
 }
@@ -191,8 +194,9 @@ void number(const Ui& ui, const std::string& label, const std::string& value, Im
     text_line(ui.fonts.mono_small, color, value);
 }
 
-void say_tensor(const Ui& ui, const TensorDifference& d, ViewState& state, Commands& commands) {
-    if (d.presence != Presence::in_both) return paragraph(ui.fonts.text, ui.theme.warning, presence_text(d, "A", "B"));
+void say_tensor(const Ui& ui, const core::TensorDifference& d, ViewState& state, Commands& commands) {
+    if (d.presence != core::Presence::in_both)
+        return paragraph(ui.fonts.text, ui.theme.warning, core::diff::presence_text(d, "A", "B"));
     if (d.largest == 0.0)
         return paragraph(ui.fonts.text, ui.theme.text,
                          d.same_bits ? tr("All of its numbers are equal, bit for bit.")
@@ -200,31 +204,33 @@ void say_tensor(const Ui& ui, const TensorDifference& d, ViewState& state, Comma
     paragraph(ui.fonts.text, ui.theme.text,
               tr_n("{over} of its {count} number differs by more than the tolerance.",
                    "{over} of its {count} numbers differ by more than the tolerance.", d.count, {{"over", d.over}}));
-    number(ui, tr("largest difference"), difference_text(d.largest), ui.theme.accent);
-    number(ui, tr("relative to the largest number"), difference_text(d.relative()), ui.theme.text);
-    number(ui, tr("mean difference"), difference_text(d.mean), ui.theme.text);
+    number(ui, tr("largest difference"), core::diff::difference_text(d.largest), ui.theme.accent);
+    number(ui, tr("relative to the largest number"), core::diff::difference_text(d.relative()), ui.theme.text);
+    number(ui, tr("mean difference"), core::diff::difference_text(d.mean), ui.theme.text);
     ImGui::Dummy({1, ui.px(4)});
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("Where it is largest: {cell}", {{"cell", cell_name(d.name, d.cell)}}));
-    number(ui, tr("A, this run"), exact_number(d.a), ui.theme.text);
-    number(ui, tr("B, the other"), exact_number(d.b), ui.theme.text);
+    number(ui, tr("A, this run"), core::step::exact_number(d.a), ui.theme.text);
+    number(ui, tr("B, the other"), core::step::exact_number(d.b), ui.theme.text);
     if (!link(ui, ui.fonts.caption, ui.theme.accent, tr("Explain A's number →"), 1)) return;
-    state.tab = kStepLab;
-    commands.push_back(command::Follow{d.name, d.cell});
+    state.tab = core::files::kStepLab;
+    commands.push_back(core::command::Follow{d.name, d.cell});
 }
 
 }  // namespace
 
-void inspect_difference(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+void inspect_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const DiffTabState& diff = state.part<DiffTabState>();
-    if (diff.against == Against::bisect) return inspect_bisection(ui, session, diff.bisect);
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"), find_term("difference"));
+    if (diff.against == core::files::Against::bisect) return inspect_bisection(ui, session, diff.bisect);
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"),
+              core::glossary::find_term("difference"));
     if (!diff.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));
-    const Comparison& comparison = diff.shown->comparison;
-    if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, verdict_of(comparison)))
+    const core::Comparison& comparison = diff.shown->comparison;
+    if (const core::glossary::GlossaryTerm* term =
+            prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, core::diff::verdict_of(comparison)))
         open_glossary(state, term->id);
     if (comparison.first) {
-        const TensorDifference& first = comparison.tensors[*comparison.first];
+        const core::TensorDifference& first = comparison.tensors[*comparison.first];
         if (link(ui, ui.fonts.caption, ui.theme.accent,
                  fitted(ui.fonts.caption, tr("It begins at {step} →", {{"step", first.name}}),
                         ImGui::GetContentRegionAvail().x),
@@ -232,13 +238,13 @@ void inspect_difference(const Ui& ui, const Session& session, ViewState& state, 
             go_to_largest(session, first, commands);
     }
     section_line(ui);
-    const auto here = std::ranges::find(comparison.tensors, session.step().name, &TensorDifference::name);
+    const auto here = std::ranges::find(comparison.tensors, session.step().name, &core::TensorDifference::name);
     paragraph(ui.fonts.mono, ui.theme.text, session.step().name);
-    explain_term(ui, state, term_of(session.step()));
+    explain_term(ui, state, core::glossary::term_of(session.step()));
     if (here != comparison.tensors.end())
         say_tensor(ui, *here, state, commands);
     else
         paragraph(ui.fonts.text, ui.theme.muted, tr("This step is not compared."));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::diff

@@ -10,15 +10,15 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::diff {
 
 namespace {
 
 // The steps of the comparison that this run has. Only these are on the strip.
-std::size_t count_of_a(const Comparison& comparison) {
+std::size_t count_of_a(const core::Comparison& comparison) {
     const auto& all = comparison.tensors;
     return static_cast<std::size_t>(
-        std::count_if(all.begin(), all.end(), [](const auto& d) { return d.presence != Presence::only_in_b; }));
+        std::count_if(all.begin(), all.end(), [](const auto& d) { return d.presence != core::Presence::only_in_b; }));
 }
 
 // The scale on the left, and hairlines through the strip.
@@ -26,7 +26,7 @@ void draw_scale(const Ui& ui, Area bars, float left, double tolerance) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small);
     const auto y_of = [&](double difference) {
-        return bars.high.y - bars.height() * static_cast<float>(charted_height(difference));
+        return bars.high.y - bars.height() * static_cast<float>(core::charted_height(difference));
     };
     constexpr std::array kLines = {std::pair{1.0, "1"}, std::pair{1e-3, "1e-3"}, std::pair{1e-6, "1e-6"}};
     for (const auto& [difference, text] : kLines) {
@@ -43,14 +43,14 @@ void draw_scale(const Ui& ui, Area bars, float left, double tolerance) {
         list.AddLine({x, y}, {std::min(x + ui.px(4), bars.high.x), y}, ui.theme.accent);
 }
 
-void draw_mark(const Ui& ui, const TensorDifference& d, ImU32 color, float x, float width, Area bars) {
+void draw_mark(const Ui& ui, const core::TensorDifference& d, ImU32 color, float x, float width, Area bars) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    if (d.presence != Presence::in_both) {  // a ring: there is nothing to measure
+    if (d.presence != core::Presence::in_both) {  // a ring: there is nothing to measure
         const float r = std::clamp(width * 0.4F, ui.px(1.5F), ui.px(3));
         list.AddCircle({x + width * 0.5F, bars.high.y - r - ui.px(2)}, r, ui.theme.warning, 12, ui.px(1));
         return;
     }
-    const float height = bars.height() * static_cast<float>(charted_height(d.largest));
+    const float height = bars.height() * static_cast<float>(core::charted_height(d.largest));
     if (height <= 0.0F) {
         list.AddRectFilled({x, bars.high.y - ui.px(2)}, {x + width, bars.high.y}, with_alpha(color, 0.35F));
         return;
@@ -69,7 +69,7 @@ void draw_here(const Ui& ui, Area column) {
                            ui.theme.text);
 }
 
-void draw_block_names(const Ui& ui, const Plan& plan, const Comparison& comparison, std::size_t count, Area bars,
+void draw_block_names(const Ui& ui, const Plan& plan, const core::Comparison& comparison, std::size_t count, Area bars,
                       float pitch, float bottom) {
     std::string block;
     std::size_t begin = 0;
@@ -90,22 +90,24 @@ void draw_block_names(const Ui& ui, const Plan& plan, const Comparison& comparis
     }
 }
 
-void mark_tooltip(const Ui& ui, const TensorDifference& d) {
+void mark_tooltip(const Ui& ui, const core::TensorDifference& d) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.text, d.name);
     const std::string text =
-        d.presence != Presence::in_both ? presence_text(d, "A", "B")
-        : d.largest == 0.0              ? tr("equal in A and B")
-                                        : tr("max |A − B| {difference}   ·   {over} of {count} cells over",
-                                             {{"difference", difference_text(d.largest)}, {"over", d.over}, {"count", d.count}});
+        d.presence != core::Presence::in_both ? core::diff::presence_text(d, "A", "B")
+        : d.largest == 0.0
+            ? tr("equal in A and B")
+            : tr("max |A − B| {difference}   ·   {over} of {count} cells over",
+                 {{"difference", core::diff::difference_text(d.largest)}, {"over", d.over}, {"count", d.count}});
     text_line(ui.fonts.caption, ui.theme.muted, text);
     ImGui::EndTooltip();
 }
 
 }  // namespace
 
-void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
-    const Comparison& comparison = state.part<DiffTabState>().shown->comparison;
+void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState& state, Area area,
+                     Commands& commands) {
+    const core::Comparison& comparison = state.part<DiffTabState>().shown->comparison;
     const Plan& plan = session.shown().run->plan();
     const std::size_t count = count_of_a(comparison);
     const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
@@ -115,7 +117,7 @@ void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& stat
     const float gap = pitch > ui.px(4) ? ui.px(1) : 0.0F;
     draw_block_names(ui, plan, comparison, count, bars, pitch, area.high.y);
     for (std::size_t i = 0; i < count; ++i) {
-        const TensorDifference& d = comparison.tensors[i];
+        const core::TensorDifference& d = comparison.tensors[i];
         const Ref step = plan.find(d.name);
         const float x = bars.low.x + pitch * static_cast<float>(i);
         if (d.name == session.step().name) draw_here(ui, {{x, bars.low.y}, {x + pitch, bars.high.y}});
@@ -125,9 +127,10 @@ void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& stat
     ImGui::SetCursorScreenPos(bars.low);
     ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});
     const float part = std::clamp((ImGui::GetIO().MousePos.x - bars.low.x) / bars.width(), 0.0F, 0.99999F);
-    const TensorDifference& under = comparison.tensors[static_cast<std::size_t>(part * static_cast<float>(count))];
+    const core::TensorDifference& under =
+        comparison.tensors[static_cast<std::size_t>(part * static_cast<float>(count))];
     if (ImGui::IsItemHovered() || ImGui::IsItemActive()) mark_tooltip(ui, under);
-    if (ImGui::IsItemActive() && under.name != session.step().name) commands.push_back(command::GoTo{under.name});
+    if (ImGui::IsItemActive() && under.name != session.step().name) commands.push_back(core::command::GoTo{under.name});
 }
 
 namespace {
@@ -194,44 +197,46 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.high.y - 1}, {area.high.x, area.high.y - 1}, ui.theme.line);
 }
 
-void row_tooltip(const Ui& ui, const TensorDifference& d, const Step* step) {
+void row_tooltip(const Ui& ui, const core::TensorDifference& d, const Step* step) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.text, d.name);
     if (step != nullptr)
         text_line(
             ui.fonts.caption, ui.theme.muted,
             std::string(step->operation.about().name) + "   " + axes_text(step->axes) + " " + shape_text(step->axes));
-    if (d.presence != Presence::in_both) {
-        text_line(ui.fonts.caption, ui.theme.warning, presence_text(d, "A", "B"));
+    if (d.presence != core::Presence::in_both) {
+        text_line(ui.fonts.caption, ui.theme.warning, core::diff::presence_text(d, "A", "B"));
     } else if (d.largest == 0.0) {
         text_line(ui.fonts.caption, ui.theme.muted,
                   d.same_bits ? tr("equal bit for bit") : tr("equal numbers, other bits"));
     } else {
         text_line(ui.fonts.caption, ui.theme.muted, tr("largest at {cell}", {{"cell", cell_name("", d.cell)}}));
-        text_line(ui.fonts.mono_small, ui.theme.text, "A      " + exact_number(d.a));
-        text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(d.b));
-        text_line(ui.fonts.mono_small, ui.theme.accent, "|A−B|  " + difference_text(d.largest));
+        text_line(ui.fonts.mono_small, ui.theme.text, "A      " + core::step::exact_number(d.a));
+        text_line(ui.fonts.mono_small, ui.theme.text, "B      " + core::step::exact_number(d.b));
+        text_line(ui.fonts.mono_small, ui.theme.accent, "|A−B|  " + core::diff::difference_text(d.largest));
     }
     ImGui::EndTooltip();
 }
 
-void draw_numbers(const Ui& ui, const TensorDifference& d, Area row, float y) {
-    if (d.presence != Presence::in_both) {
+void draw_numbers(const Ui& ui, const core::TensorDifference& d, Area row, float y) {
+    if (d.presence != core::Presence::in_both) {
         const float start = numbers_start(ui, row) + ui.px(8);
-        const std::string text = fitted(ui.fonts.caption, presence_text(d, "A", "B"), right_of(ui, row, 3) - start);
+        const std::string text =
+            fitted(ui.fonts.caption, core::diff::presence_text(d, "A", "B"), right_of(ui, row, 3) - start);
         text_at_right(ui, ui.fonts.caption, right_of(ui, row, 3), y, ui.theme.warning, text);
         return;
     }
     const ImU32 color = d.over > 0 ? ui.theme.text : ui.theme.muted;
-    const std::array texts = {d.largest == 0.0 ? std::string(tr("equal")) : difference_text(d.largest),
-                              difference_text(d.relative()), difference_text(d.mean),
+    const std::array texts = {d.largest == 0.0 ? std::string(tr("equal")) : core::diff::difference_text(d.largest),
+                              core::diff::difference_text(d.relative()), core::diff::difference_text(d.mean),
                               tr("{count} of {all}", {{"count", d.over}, {"all", d.count}})};
     for (std::size_t i = 0; i < texts.size(); ++i)
         if (is_shown(ui, row, i) && (i == 0 || d.largest > 0.0))
             text_at_right(ui, ui.fonts.mono_small, right_of(ui, row, i), y, color, texts[i]);
 }
 
-void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, Area row, int id, Commands& commands) {
+void draw_row(const Ui& ui, const core::Session& session, const core::TensorDifference& d, Area row, int id,
+              Commands& commands) {
     const Ref step = session.shown().run->plan().find(d.name);
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(id);
@@ -262,7 +267,7 @@ std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
 
 }  // namespace
 
-void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.part<DiffTabState>();
     const auto& tensors = diff.shown->comparison.tensors;
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
@@ -298,4 +303,4 @@ void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area
     ImGui::PopStyleVar();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::diff

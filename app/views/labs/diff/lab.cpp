@@ -10,17 +10,18 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views::diff {
 
 namespace {
 
-constexpr std::string_view kId = kDiffLab;
+constexpr std::string_view kId = core::files::kDiffLab;
 
 void add_exports(ExportScene& scene) {
-    const Value<ShownComparison>& diff = scene.state.part<DiffTabState>().shown;
+    const core::Value<core::diff::ShownComparison>& diff = scene.state.part<DiffTabState>().shown;
     if (!diff || diff->of.lock() != scene.session.shown().run) return;
     scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
-        return difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance);
+        return core::diff::difference_exhibit(scene.shown, diff->reference, scene.step, scene.place,
+                                              diff->comparison.tolerance);
     });
 }
 
@@ -28,18 +29,18 @@ void add_exports(ExportScene& scene) {
 constexpr const char* kCompanion = "diff";
 
 // The other configuration, for as long as it is compared with.
-CompanionRuns companion_runs(const Session&, const ViewState& state) {
+core::CompanionRuns companion_runs(const core::Session&, const ViewState& state) {
     const DiffTabState& diff = state.part<DiffTabState>();
-    if (diff.against != Against::configuration || diff.option.first.empty()) return {};
-    return {{kCompanion, Variation{.overrides = {diff.option}}}};
+    if (diff.against != core::files::Against::configuration || diff.option.first.empty()) return {};
+    return {{kCompanion, core::Variation{.overrides = {diff.option}}}};
 }
 
 void leave(ViewState& state) { state.part<DiffTabState>().shown = {}; }
 
-void pin(const Session&, ViewState& state, Commands& commands) {
+void pin(const core::Session&, ViewState& state, Commands& commands) {
     state.tab = kId;
-    state.part<DiffTabState>().against = Against::pinned;
-    commands.push_back(command::Pin{});
+    state.part<DiffTabState>().against = core::files::Against::pinned;
+    commands.push_back(core::command::Pin{});
 }
 
 std::vector<Action> actions_of_runs() {
@@ -47,14 +48,14 @@ std::vector<Action> actions_of_runs() {
 }
 
 // The file to compare with is not saved here: the session knows and saves it.
-void save(const ViewState& state, SavedView& saved) {
+void save(const ViewState& state, core::files::SavedView& saved) {
     const DiffTabState& diff = state.part<DiffTabState>();
     saved.compare = {diff.against, diff.option, {}, diff.tolerance, diff.bisect.question};
     // Sorted, as a session file has them.
-    std::ranges::sort(saved.compare.bisect.chosen, {}, &ChosenMatch::theirs);
+    std::ranges::sort(saved.compare.bisect.chosen, {}, &core::bisect::ChosenMatch::theirs);
 }
 
-void restore(ViewState& state, const SavedView& saved) {
+void restore(ViewState& state, const core::files::SavedView& saved) {
     DiffTabState& diff = state.part<DiffTabState>();
     diff.against = saved.compare.against;
     diff.option = saved.compare.option;
@@ -66,12 +67,12 @@ void restore(ViewState& state, const SavedView& saved) {
 }
 
 // A trace from another program, to compare with.
-std::optional<Command> take_file(const Session& session, ViewState& state, const std::string& path) {
-    const bool recording = is_recording(path);
+std::optional<core::Command> take_file(const core::Session& session, ViewState& state, const std::string& path) {
+    const bool recording = load::is_recording(path);
     if (!recording && !path.ends_with(".safetensors")) return std::nullopt;
     DiffTabState& diff = state.part<DiffTabState>();
     // What our names don't tell is aligned by bisecting; two recordings are compared by their names.
-    const bool bisects = session.scenario().computes() && (recording || diff.against == Against::bisect);
+    const bool bisects = session.scenario().computes() && (recording || diff.against == core::files::Against::bisect);
     return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
 }
 
@@ -97,10 +98,10 @@ Lab diff_lab() {
 
 namespace {
 
-Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& diff) {
+Compared compared_with_configuration(const core::Snapshot& shown, const DiffTabState& diff) {
     Compared b{.label = diff.option.first + " = " + diff.option.second};
     const auto found = shown.companions.find(kCompanion);
-    if (found == shown.companions.end() || found->second.variation != Variation{.overrides = {diff.option}}) {
+    if (found == shown.companions.end() || found->second.variation != core::Variation{.overrides = {diff.option}}) {
         b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
     } else if (!found->second.error.empty()) {
         b.missing = tr(found->second.error);
@@ -113,20 +114,20 @@ Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& 
     return b;
 }
 
-Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
+Compared compared_with(const core::Snapshot& shown, const DiffTabState& diff) {
     switch (diff.against) {
-        case Against::unedited:
+        case core::files::Against::unedited:
             return {.of = shown.unedited, .label = tr("without edits")};
-        case Against::configuration:
+        case core::files::Against::configuration:
             return compared_with_configuration(shown, diff);
-        case Against::pinned:
+        case core::files::Against::pinned:
             if (shown.pinned)
                 return {.of = shown.pinned, .label = tr("pinned: {label}", {{"label", shown.pinned->label}})};
             return {.missing =
                         tr("No run is pinned yet. Pin this one, change something, and see here what it changed.")};
-        case Against::bisect:
+        case core::files::Against::bisect:
             return {};
-        case Against::file:
+        case core::files::Against::file:
             if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
             return {.missing =
                         tr("No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
@@ -135,18 +136,18 @@ Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
     return {};
 }
 
-ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, const std::string& label) {
+core::ReferenceRun reference_for(const core::Snapshot& shown, const DiffTabState& diff, const std::string& label) {
     switch (diff.against) {
-        case Against::unedited: {
+        case core::files::Against::unedited: {
             const InEnglish english;  // it is written to files
-            return reference_of(tr("without edits"), shown.unedited);
+            return core::reference_of(tr("without edits"), shown.unedited);
         }
-        case Against::configuration:
-            return reference_of(label, shown.companions.at(kCompanion).run);
-        case Against::pinned:
+        case core::files::Against::configuration:
+            return core::reference_of(label, shown.companions.at(kCompanion).run);
+        case core::files::Against::pinned:
             return *shown.pinned;
-        case Against::file:
-        case Against::bisect:
+        case core::files::Against::file:
+        case core::files::Against::bisect:
             return *shown.trace_file;
     }
     return {};
@@ -159,30 +160,30 @@ void draw_missing(const Ui& ui, const Compared& b, Area area) {
                     b.failed ? ui.theme.error : ui.theme.muted);
 }
 
-void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
+void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
     DiffTabState& diff = state.part<DiffTabState>();
-    const Comparison& comparison = diff.shown->comparison;
-    std::string text = measured_text(comparison) + ".";
-    const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
+    const core::Comparison& comparison = diff.shown->comparison;
+    std::string text = core::diff::measured_text(comparison) + ".";
+    const bool no_edits = diff.against == core::files::Against::unedited && session.shown().scenario.edits.empty();
     if (no_edits)
         text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
                                          "a head off or type over a number, and this page shows how far that reaches.");
-    const ImVec2 next = draw_empty_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
+    const ImVec2 next = draw_empty_page(ui, area, core::diff::verdict_of(comparison), text, ui.theme.muted);
     if (!no_edits || !session.shown().scenario.computes()) return;
     ImGui::SetCursorScreenPos(next);
     const bool norm_first = session.shown().scenario.config().norm_first;
     if (link(ui, ui.fonts.text, ui.theme.accent,
              norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
-        diff.against = Against::configuration;
+        diff.against = core::files::Against::configuration;
         diff.option = {"norm_first", norm_first ? "false" : "true"};
     }
 }
 
 // ---- the result
 
-void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
-    const Comparison& comparison = state.part<DiffTabState>().shown->comparison;
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
+void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands) {
+    const core::Comparison& comparison = state.part<DiffTabState>().shown->comparison;
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, core::diff::verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
     const std::string caption = tr("largest |A − B| of each step");
     const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
@@ -204,33 +205,33 @@ float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui
 
 }  // namespace
 
-Command bisect_with_file(DiffTabState& diff, const std::string& path) {
-    diff.against = Against::bisect;
+core::Command bisect_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = core::files::Against::bisect;
     diff.typed.fill('\0');
     std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
-    return command::CompareWithFile{path};
+    return core::command::CompareWithFile{path};
 }
 
-Command compare_with_file(DiffTabState& diff, const std::string& path) {
-    diff.against = Against::file;
+core::Command compare_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = core::files::Against::file;
     diff.typed.fill('\0');
     std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
     if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
-    return command::CompareWithFile{path};
+    return core::command::CompareWithFile{path};
 }
 
-void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands) {
+void go_to_largest(const core::Session& session, const core::TensorDifference& difference, Commands& commands) {
     const Ref step = session.shown().run->plan().find(difference.name);
     if (step == nullptr) return;
-    commands.push_back(command::GoTo{difference.name});
+    commands.push_back(core::command::GoTo{difference.name});
     if (difference.cell.size() != step->axes.size()) return;
-    const Place now = session.cursor().place;
-    const Place place = place_of(*step, difference.cell, now, session.shown().scenario.config().nhead);
-    if (place.batch != now.batch) commands.push_back(command::ChooseBatch{place.batch});
-    if (place.head != now.head) commands.push_back(command::ChooseHead{place.head});
+    const core::Place now = session.cursor().place;
+    const core::Place place = core::place_of(*step, difference.cell, now, session.shown().scenario.config().nhead);
+    if (place.batch != now.batch) commands.push_back(core::command::ChooseBatch{place.batch});
+    if (place.head != now.head) commands.push_back(core::command::ChooseHead{place.head});
 }
 
-void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.part<DiffTabState>();
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
@@ -240,22 +241,22 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     const float header = diff_header_height(ui, diff.against, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
-    const bool of_a_file = diff.against == Against::file || diff.against == Against::bisect;
+    const bool of_a_file = diff.against == core::files::Against::file || diff.against == core::files::Against::bisect;
     if (of_a_file && !session.shown().trace_file && !session.reading_trace().empty()) {
         draw_empty_page(ui, below, "", tr("Reading {name}", {{"name", session.reading_trace()}}), ui.theme.muted);
         return;
     }
-    if (diff.against == Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
+    if (diff.against == core::files::Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
     if (b.of == nullptr) {
         draw_missing(ui, b, below);
         return;
     }
-    const Snapshot& shown = session.shown();
-    diff.shown = shown_comparison(session.derived(), shown.run, b.of, diff.tolerance,
-                                  [&] { return reference_for(shown, diff, b.label); });
+    const core::Snapshot& shown = session.shown();
+    diff.shown = core::diff::shown_comparison(session.derived(), shown.run, b.of, diff.tolerance,
+                                              [&] { return reference_for(shown, diff, b.label); });
     if (!diff.shown) {
-        const int percent =
-            static_cast<int>(comparison_progress(session.derived(), shown.run, b.of, diff.tolerance) * 100.0);
+        const int percent = static_cast<int>(
+            core::diff::comparison_progress(session.derived(), shown.run, b.of, diff.tolerance) * 100.0);
         draw_empty_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
         return;
     }
@@ -275,4 +276,4 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     draw_diff_pictures(ui, session, state, {{below.low.x, y}, below.high}, commands);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::diff

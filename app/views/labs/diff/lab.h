@@ -12,21 +12,21 @@
 #include <string>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::diff {
 
 [[nodiscard]] Lab diff_lab();
 
 // What the page that bisects remembers.
 struct BisectTabState {
-    std::string path;                         // of the recording that it is about
-    BisectQuestion question;                  // what is asked of it
-    std::optional<BisectQuestion> cancelled;  // what is no longer wanted
-    const Bisection* listed = nullptr;        // the result that the table was last scrolled for
+    std::string path;                                       // of the recording that it is about
+    core::bisect::BisectQuestion question;                  // what is asked of it
+    std::optional<core::bisect::BisectQuestion> cancelled;  // what is no longer wanted
+    const core::bisect::Bisection* listed = nullptr;        // the result that the table was last scrolled for
 };
 
 // What the Diff tab remembers from frame to frame.
 struct DiffTabState {
-    Against against = Against::unedited;
+    core::files::Against against = core::files::Against::unedited;
     std::pair<std::string, std::string> option;  // what differs in B's configuration: a key and its value
     double tolerance = 0.0;
     bool in_order = false;                           // order of the list; else worst first
@@ -36,17 +36,17 @@ struct DiffTabState {
 
     BisectTabState bisect;
 
-    Value<ShownComparison> shown;  // as of the last frame; empty if there was none
+    core::Value<core::diff::ShownComparison> shown;  // as of the last frame; empty if there was none
 };
 
 // The command that compares with a file. Raises a tolerance of 0, as another program's arithmetic never agrees to the
 // last bit.
-[[nodiscard]] Command compare_with_file(DiffTabState& diff, const std::string& path);
+[[nodiscard]] core::Command compare_with_file(DiffTabState& diff, const std::string& path);
 
 // The command that bisects against a recording.
-[[nodiscard]] Command bisect_with_file(DiffTabState& diff, const std::string& path);
+[[nodiscard]] core::Command bisect_with_file(DiffTabState& diff, const std::string& path);
 
-void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The parts of the Diff tab, one file each.
 
@@ -60,22 +60,22 @@ struct Compared {
 
 // Goes to a tensor of the comparison, at the batch row and head where it differs most. Does nothing if A has no such
 // step.
-void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands);
+void go_to_largest(const core::Session& session, const core::TensorDifference& difference, Commands& commands);
 
 // The choices of B and of the tolerance, in two lines; in three where two are too narrow.
-[[nodiscard]] float diff_header_height(const Ui& ui, Against against, float width);
-void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+[[nodiscard]] float diff_header_height(const Ui& ui, core::files::Against against, float width);
+void draw_diff_header(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // One mark per step, in order; its height is the logarithm of the step's largest difference.
-void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands);
+void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands);
 
 // The steps with their measures, worst first or in order.
-void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // What the inspector says beside the tab: how the current step differs.
-void inspect_difference(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void inspect_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // A, B and A − B of the current step.
-void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::diff

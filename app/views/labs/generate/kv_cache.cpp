@@ -14,7 +14,7 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::generate {
 
 namespace {
 
@@ -31,12 +31,14 @@ struct CacheRows {
 Index layers_of(const Run& run) { return static_cast<Index>(run.plan().blocks(StackKind::decoder).size()); }
 
 // The keys of the first layer.   -> [batch, kv_head, pos, d_head]
-const Tensor& first_keys(const Run& run) { return run.value(cached_attention(run.plan(), 0), AttentionStep::key); }
+const Tensor& first_keys(const Run& run) {
+    return run.value(core::generate::cached_attention(run.plan(), 0), AttentionStep::key);
+}
 
 // The first pass is over the whole given text; after that, each token takes one pass.
 CacheRows cache_rows(const GenerateScene& scene, Index layers) {
     CacheRows rows;
-    rows.computed = generated_count(scene.scenario(), scene.row) == 0 ? scene.length : 1;
+    rows.computed = core::generate::generated_count(scene.scenario(), scene.row) == 0 ? scene.length : 1;
     rows.kept = scene.length - rows.computed;
     const Tensor& k = first_keys(scene.run());
     rows.numbers_a_row = 2 * k.dim(1) * k.dim(3) * layers;
@@ -56,9 +58,10 @@ std::string summary_of(const GenerateScene& scene, const CacheRows& rows, Index 
              {{"heads", k.dim(1)},
               {"width", k.dim(3)},
               {"layers", layers},
-              {"numbers", grouped(rows.kept * rows.numbers_a_row)}});
-    std::string text = tr_n("{kept}; computed {count} row: {numbers}.", "{kept}; computed {count} rows: {numbers}.",
-                            rows.computed, {{"kept", kept}, {"numbers", grouped(rows.computed * rows.numbers_a_row)}});
+              {"numbers", core::grouped(rows.kept * rows.numbers_a_row)}});
+    std::string text =
+        tr_n("{kept}; computed {count} row: {numbers}.", "{kept}; computed {count} rows: {numbers}.", rows.computed,
+             {{"kept", kept}, {"numbers", core::grouped(rows.computed * rows.numbers_a_row)}});
     if (rows.kept == 0)
         text += std::string(" ") + tr("The first pass processes the whole text and fills the cache: generate a token.");
     if (rows.memory > 0)
@@ -111,16 +114,17 @@ void draw_key(const Ui& ui, ImVec2 at) {
 // k or v of the chosen layer; the row labels tell which rows are new.
 void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep which, std::uint64_t key, Area area) {
     const Plan& plan = scene.run().plan();
-    const Ref step = plan.step_of(cached_attention(plan, scene.tab().layer), which);
+    const Ref step = plan.step_of(core::generate::cached_attention(plan, scene.tab().layer), which);
     if (step == nullptr || area.height() < scene.ui.px(60)) return;
-    const Place place = {scene.row, scene.session.cursor().place.head};
-    const Value<ShownHeatmap> shown = shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
-    const Slice slice = slice_of(*step, place, scene.scenario().config().nhead);
+    const core::Place place = {scene.row, scene.session.cursor().place.head};
+    const core::Value<core::step::ShownHeatmap> shown =
+        core::step::shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
+    const core::Slice slice = core::slice_of(*step, place, scene.scenario().config().nhead);
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = key,
                            .version = shown.number(),
                            .color = color_of(step->meaning),
-                           .lit = CellRect{rows.kept, 0, rows.computed, shown->heatmap.columns},
+                           .lit = core::CellRect{rows.kept, 0, rows.computed, shown->heatmap.columns},
                            .stale = scene.session.stale(),
                            .legend = Legend::bar,
                            .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
@@ -136,8 +140,8 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
                                     : tr("computed in this pass"),
                   tr("click to explain it")});
     if (gesture.clicked) {
-        scene.commands.push_back(command::Follow{step->name, slice.cell(row, column)});
-        scene.state.tab = kStepLab;
+        scene.commands.push_back(core::command::Follow{step->name, slice.cell(row, column)});
+        scene.state.tab = core::files::kStepLab;
     }
 }
 
@@ -157,7 +161,7 @@ void draw_cache(const GenerateScene& scene, Area area) {
     ImGui::SetCursorScreenPos({area.high.x - ui.px(108), y - ui.px(6)});
     const Index heads = scene.scenario().config().nhead, head = scene.session.cursor().place.head;
     if (const int moved = counter(ui, tr("head"), head, heads); moved != 0)
-        scene.commands.push_back(command::ChooseHead{head + moved});
+        scene.commands.push_back(core::command::ChooseHead{head + moved});
     y += ui.px(24);
     const float room = area.high.y - y - gap;
     const float proof = scene.tab().proving ? std::clamp(room * 0.42F, ui.px(96), ui.px(360)) : ui.px(32);
@@ -176,7 +180,7 @@ void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string
 // How many of the columns of numbers there is room for beside the names.
 std::size_t columns_in(const Ui& ui, Area area) { return area.width() < ui.px(620) ? 2 : 3; }
 
-void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area row) {
+void draw_difference(const GenerateScene& scene, const core::TensorDifference& d, Area row) {
     const Ui& ui = scene.ui;
     const Ref step = scene.run().plan().find(d.name);
     const float y = row.low.y + ui.px(2);
@@ -185,15 +189,16 @@ void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area
                                               step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
     draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(18), y}, ui.theme.text, d.name,
               row.width() - ui.px(24.0F + 124.0F * static_cast<float>(columns_in(ui, row))));
-    const std::array texts = {d.same_bits ? std::string(tr("equal bit for bit")) : difference_text(d.largest),
-                              difference_text(d.scale), difference_text(d.relative())};
+    const std::array texts = {
+        d.same_bits ? std::string(tr("equal bit for bit")) : core::diff::difference_text(d.largest),
+        core::diff::difference_text(d.scale), core::diff::difference_text(d.relative())};
     for (std::size_t i = 0; i < columns_in(ui, row); ++i)
         if (i == 0 || !d.same_bits)
             at_right(ui, row.high.x - ui.px(124.0F * static_cast<float>(columns_in(ui, row) - 1 - i)), y,
                      i == 0 ? ui.theme.text : ui.theme.muted, texts[i], ui.fonts.mono_small);
 }
 
-void draw_differences(const GenerateScene& scene, const ShownProof& proof, Area area) {
+void draw_differences(const GenerateScene& scene, const core::generate::ShownProof& proof, Area area) {
     const Ui& ui = scene.ui;
     const float line = ui.px(18), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     const std::array titles = {tr("largest difference"), tr("largest number"), tr("relative")};
@@ -219,15 +224,16 @@ void draw_differences(const GenerateScene& scene, const ShownProof& proof, Area 
 }
 
 // The result of the proof in a sentence: the largest difference, and how large the numbers there are.
-std::string verdict(const ShownProof& proof) {
-    const Comparison& found = proof.comparison;
+std::string verdict(const core::generate::ShownProof& proof) {
+    const core::Comparison& found = proof.comparison;
     if (found.same_bits)
-        return tr("Cached and full pass are equal bit for bit: {measured}.", {{"measured", measured_text(found)}});
-    const TensorDifference& worst = found.tensors[proof.worst_first.front()];
-    const Arguments what = {{"difference", difference_text(found.largest)},
+        return tr("Cached and full pass are equal bit for bit: {measured}.",
+                  {{"measured", core::diff::measured_text(found)}});
+    const core::TensorDifference& worst = found.tensors[proof.worst_first.front()];
+    const Arguments what = {{"difference", core::diff::difference_text(found.largest)},
                             {"tensor", worst.name},
-                            {"tensors", counted_tensors(found.in_both)},
-                            {"numbers", grouped(found.numbers)}};
+                            {"tensors", core::counted_tensors(found.in_both)},
+                            {"numbers", core::grouped(found.numbers)}};
     return tr(worst.relative() < 1e-4
                   ? message("Largest difference between cached and full pass: {difference} in {tensor}: rounding "
                             "({tensors}, {numbers} numbers compared).",
@@ -254,16 +260,17 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
         return say(ui.theme.muted, tr("The newest token by the cache against the full pass, tensor by tensor."));
     const auto found = scene.session.shown().companions.find(kCacheRun);
     if (found == scene.session.shown().companions.end()) return say(ui.theme.muted, tr("Computing …"));
-    const Companion& companion = found->second;
+    const core::Companion& companion = found->second;
     if (!companion.error.empty()) return say(ui.theme.warning, tr(companion.error));
     const bool current =
         companion.run && companion.beside == scene.session.shown().run && companion.variation.cached_row == scene.row;
-    const Value<ShownProof> proof =
-        current ? shown_proof(scene.session.derived(), scene.scenario(), companion.beside, companion.run, scene.row)
-                : Value<ShownProof>();
+    const core::Value<core::generate::ShownProof> proof =
+        current ? core::generate::shown_proof(scene.session.derived(), scene.scenario(), companion.beside,
+                                              companion.run, scene.row)
+                : core::Value<core::generate::ShownProof>();
     if (!proof) return say(ui.theme.muted, tr("Computing …"));
     say(proof->comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(*proof));
     draw_differences(scene, *proof, {{area.low.x, area.low.y + ui.px(38)}, area.high});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::generate

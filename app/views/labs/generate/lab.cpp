@@ -12,49 +12,52 @@
 #include <functional>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::generate {
 
 namespace {
 
 void add_exports(ExportScene& scene) {
     const GenerateTabState& generate = scene.state.part<GenerateTabState>();
-    if (!generation_obstacle(scene.shown.scenario).empty()) return;
+    if (!core::generate::generation_obstacle(scene.shown.scenario).empty()) return;
     const Index row = scene.place.batch;
     if (generate.page == GeneratePage::cache)
         scene.add(tr("k and v of this layer and head"), "kv-cache",
                   [shown = scene.shown, layer = generate.layer, place = scene.place] {
-                      return cache_exhibit(shown, layer, place);
+                      return core::generate::cache_exhibit(shown, layer, place);
                   });
-    const Companion* lens = scene.session.shown().companion(kLensRun);
+    const core::Companion* lens = scene.session.shown().companion(kLensRun);
     if (generate.page == GeneratePage::lens && lens != nullptr)
-        scene.add(tr("The logit lens"), "logit-lens",
-                  [shown = scene.shown, run = lens->run, row] { return lens_exhibit(shown, run, row); });
+        scene.add(tr("The logit lens"), "logit-lens", [shown = scene.shown, run = lens->run, row] {
+            return core::generate::lens_exhibit(shown, run, row);
+        });
     scene.add_if_any(tr("The next token's probabilities"), "next-token",
-                     [&] { return next_token_exhibit(scene.shown, row, scene.session.sampling()); });
+                     [&] { return core::generate::next_token_exhibit(scene.shown, row, scene.session.sampling()); });
 }
 
-CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     const GenerateTabState& tab = state.part<GenerateTabState>();
-    if (!generation_obstacle(session.shown().scenario).empty()) return {};
+    if (!core::generate::generation_obstacle(session.shown().scenario).empty()) return {};
     if (tab.page == GeneratePage::cache && tab.proving)
-        return {{kCacheRun, Variation{.cached_row = session.cursor().place.batch}}};
-    if (tab.page == GeneratePage::lens) return {{kLensRun, Variation{.logit_lens = true}}};
+        return {{kCacheRun, core::Variation{.cached_row = session.cursor().place.batch}}};
+    if (tab.page == GeneratePage::lens) return {{kLensRun, core::Variation{.logit_lens = true}}};
     return {};
 }
 
 void leave(ViewState& state) { state.part<GenerateTabState>().running = false; }
 
-std::optional<Suggestion> suggest(const Session& session) {
-    if (!generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
+std::optional<Suggestion> suggest(const core::Session& session) {
+    if (!core::generate::generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
     return Suggestion{.title = tr("See which token comes next, and why")};
 }
 
-bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
+bool can_generate(const core::Session& session) {
+    return core::generate::generation_obstacle(session.shown().scenario).empty();
+}
 
 // An action on the text, which also opens the tab that shows it.
-std::function<void(const Session&, ViewState&, Commands&)> on_this_tab(
-    std::function<void(const Session&, ViewState&, Commands&)> run) {
-    return [run = std::move(run)](const Session& session, ViewState& state, Commands& commands) {
+std::function<void(const core::Session&, ViewState&, Commands&)> on_this_tab(
+    std::function<void(const core::Session&, ViewState&, Commands&)> run) {
+    return [run = std::move(run)](const core::Session& session, ViewState& state, Commands& commands) {
         state.tab = kGenerateLab;
         run(session, state, commands);
     };
@@ -65,18 +68,19 @@ std::vector<Action> actions_of_text() {
              .key = Key::period,
              .repeats = true,
              .enabled = can_generate,
-             .run = on_this_tab(
-                 [](const Session& session, ViewState&, Commands& commands) { generate_token(session, commands); })},
+             .run = on_this_tab([](const core::Session& session, ViewState&, Commands& commands) {
+                 generate_token(session, commands);
+             })},
             {.label = message("Step back one token"),
              .key = Key::comma,
              .repeats = true,
              .enabled = can_generate,
              .run = on_this_tab(
-                 [](const Session& session, ViewState&, Commands& commands) { step_back(session, commands); })},
+                 [](const core::Session& session, ViewState&, Commands& commands) { step_back(session, commands); })},
             {.label = message("Generate until the end, or stop"),
              .key = Key::r,
              .enabled = can_generate,
-             .run = on_this_tab([](const Session&, ViewState& state, Commands&) {
+             .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
                  GenerateTabState& generate = state.part<GenerateTabState>();
                  generate.running = !generate.running;
              })}};
@@ -101,7 +105,7 @@ Lab generate_lab() {
             .computes = true};
 }
 
-std::string GenerateScene::piece(Index token) const { return token_text(scenario().model()->tokenizer, token); }
+std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().model()->tokenizer, token); }
 
 Index GenerateScene::token_at(Index position) const {
     return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));
@@ -111,14 +115,14 @@ namespace {
 
 constexpr double kSecondsPerToken = 0.35;
 
-Value<ShownNextToken> next_token_of(const Session& session) {
-    const Snapshot& shown = session.shown();
-    return shown_next_token(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
-                            session.sampling());
+core::Value<core::generate::ShownNextToken> next_token_of(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    return core::generate::shown_next_token(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
+                                            session.sampling());
 }
 
 // While it runs, generates a token at intervals.
-void run_on(const Session& session, ViewState& state, Commands& commands) {
+void run_on(const core::Session& session, ViewState& state, Commands& commands) {
     GenerateTabState& tab = state.part<GenerateTabState>();
     const double now = ImGui::GetTime();
     if (!tab.running) {
@@ -150,47 +154,52 @@ float draw_pages(const GenerateScene& scene, Area area) {
     if (rows > 1) {
         ImGui::SameLine(0, ui.px(20));
         if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
-            scene.commands.push_back(command::ChooseBatch{scene.row + moved});
+            scene.commands.push_back(core::command::ChooseBatch{scene.row + moved});
     }
     return ImGui::GetFrameHeight();
 }
 
 }  // namespace
 
-std::string why_text_ends(const Scenario& scenario, Index row) {
-    if (const Sentence full = row_is_full(scenario, row); !full.empty()) return tr(full);
-    return has_ended(scenario, row) ? tr("The text has ended: its last token marks the end.") : "";
+std::string why_text_ends(const core::Scenario& scenario, Index row) {
+    if (const Sentence full = core::generate::row_is_full(scenario, row); !full.empty()) return tr(full);
+    return core::generate::has_ended(scenario, row) ? tr("The text has ended: its last token marks the end.") : "";
 }
 
-bool generate_token(const Session& session, Commands& commands) {
-    const Scenario& scenario = session.shown().scenario;
+bool generate_token(const core::Session& session, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
     const Index row = session.cursor().place.batch;
-    if (!generation_obstacle(scenario).empty() || session.stale()) return false;
-    const Value<ShownNextToken> shown = next_token_of(session);
+    if (!core::generate::generation_obstacle(scenario).empty() || session.stale()) return false;
+    const core::Value<core::generate::ShownNextToken> shown = next_token_of(session);
     if (!shown->next || !why_text_ends(scenario, row).empty()) return false;
-    commands.push_back(command::AppendToken{row, shown->next->candidates[shown->draw.rank].token});
+    commands.push_back(core::command::AppendToken{row, shown->next->candidates[shown->draw.rank].token});
     return true;
 }
 
-void step_back(const Session& session, Commands& commands) {
+void step_back(const core::Session& session, Commands& commands) {
     const Index row = session.cursor().place.batch;
-    const Scenario& scenario = session.shown().scenario;
-    if (generation_obstacle(scenario).empty() && row_length(scenario.inputs, row) > 1)
-        commands.push_back(command::RemoveLastToken{row});
+    const core::Scenario& scenario = session.shown().scenario;
+    if (core::generate::generation_obstacle(scenario).empty() && core::generate::row_length(scenario.inputs, row) > 1)
+        commands.push_back(core::command::RemoveLastToken{row});
 }
 
-GenerateScene generate_scene(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Index row = session.cursor().place.batch;
-    return {
-        ui, session, state, commands, row, row_length(session.shown().scenario.inputs, row), next_token_of(session)};
+    return {ui,
+            session,
+            state,
+            commands,
+            row,
+            core::generate::row_length(session.shown().scenario.inputs, row),
+            next_token_of(session)};
 }
 
-void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     state.hovered.reset();
     const float pad = ui.px(16), gap = ui.px(10);
     const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const Scenario& scenario = session.shown().scenario;
-    if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty()) {
+    const core::Scenario& scenario = session.shown().scenario;
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
         state.part<GenerateTabState>().running = false;
         draw_obstacle(ui, inner, obstacle);
         return;
@@ -219,7 +228,7 @@ namespace {
 
 void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) {
     for (const Sentence& sentence : sentences) {
-        if (const GlossaryTerm* term =
+        if (const core::glossary::GlossaryTerm* term =
                 prose_with_terms(scene.ui, scene.state, scene.ui.fonts.text, scene.ui.theme.text, tr(sentence)))
             open_glossary(scene.state, term->id);
         ImGui::Dummy({1, scene.ui.px(2)});
@@ -230,15 +239,15 @@ void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) {
 void link_to(const GenerateScene& scene, const std::string& text, const char* tensor, Index token, int id) {
     if (scene.run().plan().find(tensor) == nullptr) return;
     if (!link(scene.ui, scene.ui.fonts.caption, scene.ui.theme.accent, text, id)) return;
-    scene.state.tab = kStepLab;
-    scene.commands.push_back(command::Follow{tensor, {scene.row, scene.length - 1, token}});
+    scene.state.tab = core::files::kStepLab;
+    scene.commands.push_back(core::command::Follow{tensor, {scene.row, scene.length - 1, token}});
 }
 
 void say_next_token(const GenerateScene& scene) {
     if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
         return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
     const auto piece = [&](Index token) { return scene.piece(token); };
-    const std::vector<Sentence> sentences = next_token_sentences(*scene.next, piece);
+    const std::vector<Sentence> sentences = core::generate::next_token_sentences(*scene.next, piece);
     if (sentences.empty())
         return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("There is nothing to draw from."));
     say(scene, sentences);
@@ -249,15 +258,17 @@ void say_next_token(const GenerateScene& scene) {
 }
 
 void say_lens(const GenerateScene& scene) {
-    const Companion* lens = scene.session.shown().companion(kLensRun);
-    const Value<LensTable> table =
-        lens != nullptr ? shown_lens(scene.session.derived(), lens->run, scene.row, scene.length) : Value<LensTable>();
+    const core::Companion* lens = scene.session.shown().companion(kLensRun);
+    const core::Value<core::generate::LensTable> table =
+        lens != nullptr ? core::generate::shown_lens(scene.session.derived(), lens->run, scene.row, scene.length)
+                        : core::Value<core::generate::LensTable>();
     if (!table) return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("Computing …"));
-    say(scene, lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
+    say(scene,
+        core::generate::lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
 }
 
 void say_cache(const GenerateScene& scene) {
-    const std::string attention = cached_attention(scene.run().plan(), scene.tab().layer);
+    const std::string attention = core::generate::cached_attention(scene.run().plan(), scene.tab().layer);
     const Tensor& k = scene.run().value(attention, AttentionStep::key);  // [batch, kv_head, pos, d_head]
     if (k.rank() != 4) return;
     say(scene,
@@ -275,10 +286,10 @@ std::string heading_of(const GenerateScene& scene) {
 
 }  // namespace
 
-void inspect_generation(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    const Scenario& scenario = session.shown().scenario;
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), find_term("generation"));
-    if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty())
+void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
         return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
     const GenerateScene scene = generate_scene(ui, session, state, commands);
     paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
@@ -293,4 +304,4 @@ void inspect_generation(const Ui& ui, const Session& session, ViewState& state, 
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::generate

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace decoderscope {
+namespace decoderscope::views::generate {
 
 [[nodiscard]] Lab generate_lab();
 
@@ -30,12 +30,12 @@ struct GenerateTabState {
 
 inline constexpr std::string_view kGenerateLab = "generate";
 
-void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // Appends the next sampled token to the text of the cursor's batch row. Returns whether there is one.
-bool generate_token(const Session& session, Commands& commands);
+bool generate_token(const core::Session& session, Commands& commands);
 // Removes the last token of that row.
-void step_back(const Session& session, Commands& commands);
+void step_back(const core::Session& session, Commands& commands);
 
 // The parts of the Generate tab, one file each.
 
@@ -46,15 +46,15 @@ inline constexpr const char* kLensRun = "generate.lens";
 // What every part draws from.
 struct GenerateScene {
     const Ui& ui;
-    const Session& session;
+    const core::Session& session;
     ViewState& state;
     Commands& commands;
     Index row;     // of the batch
     Index length;  // its number of tokens
-    Value<ShownNextToken> next;
+    core::Value<core::generate::ShownNextToken> next;
 
     [[nodiscard]] GenerateTabState& tab() const { return state.part<GenerateTabState>(); }
-    [[nodiscard]] const Scenario& scenario() const { return session.shown().scenario; }
+    [[nodiscard]] const core::Scenario& scenario() const { return session.shown().scenario; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // A token in readable form: its piece on one line, or its id.
     [[nodiscard]] std::string piece(Index token) const;
@@ -63,10 +63,11 @@ struct GenerateScene {
 };
 
 // The scene of the cursor's batch row; only where generation_obstacle() is empty.
-[[nodiscard]] GenerateScene generate_scene(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+[[nodiscard]] GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state,
+                                           Commands& commands);
 
 // Why no token can be appended to a row, in one sentence; empty if one can.
-[[nodiscard]] std::string why_text_ends(const Scenario& scenario, Index row);
+[[nodiscard]] std::string why_text_ends(const core::Scenario& scenario, Index row);
 
 // Back, next, run; temperature, top-k, top-p, seed. Returns the height used.
 float draw_generate_controls(const GenerateScene& scene, Area area);
@@ -83,6 +84,6 @@ void draw_cache_proof(const GenerateScene& scene, Area area);
 void draw_lens(const GenerateScene& scene, Area area);
 
 // What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
-void inspect_generation(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::generate

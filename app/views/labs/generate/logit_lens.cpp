@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::generate {
 
 namespace {
 
@@ -39,7 +39,7 @@ Grid lay_out(const GenerateScene& scene, std::size_t rows, Area area) {
     return grid;
 }
 
-std::string row_label(const LensTable::Row& row, bool last) {
+std::string row_label(const core::generate::LensTable::Row& row, bool last) {
     if (row.at == "embed") return tr("embedding");
     const std::string number = row.at.substr(row.at.rfind('.') + 1);
     return last ? tr("output") : tr("block {number}", {{"number", number}});
@@ -52,16 +52,16 @@ void centred(const Ui& ui, Area box, ImU32 color, const std::string& text) {
               {(box.low.x + box.high.x - size.x) * 0.5F, (box.low.y + box.high.y - size.y) * 0.5F}, color, shown);
 }
 
-void cell_tooltip(const GenerateScene& scene, const LensTable& table, std::size_t row, Index position) {
+void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& table, std::size_t row, Index position) {
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
-    const LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
+    const core::generate::LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
     text_line(
         ui.fonts.mono_small, ui.theme.muted,
         tr("logit_lens.{place}.probs, position {position} “{token}”",
            {{"place", table.rows[row].at}, {"position", position}, {"token", scene.piece(scene.token_at(position))}}));
     for (const auto& [token, probability] : cell.top) {
-        text_line(ui.fonts.mono_small, ui.theme.text, fixed_text(static_cast<double>(probability), 4));
+        text_line(ui.fonts.mono_small, ui.theme.text, core::fixed_text(static_cast<double>(probability), 4));
         ImGui::SameLine(ui.px(64));
         text_line(ui.fonts.mono_small, ui.theme.text, "“" + scene.piece(token) + "”");
     }
@@ -71,22 +71,24 @@ void cell_tooltip(const GenerateScene& scene, const LensTable& table, std::size_
     ImGui::EndTooltip();
 }
 
-void draw_cell(const GenerateScene& scene, const LensTable& table, std::size_t row, Index position, Area box) {
+void draw_cell(const GenerateScene& scene, const core::generate::LensTable& table, std::size_t row, Index position,
+               Area box) {
     const Ui& ui = scene.ui;
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
+    const core::generate::LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
     const Area inner = {{box.low.x + 1, box.low.y + 1}, {box.high.x - 1, box.high.y - 1}};
     const float p = cell.top.empty() ? std::nanf("") : cell.top.front().second;
-    const Rgba color = color_of(p, {0.0F, 1.0F}, Scale::sequential, ui.theme.sequential, ui.theme.dark);
+    const core::Rgba color =
+        core::color_of(p, {0.0F, 1.0F}, core::Scale::sequential, ui.theme.sequential, ui.theme.dark);
     list.AddRectFilled(inner.low, inner.high, to_imgui(color), ui.px(2));
-    const ImU32 ink = to_imgui(text_color_on(color));
+    const ImU32 ink = to_imgui(core::text_color_on(color));
     const float line = compat::font_size(ui.fonts.mono_small);
     const std::string piece = cell.top.empty() ? "NaN" : scene.piece(cell.top.front().first);
     if (inner.height() >= line * 2.3F && !cell.top.empty()) {
         const float middle = (inner.low.y + inner.high.y) * 0.5F;
         centred(ui, {{inner.low.x, middle - line * 1.1F}, {inner.high.x, middle}}, ink, piece);
         centred(ui, {{inner.low.x, middle}, {inner.high.x, middle + line * 1.1F}}, ink,
-                fixed_text(static_cast<double>(p), 2));
+                core::fixed_text(static_cast<double>(p), 2));
     } else if (inner.height() >= line) {
         centred(ui, inner, ink, piece);
     }
@@ -95,7 +97,7 @@ void draw_cell(const GenerateScene& scene, const LensTable& table, std::size_t r
     if (ImGui::IsWindowHovered() && box.contains(ImGui::GetIO().MousePos)) cell_tooltip(scene, table, row, position);
 }
 
-void draw_table(const GenerateScene& scene, const LensTable& table, const Grid& grid) {
+void draw_table(const GenerateScene& scene, const core::generate::LensTable& table, const Grid& grid) {
     const Ui& ui = scene.ui;
     for (Index position = grid.first; position < grid.first + grid.columns; ++position) {
         const Area box = grid.box(0, position);
@@ -129,7 +131,8 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
     at.x += draw_text(ui, ui.fonts.mono_small, at, ui.theme.muted, "0") + ui.px(6);
     for (int i = 0; i < kSteps; ++i) {
         const float part = (static_cast<float>(i) + 0.5F) / kSteps;
-        const Rgba color = color_of(part, {0.0F, 1.0F}, Scale::sequential, ui.theme.sequential, ui.theme.dark);
+        const core::Rgba color =
+            core::color_of(part, {0.0F, 1.0F}, core::Scale::sequential, ui.theme.sequential, ui.theme.dark);
         list.AddRectFilled({at.x + width * static_cast<float>(i) / kSteps, top},
                            {at.x + width * static_cast<float>(i + 1) / kSteps, top + height}, to_imgui(color));
     }
@@ -167,10 +170,11 @@ void draw_lens(const GenerateScene& scene, Area area) {
     if (found != companions.end() && !found->second.error.empty()) return say(ui.theme.error, tr(found->second.error));
     const bool current =
         found != companions.end() && found->second.run && found->second.beside == scene.session.shown().run;
-    const Value<LensTable> read =
-        current ? shown_lens(scene.session.derived(), found->second.run, scene.row, scene.length) : Value<LensTable>();
+    const core::Value<core::generate::LensTable> read =
+        current ? core::generate::shown_lens(scene.session.derived(), found->second.run, scene.row, scene.length)
+                : core::Value<core::generate::LensTable>();
     if (!read) return say(ui.theme.muted, tr("Computing …"));
-    const LensTable& table = *read;
+    const core::generate::LensTable& table = *read;
     const Area cells = {{area.low.x, area.low.y + text}, {area.high.x, area.high.y - key}};
     const Grid grid = lay_out(scene, table.rows.size(), cells);
     draw_table(scene, table, grid);
@@ -178,4 +182,4 @@ void draw_lens(const GenerateScene& scene, Area area) {
     draw_key(scene, grid, {area.low.x, grid.box(table.rows.size(), grid.first).low.y + ui.px(6)}, area.high.x);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::generate

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::generate {
 
 namespace {
 
@@ -102,13 +102,13 @@ float draw_generate_controls(const GenerateScene& scene, Area area) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
     transport(scene);
-    Sampling sampling = scene.session.sampling();
+    core::generate::Sampling sampling = scene.session.sampling();
     bool changed = temperature_slider(ui, sampling.temperature, area.high.x);
     changed = top_k_slider(ui, sampling.top_k, scene.scenario().config().vocab_size, area.high.x) || changed;
     changed = top_p_slider(ui, sampling.top_p, area.high.x) || changed;
     changed = seed_field(ui, sampling.seed, area.high.x) || changed;
     ImGui::EndGroup();
-    if (changed) scene.commands.push_back(command::SetSampling{sampling});
+    if (changed) scene.commands.push_back(core::command::SetSampling{sampling});
     return ImGui::GetItemRectSize().y;
 }
 
@@ -143,7 +143,7 @@ std::vector<Chip> chips_of(const GenerateScene& scene, float most) {
         chips.push_back({text, compat::text_size(ui.fonts.mono_small, text).x + ui.px(10), position});
     };
     for (Index position = 0; position < scene.length; ++position) add(scene.piece(scene.token_at(position)), position);
-    const ShownNextToken& shown = *scene.next;
+    const core::generate::ShownNextToken& shown = *scene.next;
     if (shown.next && why_text_ends(scene.scenario(), scene.row).empty())
         add(scene.piece(shown.next->candidates[shown.draw.rank].token), scene.length);
     return chips;
@@ -186,7 +186,7 @@ float draw_generated_text(const GenerateScene& scene, Area area) {
     constexpr std::size_t kMostLines = 4;  // the newest ones
     const Ui& ui = scene.ui;
     const auto lines = lines_of(ui, chips_of(scene, area.width()), area.width());
-    const Index first_generated = scene.length - generated_count(scene.scenario(), scene.row);
+    const Index first_generated = scene.length - core::generate::generated_count(scene.scenario(), scene.row);
     const std::size_t first = lines.size() - std::min(lines.size(), kMostLines);
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
     float y = area.low.y;
@@ -215,8 +215,8 @@ namespace {
 // The page of the next token: its data, and how many rows are shown.
 struct Bars {
     const GenerateScene& scene;
-    const ShownNextToken& shown;
-    const NextToken& next;
+    const core::generate::ShownNextToken& shown;
+    const core::generate::NextToken& next;
     bool draws = true;  // no token is sampled after a text that has ended; a click still appends one
     std::size_t rows = 0;
     double scale = 1.0;                             // the largest probability of both columns
@@ -225,39 +225,41 @@ struct Bars {
 
 std::string percent(double part) {
     if (part <= 0.0) return "0 %";
-    return part < 0.0005 ? "< 0.1 %" : fixed_text(part * 100.0, 1) + " %";
+    return part < 0.0005 ? "< 0.1 %" : core::fixed_text(part * 100.0, 1) + " %";
 }
 
-const char* cut_name(RemovedBy by) {
+const char* cut_name(core::generate::RemovedBy by) {
     switch (by) {
-        case RemovedBy::nothing:
+        case core::generate::RemovedBy::nothing:
             return "";
-        case RemovedBy::temperature:
+        case core::generate::RemovedBy::temperature:
             return tr("not the first");
-        case RemovedBy::top_k:
+        case core::generate::RemovedBy::top_k:
             return tr("cut by top-k");
-        case RemovedBy::top_p:
+        case core::generate::RemovedBy::top_p:
             return tr("cut by top-p");
     }
     return "";
 }
 
 // Each cut has its own hatch: top-k leans forward, top-p backward, greedy is dots.
-std::uint8_t hatch_of_cut(RemovedBy by) {
-    return by == RemovedBy::top_k ? hidden_by::causal : by == RemovedBy::top_p ? hidden_by::padding : hidden_by::custom;
+std::uint8_t hatch_of_cut(core::generate::RemovedBy by) {
+    return by == core::generate::RemovedBy::top_k   ? core::hidden_by::causal
+           : by == core::generate::RemovedBy::top_p ? core::hidden_by::padding
+                                                    : core::hidden_by::custom;
 }
 
-void row_tooltip(const Bars& bars, const Candidate& candidate, std::size_t rank) {
+void row_tooltip(const Bars& bars, const core::generate::Candidate& candidate, std::size_t rank) {
     if (!compat::begin_tooltip()) return;
     const Ui& ui = bars.scene.ui;
     const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
     text_line(ui.fonts.mono_small, ui.theme.text,
               tr("“{token}”  id {id}", {{"token", bars.scene.piece(candidate.token)}, {"id", candidate.token}}));
     line(tr("rank {rank} of {count}", {{"rank", rank + 1}, {"count", bars.next.candidates.size()}}));
-    line(tr("logit {logit}", {{"logit", number_text(static_cast<double>(candidate.logit), 4)}}));
-    line(tr("the model's probability {probability}", {{"probability", number_text(candidate.before, 4)}}));
-    if (candidate.removed_by == RemovedBy::nothing)
-        line(tr("drawn with probability {probability}", {{"probability", number_text(candidate.after, 4)}}));
+    line(tr("logit {logit}", {{"logit", core::number_text(static_cast<double>(candidate.logit), 4)}}));
+    line(tr("the model's probability {probability}", {{"probability", core::number_text(candidate.before, 4)}}));
+    if (candidate.removed_by == core::generate::RemovedBy::nothing)
+        line(tr("drawn with probability {probability}", {{"probability", core::number_text(candidate.after, 4)}}));
     else
         line(cut_name(candidate.removed_by));
     text_line(ui.fonts.caption, ui.theme.accent, tr("click to append it"));
@@ -272,8 +274,9 @@ void draw_bar(const Ui& ui, float x, Area row, float length, ImU32 color) {
 
 void draw_row(const Bars& bars, std::size_t rank, Area row) {
     const Ui& ui = bars.scene.ui;
-    const Candidate& candidate = bars.next.candidates[rank];
-    const bool cut = candidate.removed_by != RemovedBy::nothing, drawn = bars.draws && rank == bars.shown.draw.rank;
+    const core::generate::Candidate& candidate = bars.next.candidates[rank];
+    const bool cut = candidate.removed_by != core::generate::RemovedBy::nothing,
+               drawn = bars.draws && rank == bars.shown.draw.rank;
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(static_cast<int>(rank));
     const bool clicked = press_area("token", {row.width(), row.height()});
@@ -307,12 +310,12 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
     if (drawn) list.AddRectFilled(row.low, {row.low.x + ui.px(3), row.high.y}, ui.theme.accent);
     if (hovered) row_tooltip(bars, candidate, rank);
     if (clicked && !bars.scene.session.stale())
-        bars.scene.commands.push_back(command::AppendToken{bars.scene.row, candidate.token});
+        bars.scene.commands.push_back(core::command::AppendToken{bars.scene.row, candidate.token});
 }
 
 void draw_titles(const Bars& bars, float y, float right) {
     const Ui& ui = bars.scene.ui;
-    const Sampling& sampling = bars.scene.session.sampling();
+    const core::generate::Sampling& sampling = bars.scene.session.sampling();
     const auto title = [&](float x, float end, const std::string& text) {
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, text, end - x);
     };
@@ -327,22 +330,25 @@ void draw_titles(const Bars& bars, float y, float right) {
 
 // What is below the rows shown, and what each cut removed.
 std::string removed_text(const Bars& bars) {
-    const NextToken& next = bars.next;
-    const auto count = [&](RemovedBy by) {
+    const core::generate::NextToken& next = bars.next;
+    const auto count = [&](core::generate::RemovedBy by) {
         return std::count_if(next.candidates.begin(), next.candidates.end(),
-                             [&](const Candidate& candidate) { return candidate.removed_by == by; });
+                             [&](const core::generate::Candidate& candidate) { return candidate.removed_by == by; });
     };
     std::string text;
-    const auto cut = [&](const char* name, RemovedBy by, double mass) {
+    const auto cut = [&](const char* name, core::generate::RemovedBy by, double mass) {
         text += tr_n("{name} cut {count} token, {percent} of the probability mass.",
                      "{name} cut {count} tokens, {percent} of the probability mass.", count(by),
                      {{"name", name}, {"percent", percent(mass)}}) +
                 " ";
     };
-    const Sampling& sampling = bars.scene.session.sampling();
-    if (sampling.temperature == 0.0) cut(tr("Temperature 0"), RemovedBy::temperature, next.cut_by_temperature);
-    if (sampling.temperature != 0.0 && sampling.top_k > 0) cut(tr("Top-k"), RemovedBy::top_k, next.cut_by_top_k);
-    if (sampling.temperature != 0.0 && sampling.top_p < 1.0) cut(tr("Top-p"), RemovedBy::top_p, next.cut_by_top_p);
+    const core::generate::Sampling& sampling = bars.scene.session.sampling();
+    if (sampling.temperature == 0.0)
+        cut(tr("Temperature 0"), core::generate::RemovedBy::temperature, next.cut_by_temperature);
+    if (sampling.temperature != 0.0 && sampling.top_k > 0)
+        cut(tr("Top-k"), core::generate::RemovedBy::top_k, next.cut_by_top_k);
+    if (sampling.temperature != 0.0 && sampling.top_p < 1.0)
+        cut(tr("Top-p"), core::generate::RemovedBy::top_p, next.cut_by_top_p);
     if (bars.rows < next.candidates.size()) {
         double before = 0.0, after = 0.0;
         for (std::size_t i = bars.rows; i < next.candidates.size(); ++i) {
@@ -359,16 +365,16 @@ std::string removed_text(const Bars& bars) {
 // The probabilities end to end, and where the random number falls.
 void draw_sum(const Bars& bars, Area area) {
     const Ui& ui = bars.scene.ui;
-    const ShownNextToken& shown = bars.shown;
-    const Candidate& drawn = bars.next.candidates[shown.draw.rank];
+    const core::generate::ShownNextToken& shown = bars.shown;
+    const core::generate::Candidate& drawn = bars.next.candidates[shown.draw.rank];
     const std::string text =
         tr("number {number} (seed {seed}, position {position}) falls on “{token}”: {from} to {to} of the running sum",
-           {{"number", fixed_text(shown.number, 4)},
+           {{"number", core::fixed_text(shown.number, 4)},
             {"seed", shown.sampling.seed},
             {"position", bars.scene.length},
             {"token", bars.scene.piece(drawn.token)},
-            {"from", fixed_text(shown.draw.from, 4)},
-            {"to", fixed_text(shown.draw.to, 4)}});
+            {"from", core::fixed_text(shown.draw.from, 4)},
+            {"to", core::fixed_text(shown.draw.to, 4)}});
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, text, area.width());
     const Area strip = {{area.low.x, area.low.y + ui.px(22)}, {area.high.x, area.low.y + ui.px(38)}};
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -402,7 +408,7 @@ void draw_sum(const Bars& bars, Area area) {
 
 void draw_next_token(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const ShownNextToken& shown = *scene.next;
+    const core::generate::ShownNextToken& shown = *scene.next;
     if (!shown.next) {
         draw_prose(ui, area.low, area.width(), ui.theme.warning,
                    tr("The logits of the last position hold NaN or an infinity: no token can be drawn."), 2);
@@ -430,4 +436,4 @@ void draw_next_token(const GenerateScene& scene, Area area) {
     if (bars.draws) draw_sum(bars, {{area.low.x, y + note + ui.px(4)}, area.high});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::generate

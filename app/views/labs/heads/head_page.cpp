@@ -18,7 +18,7 @@
 #include <cmath>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::heads {
 
 namespace {
 
@@ -32,25 +32,26 @@ struct OpenHead {
     float factor;  // requested factor of its z
 };
 
-OpenHead open_head(const Session& session, const ViewState& state) {
+OpenHead open_head(const core::Session& session, const ViewState& state) {
     const std::string& attention = state.part<HeadsTabState>().attention;
     const Step& pattern = *session.shown().run->plan().step_of(attention, AttentionStep::pattern);
     const Index head = session.cursor().place.head;
-    return {attention, pattern, head, pattern.axes[1].size, head_factor(session.scenario().edits, attention, head)};
+    return {attention, pattern, head, pattern.axes[1].size,
+            core::head_factor(session.scenario().edits, attention, head)};
 }
 
 // ---- the current place
 
-Index layers_of(const Session& session, const Step& pattern) {
+Index layers_of(const core::Session& session, const Step& pattern) {
     Index count = 0;
     while (session.shown().run->plan().twin_in(pattern, count) != nullptr) ++count;
     return count;
 }
 
-std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open,
+std::vector<FlowItem> heading(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open,
                               Commands& commands) {
     const float gap = ui.px(16);
-    const Index layer = block_number(open.pattern), batch = session.cursor().place.batch;
+    const Index layer = core::block_number(open.pattern), batch = session.cursor().place.batch;
     return {{compat::text_size(ui.fonts.text, tr("← All heads")).x, 0.0F,
              [&ui, &state] {
                  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
@@ -61,49 +62,50 @@ std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& s
             {counter_width(ui, tr("head"), open.head), gap,
              [&ui, &open, &commands] {
                  if (const int moved = counter(ui, tr("head"), open.head, open.heads); moved != 0)
-                     commands.push_back(command::ChooseHead{open.head + moved});
+                     commands.push_back(core::command::ChooseHead{open.head + moved});
              }},
             {counter_width(ui, tr("layer"), layer), gap,
              [&ui, &open, &session, &commands, layer] {
                  if (const int moved = counter(ui, tr("layer"), layer, layers_of(session, open.pattern)); moved != 0)
                      if (const Ref twin = session.shown().run->plan().twin_in(open.pattern, layer + moved))
-                         commands.push_back(command::GoTo{twin->name});
+                         commands.push_back(core::command::GoTo{twin->name});
              }},
             {counter_width(ui, tr("batch"), batch), gap, [&ui, &session, &commands, batch] {
                  const Index rows = session.shown().scenario.inputs.batch();
                  if (const int moved = counter(ui, tr("batch"), batch, rows); moved != 0)
-                     commands.push_back(command::ChooseBatch{batch + moved});
+                     commands.push_back(core::command::ChooseBatch{batch + moved});
              }}};
 }
 
 // "entropy 0.93 bits", "spread 0.8", …: in as many lines as they need. Returns the y below them.
-float draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area) {
+float draw_measures(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(4);
-    const Snapshot& shown = session.shown();
-    const Value<MeasuredHeads> measured = measured_heads(
+    const core::Snapshot& shown = session.shown();
+    const core::Value<core::heads::MeasuredHeads> measured = core::heads::measured_heads(
         session.derived(), shown.scenario, shown.run, state.part<HeadsTabState>().kind, session.cursor().place.batch);
     if (!measured) {
         draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Measuring …"));
         return area.low.y + line;
     }
     ImVec2 at = area.low;
-    for (const HeadScore& score : measured->scores) {
+    for (const core::heads::HeadScore& score : measured->scores) {
         if (score.attention != open.attention || score.head != open.head) continue;
-        for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
-            const PatternMeasure measure = kPatternMeasures[i];
-            const std::string value = measure == PatternMeasure::entropy
-                                          ? tr("{number} bits", {{"number", number_text(score.value(measure), 3)}})
-                                          : number_text(score.value(measure), 3);
-            const float name = compat::text_size(ui.fonts.caption, measure_name(measure)).x;
+        for (std::size_t i = 0; i < core::heads::kPatternMeasures.size(); ++i) {
+            const core::heads::PatternMeasure measure = core::heads::kPatternMeasures[i];
+            const std::string value =
+                measure == core::heads::PatternMeasure::entropy
+                    ? tr("{number} bits", {{"number", core::number_text(score.value(measure), 3)}})
+                    : core::number_text(score.value(measure), 3);
+            const float name = compat::text_size(ui.fonts.caption, core::heads::measure_name(measure)).x;
             const float width = name + ui.px(5) + compat::text_size(ui.fonts.mono_small, value).x;
             if (at.x > area.low.x && at.x + width > area.high.x) at = {area.low.x, at.y + line};
-            draw_text(ui, ui.fonts.caption, at, ui.theme.muted, measure_name(measure));
+            draw_text(ui, ui.fonts.caption, at, ui.theme.muted, core::heads::measure_name(measure));
             draw_text(ui, ui.fonts.mono_small, {at.x + name + ui.px(5), at.y}, ui.theme.text, value);
             ImGui::SetCursorScreenPos(at);
             ImGui::PushID(static_cast<int>(i));
             ImGui::InvisibleButton("measure", {width, line});
             ImGui::PopID();
-            tooltip(std::string(measure_sentence(measure)).c_str());
+            tooltip(std::string(core::heads::measure_sentence(measure)).c_str());
             at.x += width + ui.px(14);
         }
     }
@@ -121,40 +123,40 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
     factor = std::round(factor * kSteps) / kSteps;
     if (moved && factor != open.factor) {
         commands.push_back(
-            command::ScaleHeadTo{open.attention, open.head, factor, state.part<HeadsTabState>().scaling});
+            core::command::ScaleHeadTo{open.attention, open.head, factor, state.part<HeadsTabState>().scaling});
         state.part<HeadsTabState>().scaling = true;
     }
     if (!held) state.part<HeadsTabState>().scaling = false;
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text,
-              "z × " + fixed_text(static_cast<double>(open.factor), 2));
+              "z × " + core::fixed_text(static_cast<double>(open.factor), 2));
 }
 
-std::vector<FlowItem> switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open,
+std::vector<FlowItem> switches(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open,
                                Commands& commands) {
     const bool off = open.factor == 0.0F,
-               solo = is_solo(session.scenario().edits, open.attention, open.head, open.heads);
+               solo = core::is_solo(session.scenario().edits, open.attention, open.head, open.heads);
     const float factor = compat::text_size(ui.fonts.mono, "z × 0.00").x;
     std::vector<FlowItem> items = {
         {button_width(tr("Off")), 0.0F,
          [&ui, &open, &commands, off] {
              if (toggle_button(ui, labelled(tr("Off"), "off").c_str(), off,
                                off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0")))
-                 commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
+                 commands.push_back(core::command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
          }},
         {button_width(tr("Solo")), ui.px(4),
          [&ui, &open, &commands, solo] {
              if (toggle_button(ui, labelled(tr("Solo"), "solo").c_str(), solo,
                                solo ? tr("Switch the other heads on again")
                                     : tr("Only this head: all the others of this attention off")))
-                 commands.push_back(command::SoloHead{open.attention, open.head, !solo});
+                 commands.push_back(core::command::SoloHead{open.attention, open.head, !solo});
          }},
         {ui.px(176) + factor, ui.px(8), [&ui, &state, &open, &commands] { draw_slider(ui, state, open, commands); }}};
     if (open.factor != 1.0F)
         items.push_back({button_width(tr("Reset")), ui.px(10), [&open, &commands] {
                              if (button(tr("Reset"), "reset"))
-                                 commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
+                                 commands.push_back(core::command::ScaleHeadTo{open.attention, open.head, 1.0F});
                              tooltip(tr("As the model has it: z × 1"));
                          }});
     return items;
@@ -170,23 +172,24 @@ std::optional<std::pair<Index, Index>> pointed_at(const ViewState& state, const 
 }
 
 // The row or column of the pattern that belongs to a token.
-std::optional<CellRect> lit_in_pattern(const Heatmap& pattern, const std::optional<PatternToken>& token) {
+std::optional<core::CellRect> lit_in_pattern(const core::Heatmap& pattern, const std::optional<PatternToken>& token) {
     if (!token) return std::nullopt;
-    if (token->is_key) return CellRect{0, token->index, pattern.rows, 1};
-    return CellRect{token->index, 0, 1, pattern.columns};
+    if (token->is_key) return core::CellRect{0, token->index, pattern.rows, 1};
+    return core::CellRect{token->index, 0, 1, pattern.columns};
 }
 
 // q, k and v side by side; the rows that belong to the pointed-at weight are lit.
-void draw_operands(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
+void draw_operands(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
                    Hovered& hovered, Commands& commands) {
     const float gap = ui.px(16), width = std::floor((area.width() - gap * 2) / 3);
     const auto at = pointed_at(state, open);
     float x = area.low.x;
     for (const AttentionStep which : {AttentionStep::query, AttentionStep::key, AttentionStep::value}) {
         if (const Ref step = session.shown().run->plan().step_of(open.attention, which)) {
-            std::optional<CellRect> lit;
+            std::optional<core::CellRect> lit;
             if (at)
-                lit = CellRect{which == AttentionStep::query ? at->first : at->second, 0, 1, step->axes.back().size};
+                lit = core::CellRect{which == AttentionStep::query ? at->first : at->second, 0, 1,
+                                     step->axes.back().size};
             const bool is_result = session.step().id == step->id;
             draw_card(ui, session, state, {*step, {{x, area.low.y}, {x + width, area.high.y}}, is_result}, lit, hovered,
                       commands);
@@ -197,8 +200,9 @@ void draw_operands(const Ui& ui, const Session& session, ViewState& state, const
 
 // ---- the pictures' heights
 
-Want height_of(const Ui& ui, const Session& session, const Step& step, float width) {
-    const Heatmap& heatmap = shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap;
+Want height_of(const Ui& ui, const core::Session& session, const Step& step, float width) {
+    const core::Heatmap& heatmap =
+        core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap;
     const HeatmapNeeds needs = needs_of(ui, heatmap, width);
     const HeatmapSizes sizes = sizes_of(ui, needs);
     const float most = fitted_height(ui, needs, width, 1e6F);
@@ -213,7 +217,7 @@ struct PageHeights {
     [[nodiscard]] float upper() const { return stacked ? pattern + lines : pattern; }
 };
 
-PageHeights page_heights(const Ui& ui, const Session& session, const OpenHead& open, ImVec2 room) {
+PageHeights page_heights(const Ui& ui, const core::Session& session, const OpenHead& open, ImVec2 room) {
     const bool stacked = room.x < ui.px(540);
     const Want pattern = height_of(ui, session, open.pattern, stacked ? room.x : std::floor(room.x * 0.5F));
     const Axes& axes = open.pattern.axes;
@@ -229,18 +233,18 @@ PageHeights page_heights(const Ui& ui, const Session& session, const OpenHead& o
     return {shared[0], lines, shared[1], stacked};
 }
 
-void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
+void draw_pattern(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
                   const PageHeights& heights, Hovered& hovered, Commands& commands) {
     const float gap = ui.px(20), half = std::floor(area.width() * 0.5F);
     const Area picture = {area.low, {heights.stacked ? area.high.x : area.low.x + half, area.low.y + heights.pattern}};
     const Area lines_area = heights.stacked ? Area{{area.low.x, picture.high.y + ui.px(8)}, area.high}
                                             : Area{{picture.high.x + gap, area.low.y}, area.high};
-    const Heatmap& heatmap =
-        shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
+    const core::Heatmap& heatmap =
+        core::step::shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const PatternLines lines =
-        *shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
+    const core::heads::PatternLines lines =
+        *core::heads::shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
     const auto token = draw_bipartite(ui, heatmap, lines, lit, state.part<HeadsTabState>().pinned, lines_area);
     const auto row = lit_in_pattern(heatmap, token ? token : state.part<HeadsTabState>().pinned);
     const bool is_result = session.step().id == open.pattern.id;
@@ -249,7 +253,7 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
 
 }  // namespace
 
-void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const OpenHead open = open_head(session, state);
     float y = area.low.y;
     for (const std::vector<FlowItem>& items :
@@ -276,4 +280,4 @@ void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area
     state.hovered = hovered;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::heads

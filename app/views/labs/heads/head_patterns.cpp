@@ -14,7 +14,7 @@
 #include <bit>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::heads {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr Index kPaintedAtOnce = 2'000'000;  // weights per frame, but at least 
 constexpr std::uint64_t kTextureKeys = std::uint64_t{1} << 40U;
 
 std::string factor_text(float factor) {
-    return factor == 0.0F ? "off" : "×" + short_number_text(static_cast<double>(factor), 3);
+    return factor == 0.0F ? "off" : "×" + core::short_number_text(static_cast<double>(factor), 3);
 }
 
 // ---- the picture
@@ -38,7 +38,7 @@ Area picture_box(const Step& pattern, Area room) {
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
 
-std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, PictureSize size, Range range) {
+std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, core::PictureSize size, core::Range range) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const auto part : {contents, static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(size.width),
                             static_cast<std::uint64_t>(size.height), static_cast<std::uint64_t>(ui.theme.dark),
@@ -48,20 +48,22 @@ std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, Pict
 }
 
 // Returns false if it has to wait for the next frame.
-bool draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
-                  Range range, Area box) {
-    const Snapshot& shown = session.shown();
+bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
+                  core::Range range, Area box) {
+    const core::Snapshot& shown = session.shown();
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
-    const PictureSize size = picture_size(pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
+    const core::PictureSize size =
+        core::picture_size(pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
     const std::uint64_t key = kTextureKeys + pattern.id,
-                        version = version_of(ui, version_of_pictures(session.derived(), *shown.run, pattern), batch,
-                                             size, range);
+                        version =
+                            version_of(ui, core::heads::version_of_pictures(session.derived(), *shown.run, pattern),
+                                       batch, size, range);
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
         if (heads_tab.painted > kPaintedAtOnce) return false;
         heads_tab.painted += heads * pattern.axes[2].size * pattern.axes[3].size;
         std::vector<std::uint32_t> pixels;
-        for (const Rgba color : heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.dark))
+        for (const core::Rgba color : core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.dark))
             pixels.push_back(to_imgui(color));
         texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height), pixels,
                                      version);
@@ -87,8 +89,9 @@ void draw_badge(const Ui& ui, float factor, Area box) {
 // ---- the measure
 
 // The number with a bar that shows its share of the highest possible value.
-void draw_measure(const Ui& ui, const HeadScore& score, PatternMeasure measure, CellStyle style, Area line) {
-    const double value = score.value(measure), top = highest_possible(measure, score.keys);
+void draw_measure(const Ui& ui, const core::heads::HeadScore& score, core::heads::PatternMeasure measure,
+                  CellStyle style, Area line) {
+    const double value = score.value(measure), top = core::heads::highest_possible(measure, score.keys);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float number = compat::font_size(ui.fonts.mono_small);
     const float y = line.low.y + (style.dense ? ui.px(1) : number + ui.px(2)), height = style.dense ? number : ui.px(3);
@@ -98,21 +101,22 @@ void draw_measure(const Ui& ui, const HeadScore& score, PatternMeasure measure, 
         list.AddRectFilled({line.low.x, y}, {line.low.x + line.width() * part, y + height},
                            with_alpha(color_of(Meaning::attention), style.dense ? 0.45F : 1.0F), ui.px(1.5F));
     const float left = line.low.x + ui.px(style.dense ? 2 : 0);
-    draw_text(ui, ui.fonts.mono_small, {left, line.low.y}, ui.theme.text, fixed_text(value, 2), line.high.x - left);
+    draw_text(ui, ui.fonts.mono_small, {left, line.low.y}, ui.theme.text, core::fixed_text(value, 2),
+              line.high.x - left);
 }
 
-void head_tooltip(const Ui& ui, const HeadScore& score, float factor) {
+void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float factor) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.text,
               tr("{attention}  head {head}", {{"attention", score.attention}, {"head", score.head}}));
-    for (const PatternMeasure measure : kPatternMeasures) {
-        const std::string value = number_text(score.value(measure), 3);
-        const std::string line = measure == PatternMeasure::entropy
+    for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
+        const std::string value = core::number_text(score.value(measure), 3);
+        const std::string line = measure == core::heads::PatternMeasure::entropy
                                      ? tr("{measure}  {bits} bits, as even over {keys} keys",
-                                          {{"measure", measure_name(measure)},
+                                          {{"measure", core::heads::measure_name(measure)},
                                            {"bits", value},
-                                           {"keys", number_text(std::exp2(score.value(measure)), 3)}})
-                                     : std::string(measure_name(measure)) + "  " + value;
+                                           {"keys", core::number_text(std::exp2(score.value(measure)), 3)}})
+                                     : std::string(core::heads::measure_name(measure)) + "  " + value;
         text_line(ui.fonts.caption, ui.theme.muted, line);
     }
     if (factor != 1.0F)
@@ -122,8 +126,8 @@ void head_tooltip(const Ui& ui, const HeadScore& score, float factor) {
 }
 
 // The dot: filled means on. Shift+click solos the head.
-void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, float factor, Area box,
-                 Commands& commands) {
+void draw_switch(const Ui& ui, const core::Session& session, const core::heads::HeadScore& score, float factor,
+                 Area box, Commands& commands) {
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = press_area("switch", {box.width(), box.height()});
     const bool hovered = ImGui::IsItemHovered(), off = factor == 0.0F;
@@ -131,10 +135,10 @@ void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, f
                 : tr("Switch this head off. With Shift: switch off all the others of its attention (solo)"));
     if (clicked && ImGui::GetIO().KeyShift) {
         const Index heads = session.shown().scenario.config().nhead;
-        commands.push_back(command::SoloHead{score.attention, score.head,
-                                             !is_solo(session.scenario().edits, score.attention, score.head, heads)});
+        commands.push_back(core::command::SoloHead{
+            score.attention, score.head, !core::is_solo(session.scenario().edits, score.attention, score.head, heads)});
     } else if (clicked) {
-        commands.push_back(command::ScaleHeadTo{score.attention, score.head, off ? 1.0F : 0.0F});
+        commands.push_back(core::command::ScaleHeadTo{score.attention, score.head, off ? 1.0F : 0.0F});
     }
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 middle = {box.low.x + ui.px(5), (box.low.y + box.high.y) * 0.5F};
@@ -146,13 +150,13 @@ void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, f
 }
 
 // "layer 3 head 5", or "L3H5" if there is no room.
-std::string name_of(const Ui& ui, const HeadScore& score, float width) {
+std::string name_of(const Ui& ui, const core::heads::HeadScore& score, float width) {
     const std::string layer = std::to_string(score.layer), head = std::to_string(score.head);
     const std::string whole = tr("layer {layer} head {head}", {{"layer", layer}, {"head", head}});
     return compat::text_size(ui.fonts.caption, whole).x <= width ? whole : "L" + layer + "H" + head;
 }
 
-bool under_cursor(const Session& session, const HeadsTabState& heads, const HeadScore& score) {
+bool under_cursor(const core::Session& session, const HeadsTabState& heads, const core::heads::HeadScore& score) {
     return heads.attention == score.attention && session.cursor().place.head == score.head;
 }
 
@@ -163,11 +167,11 @@ float cell_text_height(const Ui& ui, CellStyle style) {
     return line + ui.px(style.dense ? 4 : 12) + (style.named ? line + ui.px(3) : 0.0F);
 }
 
-void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, const HeadScore& score, CellStyle style,
-                    Area box, Commands& commands) {
+void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::HeadScore& score,
+                    CellStyle style, Area box, Commands& commands) {
     HeadsTabState& heads = state.part<HeadsTabState>();
     const Step& pattern = *session.shown().run->plan().step_of(score.attention, AttentionStep::pattern);
-    const float factor = head_factor(session.scenario().edits, score.attention, score.head);
+    const float factor = core::head_factor(session.scenario().edits, score.attention, score.head);
     const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);
     const float name = style.named ? line + ui.px(3) : 0.0F;
     const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};
@@ -179,8 +183,8 @@ void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, cons
 
     ImGui::SetCursorScreenPos(inner.low);
     if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)})) {
-        commands.push_back(command::GoTo{pattern.name});
-        commands.push_back(command::ChooseHead{score.head});
+        commands.push_back(core::command::GoTo{pattern.name});
+        commands.push_back(core::command::ChooseHead{score.head});
         heads.attention = score.attention;
         heads.opened = true;
         heads.pinned.reset();
@@ -198,8 +202,8 @@ void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, cons
                  {{left + ui.px(style.dense ? 11 : 14), under}, {right, under + line}});
 
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const double top = highest_possible(heads.measure, score.keys);
-    if (!passes(score, heads.measure, {static_cast<double>(heads.threshold) * top, heads.at_most}))
+    const double top = core::heads::highest_possible(heads.measure, score.keys);
+    if (!core::heads::passes(score, heads.measure, {static_cast<double>(heads.threshold) * top, heads.at_most}))
         list.AddRectFilled(box.low, box.high, with_alpha(ui.theme.background, 0.8F));
     if (hovered)
         compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
@@ -224,7 +228,7 @@ struct Columns {
 
 // A weight, always in the same few characters.
 std::string number(float value) {
-    return value > 0.0F && value < 0.0005F ? "<0.001" : fixed_text(static_cast<double>(value), 3);
+    return value > 0.0F && value < 0.0005F ? "<0.001" : core::fixed_text(static_cast<double>(value), 3);
 }
 
 float widest(const Ui& ui, const std::vector<std::string>& labels, float most) {
@@ -233,7 +237,7 @@ float widest(const Ui& ui, const std::vector<std::string>& labels, float most) {
     return std::min(width, most);
 }
 
-Columns lay_out(const Ui& ui, const Heatmap& h, Area area) {
+Columns lay_out(const Ui& ui, const core::Heatmap& h, Area area) {
     const float line = compat::font_size(ui.fonts.mono_small), most = area.width() * 0.2F;
     // While a token is lit, its weights are beyond the labels of the other column.
     const float weights = compat::text_size(ui.fonts.mono_small, "<0.001").x + ui.px(20);
@@ -258,7 +262,7 @@ void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float wei
                                         ui.px(1.0F) + most * weight);
 }
 
-void draw_lines(const Ui& ui, const Heatmap& h, const PatternLines& lines, const Columns& c,
+void draw_lines(const Ui& ui, const core::Heatmap& h, const core::heads::PatternLines& lines, const Columns& c,
                 const std::optional<PatternToken>& lit) {
     const float least = lit ? 0.0F : lines.least;
     for (Index query = 0; query < h.rows; ++query)
@@ -269,10 +273,10 @@ void draw_lines(const Ui& ui, const Heatmap& h, const PatternLines& lines, const
 
 // ---- tokens
 
-bool is_nan_row(const Heatmap& h, Index query) { return std::isnan(h.at(query, 0)); }
+bool is_nan_row(const core::Heatmap& h, Index query) { return std::isnan(h.at(query, 0)); }
 
 // What a label is worth where they crowd: its weight on the lit token; the lit token itself is worth the most.
-std::vector<float> worth_of(const Heatmap& h, bool keys, const std::optional<PatternToken>& lit) {
+std::vector<float> worth_of(const core::Heatmap& h, bool keys, const std::optional<PatternToken>& lit) {
     std::vector<float> worth(static_cast<std::size_t>(keys ? h.columns : h.rows), 0.0F);
     if (!lit) return worth;
     if (lit->is_key == keys) {
@@ -288,15 +292,16 @@ std::vector<float> worth_of(const Heatmap& h, bool keys, const std::optional<Pat
 }
 
 // The labels of a column that are drawn. Letters are lower than their line.
-std::vector<bool> labelled_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys,
+std::vector<bool> labelled_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool keys,
                                   const std::optional<PatternToken>& lit) {
     std::vector<float> at;
     for (Index i = 0; i < (keys ? h.columns : h.rows); ++i) at.push_back(keys ? c.key_y(i) : c.query_y(i));
-    return labels_with_room(at, worth_of(h, keys, lit), compat::font_size(ui.fonts.mono_small) * 0.75F);
+    return core::heads::labels_with_room(at, worth_of(h, keys, lit), compat::font_size(ui.fonts.mono_small) * 0.75F);
 }
 
 // A column of tokens; while a token of the other column is lit, with their weights.
-void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, const std::optional<PatternToken>& lit) {
+void draw_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool keys,
+                 const std::optional<PatternToken>& lit) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto& labels = keys ? h.column_labels : h.row_labels;
     const float x = keys ? c.cells.high.x : c.cells.low.x, side = keys ? 1.0F : -1.0F;
@@ -327,7 +332,7 @@ void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, co
     }
 }
 
-void token_tooltip(const Ui& ui, const Heatmap& h, PatternToken token) {
+void token_tooltip(const Ui& ui, const core::Heatmap& h, PatternToken token) {
     if (!compat::begin_tooltip()) return;
     const Index count = token.is_key ? h.rows : h.columns;
     const auto weight = [&](Index other) { return token.is_key ? h.at(other, token.index) : h.at(token.index, other); };
@@ -352,7 +357,7 @@ void token_tooltip(const Ui& ui, const Heatmap& h, PatternToken token) {
 }
 
 // The token whose row, on its side of the picture, is under the mouse.
-std::optional<PatternToken> token_at(const Heatmap& h, const Columns& c, Area area, ImVec2 mouse) {
+std::optional<PatternToken> token_at(const core::Heatmap& h, const Columns& c, Area area, ImVec2 mouse) {
     const bool key = mouse.x > (area.low.x + area.high.x) * 0.5F;
     const float x = key ? c.cells.high.x : c.cells.low.x;
     // The area is its label, and a little of where its lines start.
@@ -362,7 +367,7 @@ std::optional<PatternToken> token_at(const Heatmap& h, const Columns& c, Area ar
     return PatternToken{key, index};
 }
 
-std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::optional<PatternToken>& pinned,
+std::optional<PatternToken> use_mouse(const core::Heatmap& h, const Columns& c, std::optional<PatternToken>& pinned,
                                       Area area) {
     ImGui::SetCursorScreenPos({area.low.x, c.cells.low.y});
     const bool clicked =
@@ -374,7 +379,7 @@ std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::o
     return token;
 }
 
-void draw_captions(const Ui& ui, const PatternLines& lines, const Columns& c, bool pinned, Area area) {
+void draw_captions(const Ui& ui, const core::heads::PatternLines& lines, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("A line is a weight: the thicker, the larger."),
               area.width());
@@ -391,9 +396,9 @@ void draw_captions(const Ui& ui, const PatternLines& lines, const Columns& c, bo
 
 }  // namespace
 
-std::optional<PatternToken> draw_bipartite(const Ui& ui, const Heatmap& pattern, const PatternLines& lines,
-                                           std::optional<PatternToken> lit, std::optional<PatternToken>& pinned,
-                                           Area area) {
+std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern,
+                                           const core::heads::PatternLines& lines, std::optional<PatternToken> lit,
+                                           std::optional<PatternToken>& pinned, Area area) {
     const Columns columns = lay_out(ui, pattern, area);
     const std::optional<PatternToken> hovered = use_mouse(pattern, columns, pinned, area);
     if (pinned && pinned->index >= (pinned->is_key ? pattern.columns : pattern.rows)) pinned.reset();
@@ -406,4 +411,4 @@ std::optional<PatternToken> draw_bipartite(const Ui& ui, const Heatmap& pattern,
     return hovered;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::heads

@@ -12,7 +12,7 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::heads {
 
 namespace {
 
@@ -30,24 +30,24 @@ float width_of(std::span<const char* const> labels, const Ui& ui) {
     return width;
 }
 
-const char* kind_name(AttentionKind kind) {
+const char* kind_name(core::heads::AttentionKind kind) {
     switch (kind) {
-        case AttentionKind::self:
+        case core::heads::AttentionKind::self:
             return tr("Self");
-        case AttentionKind::cross:
+        case core::heads::AttentionKind::cross:
             return tr("Cross");
-        case AttentionKind::encoder:
+        case core::heads::AttentionKind::encoder:
             return tr("Encoder");
     }
     return "";
 }
 
 // The choice of the kind of attention; for a model with a single kind, its name instead.
-void choose_kind(const Ui& ui, const Session& session, HeadsTabState& heads) {
-    std::vector<AttentionKind> kinds;
+void choose_kind(const Ui& ui, const core::Session& session, HeadsTabState& heads) {
+    std::vector<core::heads::AttentionKind> kinds;
     std::vector<const char*> names;
-    for (const AttentionKind kind : kAttentionKinds) {
-        if (attentions_of_kind(session.shown().run->plan(), kind).empty()) continue;
+    for (const core::heads::AttentionKind kind : core::heads::kAttentionKinds) {
+        if (core::heads::attentions_of_kind(session.shown().run->plan(), kind).empty()) continue;
         kinds.push_back(kind);
         names.push_back(kind_name(kind));
     }
@@ -65,16 +65,16 @@ void choose_order(const Ui& ui, HeadsTabState& heads, float right) {
     const std::array<const char*, 3> orders = {tr("By layer"), tr("Highest first"), tr("Lowest first")};
     flow(ui, 16, width_of(orders, ui), right);
     const int clicked = segmented(ui, "order", orders, static_cast<int>(heads.order));
-    if (clicked >= 0) heads.order = static_cast<HeadOrder>(clicked);
+    if (clicked >= 0) heads.order = static_cast<core::heads::HeadOrder>(clicked);
 }
 
 void choose_measure(const Ui& ui, HeadsTabState& heads, float right) {
-    for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
-        const PatternMeasure measure = kPatternMeasures[i];
-        const std::array<const char*, 1> name = {measure_name(measure).data()};
+    for (std::size_t i = 0; i < core::heads::kPatternMeasures.size(); ++i) {
+        const core::heads::PatternMeasure measure = core::heads::kPatternMeasures[i];
+        const std::array<const char*, 1> name = {core::heads::measure_name(measure).data()};
         if (i > 0) flow(ui, 2, width_of(name, ui), right);
-        if (toggle_button(ui, labelled(measure_name(measure), std::to_string(i)).c_str(), heads.measure == measure,
-                          std::string(measure_sentence(measure)).c_str()))
+        if (toggle_button(ui, labelled(core::heads::measure_name(measure), std::to_string(i)).c_str(),
+                          heads.measure == measure, std::string(core::heads::measure_sentence(measure)).c_str()))
             heads.measure = measure;
     }
 }
@@ -90,7 +90,7 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
     }
     ImGui::SameLine(0, ui.px(2));
     const bool all = heads.at_most ? heads.threshold >= 1.0F : heads.threshold <= 0.0F;
-    const std::string text = fixed_text(static_cast<double>(heads.threshold) * top, 2);
+    const std::string text = core::fixed_text(static_cast<double>(heads.threshold) * top, 2);
     ImGui::SetNextItemWidth(slider);
     ImGui::SliderFloat("##threshold", &heads.threshold, 0.0F, 1.0F, "", ImGuiSliderFlags_NoInput);
     if (!ImGui::IsItemActive()) tooltip(tr("Dims the heads on the other side of this value of the measure"));
@@ -100,7 +100,7 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
 }
 
 // Returns the height used.
-float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& heads, double top, Area area,
+float draw_choices_of_grid(const Ui& ui, const core::Session& session, HeadsTabState& heads, double top, Area area,
                            Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
@@ -109,7 +109,7 @@ float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& 
     const Index batch = session.cursor().place.batch;
     flow(ui, 16, ui.px(100), area.high.x);
     if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.inputs.batch()); moved != 0)
-        commands.push_back(command::ChooseBatch{batch + moved});
+        commands.push_back(core::command::ChooseBatch{batch + moved});
     choose_measure(ui, heads, area.high.x);
     choose_threshold(ui, heads, top, area.high.x);
     ImGui::EndGroup();
@@ -117,12 +117,12 @@ float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& 
 }
 
 // What the measure tells, and what the colours mean: in one line, or one below the other. Returns the y below.
-float draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area line) {
-    const std::string most = short_number_text(static_cast<double>(weights.high), 3);
+float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights, Area line) {
+    const std::string most = core::short_number_text(static_cast<double>(weights.high), 3);
     const auto number = [&](const std::string& text) { return compat::text_size(ui.fonts.mono_small, text).x; };
     const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, tr("weight")).x;
     const float start = line.high.x - bar - number("0") - number(most) - word - ui.px(18);
-    const std::string sentence(measure_sentence(heads.measure));
+    const std::string sentence(core::heads::measure_sentence(heads.measure));
     const float room = start - line.low.x - ui.px(12);
     if (compat::text_size(ui.fonts.caption, sentence).x <= room) {
         draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, sentence);
@@ -136,8 +136,9 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area
     const float middle = (line.low.y + line.high.y) * 0.5F;
     constexpr int kPieces = 32;
     for (int i = 0; i < kPieces; ++i) {
-        const Rgba color = color_of((static_cast<float>(i) + 0.5F) / kPieces, {0.0F, 1.0F}, Scale::sequential,
-                                    default_map(Scale::sequential), ui.theme.dark);
+        const core::Rgba color =
+            core::color_of((static_cast<float>(i) + 0.5F) / kPieces, {0.0F, 1.0F}, core::Scale::sequential,
+                           core::default_map(core::Scale::sequential), ui.theme.dark);
         ImGui::GetWindowDrawList()->AddRectFilled({x + bar * static_cast<float>(i) / kPieces, middle - ui.px(4)},
                                                   {x + bar * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)},
                                                   to_imgui(color));
@@ -159,9 +160,10 @@ struct Grid {
     CellStyle style;
 };
 
-Grid lay_out(const Ui& ui, const std::vector<HeadScore>& scores, Range weights, bool by_layer, Area area) {
+Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, core::Range weights, bool by_layer,
+             Area area) {
     Grid grid;
-    for (const HeadScore& score : scores) grid.columns = std::max(grid.columns, score.head + 1);
+    for (const core::heads::HeadScore& score : scores) grid.columns = std::max(grid.columns, score.head + 1);
     grid.rows = (static_cast<Index>(scores.size()) + grid.columns - 1) / grid.columns;
     const float left = by_layer ? ui.px(44) : 0.0F, top = by_layer ? ui.px(18) : 0.0F;
     const float room = area.height() - top, height = room / static_cast<float>(grid.rows);
@@ -193,14 +195,14 @@ void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
     draw_text(ui, ui.fonts.mono_small, {x + ui.px(10), middle - line * 0.5F}, ui.theme.text, std::to_string(layer));
 }
 
-void draw_grid(const Ui& ui, const Session& session, ViewState& state, const MeasuredHeads& measured, Area area,
-               Commands& commands) {
-    const std::vector<HeadScore>& scores = measured.scores;
+void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::MeasuredHeads& measured,
+               Area area, Commands& commands) {
+    const std::vector<core::heads::HeadScore>& scores = measured.scores;
     const HeadsTabState& heads = state.part<HeadsTabState>();
-    const bool by_layer = heads.order == HeadOrder::by_layer;
+    const bool by_layer = heads.order == core::heads::HeadOrder::by_layer;
     const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
     if (by_layer) draw_head_numbers(ui, grid, area.low.x);
-    const std::vector<std::size_t> order = ordered(scores, heads.measure, heads.order);
+    const std::vector<std::size_t> order = core::heads::ordered(scores, heads.measure, heads.order);
     const float head_room = grid.origin.y - area.low.y;
     const float edge = ui.px(2);  // room for the first row's outline
     ImGui::SetCursorScreenPos({area.low.x, grid.origin.y - edge});
@@ -225,18 +227,19 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
 
 }  // namespace
 
-void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     HeadsTabState& heads = state.part<HeadsTabState>();
-    const Snapshot& shown = session.shown();
-    const Value<MeasuredHeads> known =
-        measured_heads(session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);
+    const core::Snapshot& shown = session.shown();
+    const core::Value<core::heads::MeasuredHeads> known = core::heads::measured_heads(
+        session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);
     if (!known) {
         draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, tr("Measuring the heads …"));
         return;
     }
-    const MeasuredHeads& measured = *known;
+    const core::heads::MeasuredHeads& measured = *known;
     heads.painted = 0;
-    const double top = measured.scores.empty() ? 1.0 : highest_possible(heads.measure, measured.scores.front().keys);
+    const double top =
+        measured.scores.empty() ? 1.0 : core::heads::highest_possible(heads.measure, measured.scores.front().keys);
     // In a low window the choices scroll with the grid.
     const float least = ui.px(160);
     const bool scrolls = heads.choices > area.height() - least;
@@ -261,4 +264,4 @@ void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Are
     state.hovered.reset();
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::heads

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::heads {
 
 namespace {
 
@@ -25,44 +25,44 @@ void add_exports(ExportScene& scene) {
     const HeadsTabState& heads = scene.state.part<HeadsTabState>();
     const Plan& plan = scene.shown.run->plan();
     scene.gathers_step = false;
-    const std::vector<std::string> attentions = attentions_of_kind(plan, heads.kind);
+    const std::vector<std::string> attentions = core::heads::attentions_of_kind(plan, heads.kind);
     const Ref pattern =
         plan.step_of(heads.opened || attentions.empty() ? heads.attention : attentions.front(), AttentionStep::pattern);
     if (pattern == nullptr || scene.shown.run->value(pattern->id).empty()) return;
     if (heads.opened)
         scene.add(tr("This head: pattern, q, k and v"), pattern->name + ".head" + std::to_string(scene.place.head),
                   [shown = scene.shown, attention = heads.attention, place = scene.place] {
-                      return head_exhibit(shown, attention, place);
+                      return core::head_exhibit(shown, attention, place);
                   });
     // The grid shows all of them.
     add_gathered(scene, *pattern, heads.opened ? GatheredFirst::this_layer : GatheredFirst::all_layers);
 }
 
 // The head with the strongest weight, switched off; on again if it is off.
-std::optional<Suggestion> suggest(const Session& session) {
-    const Snapshot& shown = session.shown();
+std::optional<Suggestion> suggest(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
     const Plan& plan = shown.run->plan();
-    const Ref opening = plan.find(opening_cursor(*shown.scenario.model(), plan).step);
+    const Ref opening = plan.find(core::opening_cursor(*shown.scenario.model(), plan).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
-    const Value<ShownStrongestWeight> strongest =
-        shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
+    const core::Value<core::heads::ShownStrongestWeight> strongest =
+        core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
     const Ref pattern = plan.step_of(opening->attention, AttentionStep::pattern);
     if (!strongest->found || pattern == nullptr) return std::nullopt;
     const Index head = strongest->found->cell[1];
-    const bool off = head_factor(shown.scenario.edits, opening->attention, head) == 0.0F;
+    const bool off = core::head_factor(shown.scenario.edits, opening->attention, head) == 0.0F;
     return Suggestion{.title = off ? tr("Switch head {head} on again", {{"head", head}})
                                    : tr("Switch off head {head}", {{"head", head}}),
-                      .commands = {command::GoTo{pattern->name}, command::ChooseHead{head},
-                                   command::ScaleHeadTo{opening->attention, head, off ? 1.0F : 0.0F}}};
+                      .commands = {core::command::GoTo{pattern->name}, core::command::ChooseHead{head},
+                                   core::command::ScaleHeadTo{opening->attention, head, off ? 1.0F : 0.0F}}};
 }
 
 // What the page of a head previews: the head off.
-Variation without_head(const Session& session, const HeadsTabState& heads) {
+core::Variation without_head(const core::Session& session, const HeadsTabState& heads) {
     return {.more_edits = {ScaleHead{heads.attention, session.cursor().place.head, 0.0F}}};
 }
 
 // While nothing is edited, the page shows what the output would be without its head.
-CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     const HeadsTabState& heads = state.part<HeadsTabState>();
     if (!heads.opened || !session.scenario().edits.empty()) return {};
     return {{kHeadPreview, without_head(session, heads)}};
@@ -86,7 +86,7 @@ Lab heads_lab() {
 namespace {
 
 // Follows the cursor: the page shows the attention that the cursor is in, and the grid its kind.
-void follow_cursor(const Session& session, HeadsTabState& heads) {
+void follow_cursor(const core::Session& session, HeadsTabState& heads) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
     std::string attention = step.attention;
@@ -95,19 +95,19 @@ void follow_cursor(const Session& session, HeadsTabState& heads) {
         attention = plan.attention_in(step.block);
     if (plan.step_of(attention, AttentionStep::pattern) != nullptr && attention != heads.attention) {
         heads.attention = attention;
-        heads.kind = kind_of_attention(plan, attention);
+        heads.kind = core::heads::kind_of_attention(plan, attention);
     }
     if (plan.step_of(heads.attention, AttentionStep::pattern) == nullptr) {
-        const std::vector<std::string> first = attentions_of_kind(plan, AttentionKind::self);
+        const std::vector<std::string> first = core::heads::attentions_of_kind(plan, core::heads::AttentionKind::self);
         if (!first.empty()) heads.attention = first.front();
     }
-    if (heads.opened) heads.kind = kind_of_attention(plan, heads.attention);
-    if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
+    if (heads.opened) heads.kind = core::heads::kind_of_attention(plan, heads.attention);
+    if (core::heads::attentions_of_kind(plan, heads.kind).empty()) heads.kind = core::heads::AttentionKind::self;
 }
 
 }  // namespace
 
-void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     HeadsTabState& heads = state.part<HeadsTabState>();
     // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
     const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
@@ -116,7 +116,7 @@ void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area
     if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
         heads.opened = true;
         if (const Ref pattern = session.shown().run->plan().step_of(heads.attention, AttentionStep::pattern))
-            commands.push_back(command::GoTo{pattern->name});
+            commands.push_back(core::command::GoTo{pattern->name});
     }
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
@@ -131,7 +131,7 @@ void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area
 
 namespace {
 
-std::string number(double value) { return short_number_text(value, 3); }
+std::string number(double value) { return core::short_number_text(value, 3); }
 
 // Which two runs are compared.
 struct Compared {
@@ -141,13 +141,13 @@ struct Compared {
 
 // A companion may briefly still belong to the previous model: only outputs of the same shape are compared.
 bool comparable(const Run& before, const Run& after) {
-    const Ref output = output_step(after.plan());
+    const Ref output = core::diff::output_step(after.plan());
     return output != nullptr && before.value(output->name).axes() == after.value(output->id).axes();
 }
 
-Compared compared(const Session& session, const HeadsTabState& heads) {
-    const Snapshot& shown = session.shown();
-    const Companion* without = shown.companion(kHeadPreview);
+Compared compared(const core::Session& session, const HeadsTabState& heads) {
+    const core::Snapshot& shown = session.shown();
+    const core::Companion* without = shown.companion(kHeadPreview);
     const bool wanted = heads.opened && shown.unedited == shown.run && without != nullptr;
     if (wanted && without_head(session, heads) == without->variation && comparable(*shown.run, *without->run))
         return {shown.run, without->run, true};
@@ -156,15 +156,15 @@ Compared compared(const Session& session, const HeadsTabState& heads) {
 
 // What the strip shows: the output, its movement, and the labels of its axes.
 struct Shown {
-    const Session& session;
+    const core::Session& session;
     const Step& output;
     const Compared& runs;
-    Value<OutputEffects> measured;
+    core::Value<core::heads::OutputEffects> measured;
     std::vector<std::string> positions;
     Index batch;
     bool by_norm;
 
-    [[nodiscard]] const std::vector<PositionEffect>& effects() const { return measured->positions; }
+    [[nodiscard]] const std::vector<core::diff::PositionEffect>& effects() const { return measured->positions; }
     [[nodiscard]] bool has_logits() const { return output.name == "logits"; }
     [[nodiscard]] double height(std::size_t at) const { return by_norm ? effects()[at].norm : effects()[at].largest; }
     [[nodiscard]] bool changes_its_mind(std::size_t at) const {
@@ -172,8 +172,8 @@ struct Shown {
     }
     // The name of an index of the output: the token, or the index itself.
     [[nodiscard]] std::string name_of(Index index) const {
-        const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
-        return has_logits() && index < tokenizer.size() ? "“" + token_text(tokenizer, index) + "”"
+        const tokenizer::Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
+        return has_logits() && index < tokenizer.size() ? "“" + core::token_text(tokenizer, index) + "”"
                                                         : std::to_string(index);
     }
 };
@@ -196,7 +196,7 @@ Sentence movement(const Shown& shown, std::size_t most) {
 
 std::string headline(const Shown& shown, bool opened) {
     const std::string what = shown.has_logits() ? tr("the logits") : shown.output.name;
-    const auto most = furthest(shown.effects());
+    const auto most = core::diff::furthest(shown.effects());
     if (shown.runs.preview)
         return most ? tr("Without this head {what} would move {movement}",
                          {{"what", what}, {"movement", movement(shown, *most)}})
@@ -224,7 +224,7 @@ void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
 
 void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     if (!compat::begin_tooltip()) return;
-    const PositionEffect& effect = shown.effects()[at];
+    const core::diff::PositionEffect& effect = shown.effects()[at];
     text_line(ui.fonts.mono_small, ui.theme.muted,
               tr("{tensor}  position {position}  “{token}”",
                  {{"tensor", shown.output.name}, {"position", at}, {"token", shown.positions[at]}}));
@@ -241,8 +241,8 @@ void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
         return run->value(shown.output.name);
     };
-    for (const ValueChange& change :
-         largest_changes(value(shown.runs.before), value(shown.runs.after), shown.batch, static_cast<Index>(at), 5))
+    for (const core::diff::ValueChange& change : core::diff::largest_changes(
+             value(shown.runs.before), value(shown.runs.after), shown.batch, static_cast<Index>(at), 5))
         text_line(ui.fonts.mono_small, ui.theme.text,
                   shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " +
                       number(static_cast<double>(change.after)));
@@ -309,17 +309,17 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
 
 }  // namespace
 
-float effect_strip_height(const Ui& ui, const Session& session, const HeadsTabState& heads) {
-    const bool many = attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
+float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads) {
+    const bool many = core::heads::attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
     return ui.px(many && !heads.opened ? 68 : 84);
 }
 
-void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, Area area) {
+void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
     ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
     const float line = compat::font_size(ui.fonts.caption);
     const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
     const Compared runs = compared(session, state.part<HeadsTabState>());
-    const Ref output = output_step(runs.after->plan());
+    const Ref output = core::diff::output_step(runs.after->plan());
     if (output == nullptr) return;
     const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
     if (!ready(runs.before) || !ready(runs.after)) {  // they are computed last
@@ -330,16 +330,16 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
     const Shown shown = {session,
                          *output,
                          runs,
-                         output_effects(session.derived(), runs.before, runs.after, *output, batch),
-                         axis_labels(session.shown().scenario, *output, 1, batch),
+                         core::heads::output_effects(session.derived(), runs.before, runs.after, *output, batch),
+                         core::axis_labels(session.shown().scenario, *output, 1, batch),
                          batch,
                          state.part<HeadsTabState>().by_norm};
     choose_height(ui, state.part<HeadsTabState>(), top);
     const std::string text =
         headline(shown, state.part<HeadsTabState>().opened) + (session.stale() ? "  · computing …" : "");
-    const bool moved = furthest(shown.effects()).has_value();
+    const bool moved = core::diff::furthest(shown.effects()).has_value();
     draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
     draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::heads

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::heads {
 
 [[nodiscard]] Lab heads_lab();
 
@@ -21,9 +21,9 @@ struct PatternToken {
 
 // What the Heads tab remembers from frame to frame.
 struct HeadsTabState {
-    AttentionKind kind = AttentionKind::self;  // which grid
-    PatternMeasure measure = PatternMeasure::entropy;
-    HeadOrder order = HeadOrder::by_layer;
+    core::heads::AttentionKind kind = core::heads::AttentionKind::self;  // which grid
+    core::heads::PatternMeasure measure = core::heads::PatternMeasure::entropy;
+    core::heads::HeadOrder order = core::heads::HeadOrder::by_layer;
     bool at_most = false;                // the filter shows heads up to the threshold, rather than from it on
     float choices = 0.0F;                // the height of the grid's choices, as of the last frame
     Index painted = 0;                   // weights painted in this frame
@@ -35,17 +35,17 @@ struct HeadsTabState {
     bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
 };
 
-void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The companion run in which the open head is off.
 inline constexpr const char* kHeadPreview = "heads.without";
 
 // The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there are many
 // layers to show.
-[[nodiscard]] float effect_strip_height(const Ui& ui, const Session& session, const HeadsTabState& heads);
+[[nodiscard]] float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads);
 
 // What the edits do to the output, one bar per position: how far the logits (or the last residual) moved from the
 // unedited run. Without edits, hollow bars show what switching the open head off would do.
-void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, Area area);
+void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::heads

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::masks {
 
 namespace {
 
@@ -19,26 +19,28 @@ void add_exports(ExportScene& scene) {
     const std::string attention = shown_attention(scene.session);
     if (scene.shown.run->plan().step_of(attention, AttentionStep::mask) == nullptr) return;
     scene.add(tr("Masks, scores, pattern and output"), attention + ".masks",
-              [shown = scene.shown, attention, place = scene.place] { return masks_exhibit(shown, attention, place); });
+              [shown = scene.shown, attention, place = scene.place] {
+                  return core::masks::masks_exhibit(shown, attention, place);
+              });
 }
 
 // The position that the leak test changes: the chosen one, else the last one that is not padding.
-Index leak_position(const Session& session, const MasksTabState& tab) {
+Index leak_position(const core::Session& session, const MasksTabState& tab) {
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
     const bool chosen = tab.chosen_position && tab.chosen_batch == batch && *tab.chosen_position < inputs.pos();
     if (chosen) return *tab.chosen_position;
-    const Index last = kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
+    const Index last = core::kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
     return std::min(std::max<Index>(last, 1), inputs.pos() - 1);
 }
 
-Value<Variation> leak_variation(const Session& session, const ViewState& state) {
-    const Snapshot& shown = session.shown();
-    return shown_leak_variation(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
-                                leak_position(session, state.part<MasksTabState>()));
+core::Value<core::Variation> leak_variation(const core::Session& session, const ViewState& state) {
+    const core::Snapshot& shown = session.shown();
+    return core::masks::shown_leak_variation(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
+                                             leak_position(session, state.part<MasksTabState>()));
 }
 
-CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     return {{kLeakRun, *leak_variation(session, state)}};
 }
 
@@ -61,7 +63,7 @@ namespace {
 // ---- the leak test
 
 // Another batch row or a shorter input: what was chosen there is forgotten.
-void keep_leak_position(const Session& session, MasksTabState& tab) {
+void keep_leak_position(const core::Session& session, MasksTabState& tab) {
     const Index batch = session.cursor().place.batch;
     if (tab.chosen_batch != batch || tab.chosen_position >= session.shown().scenario.inputs.pos())
         tab.chosen_position.reset();
@@ -69,19 +71,19 @@ void keep_leak_position(const Session& session, MasksTabState& tab) {
 }
 
 // The result of the leak test; empty while the companion still belongs to the previous run, or is being compared.
-Value<Leak> leak_found(const Session& session, const ViewState& state) {
-    const Snapshot& shown = session.shown();
-    const Companion* companion = shown.companion(kLeakRun);
+core::Value<core::checks::Leak> leak_found(const core::Session& session, const ViewState& state) {
+    const core::Snapshot& shown = session.shown();
+    const core::Companion* companion = shown.companion(kLeakRun);
     const bool current = companion != nullptr && companion->beside == shown.run &&
                          companion->variation == *leak_variation(session, state);
     if (!current) return {};
-    return shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch,
-                      state.part<MasksTabState>().leak_position);
+    return core::masks::shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch,
+                                   state.part<MasksTabState>().leak_position);
 }
 
 }  // namespace
 
-std::string shown_attention(const Session& session) {
+std::string shown_attention(const core::Session& session) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
     for (const std::string& name : {step.attention, plan.attention_in(step.block)})
@@ -181,9 +183,9 @@ void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) 
 
 }  // namespace
 
-void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const std::string attention = shown_attention(session);
-    const Place place = session.cursor().place;
+    const core::Place place = session.cursor().place;
     state.hovered.reset();
     state.part<MasksTabState>().hovered = std::exchange(state.part<MasksTabState>().hovered_next, std::nullopt);
     keep_leak_position(session, state.part<MasksTabState>());
@@ -199,8 +201,8 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
                               place,
                               inner.low.x,
                               {inner.low, {inner.high.x, inner.high.y - choices}},
-                              shown_masks(session.derived(), session.shown(), attention, place),
-                              shown_nan_trail(session.derived(), session.shown().run),
+                              core::masks::shown_masks(session.derived(), session.shown(), attention, place),
+                              core::masks::shown_nan_trail(session.derived(), session.shown().run),
                               leak_found(session, state)};
     const Heights heights = heights_of(scene, inner.width());
     if (inner.height() - heights.sum() >= ui.px(220))
@@ -219,4 +221,4 @@ float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, c
     return bottom;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::masks

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::masks {
 
 [[nodiscard]] Lab masks_lab();
 
@@ -30,16 +30,16 @@ struct MasksTabState {
     Index band = 2;                   // keys that a local window spans, including the query's own
     std::optional<bool> brush_keeps;  // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
-    std::optional<CellRect> hovered;        // query and key under the mouse, as of the last frame
-    std::optional<CellRect> hovered_next;   // the same, as this frame finds it
-    std::optional<Index> chosen_position;   // for the leak test; nothing: the last one that is not padding
-    Index chosen_batch = 0;                 // where it was chosen
-    Index leak_position = 0;                // the one that is changed now
-    std::optional<Index> dragged;           // the batch row whose length handle is being dragged
-    std::map<std::string, Viewport> views;  // by a picture's title
+    std::optional<core::CellRect> hovered;       // query and key under the mouse, as of the last frame
+    std::optional<core::CellRect> hovered_next;  // the same, as this frame finds it
+    std::optional<Index> chosen_position;        // for the leak test; nothing: the last one that is not padding
+    Index chosen_batch = 0;                      // where it was chosen
+    Index leak_position = 0;                     // the one that is changed now
+    std::optional<Index> dragged;                // the batch row whose length handle is being dragged
+    std::map<std::string, Viewport> views;       // by a picture's title
 };
 
-void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The parts of the Masks tab, one file each.
 
@@ -47,33 +47,35 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
 inline constexpr const char* kLeakRun = "masks.leak";
 
 // A score or weight, as findings write it.
-[[nodiscard]] inline std::string measured_text(float value) { return short_number_text(static_cast<double>(value), 4); }
+[[nodiscard]] inline std::string measured_text(float value) {
+    return core::short_number_text(static_cast<double>(value), 4);
+}
 
 // What every part draws from.
 struct MasksScene {
     const Ui& ui;
-    const Session& session;
+    const core::Session& session;
     ViewState& state;
     Commands& commands;
     const std::string& attention;  // "blocks.0.attn"
-    Place place;
+    core::Place place;
     float pictures_left;   // the left edge of the pictures
     Area covered_by_none;  // pictures and findings: tooltips are below them
-    Value<ShownMasks> masks;
-    Value<NanTrail> nan;  // empty during the search
-    Value<Leak> leak;     // empty while unknown
+    core::Value<core::masks::ShownMasks> masks;
+    core::Value<core::masks::NanTrail> nan;  // empty during the search
+    core::Value<core::checks::Leak> leak;    // empty while unknown
 
     [[nodiscard]] MasksTabState& tab() const { return state.part<MasksTabState>(); }
-    [[nodiscard]] const ShownMasks& shown() const { return *masks; }
+    [[nodiscard]] const core::masks::ShownMasks& shown() const { return *masks; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // Whether the keys are the source's: cross-attention and the encoder.
     [[nodiscard]] bool keys_of_source() const {
-        return kind_of_attention(run().plan(), attention) != AttentionKind::self;
+        return core::heads::kind_of_attention(run().plan(), attention) != core::heads::AttentionKind::self;
     }
 };
 
 // The attention that the tab shows: that of the current step, else the self-attention of its block, else the first.
-[[nodiscard]] std::string shown_attention(const Session& session);
+[[nodiscard]] std::string shown_attention(const core::Session& session);
 
 // Which attention; what the brush paints; band, all heads, reset.
 [[nodiscard]] float mask_tools_height(const MasksScene& scene, float width);
@@ -91,7 +93,7 @@ void draw_fill(const MasksScene& scene, Area area);
 void draw_leak(const MasksScene& scene, Area area);
 
 // A picture of the tab, with brush and tooltip.
-void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend,
+void draw_mask_picture(const MasksScene& scene, const core::masks::MaskPicture& picture, ImU32 color, Legend legend,
                        const MaskSlot& slot);
 // The sign between a picture and the one before it.
 void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip);
@@ -100,4 +102,4 @@ void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, 
 float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
                    const char* tip);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::masks

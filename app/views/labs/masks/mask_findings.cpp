@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-namespace decoderscope {
+namespace decoderscope::views::masks {
 
 namespace {
 
@@ -39,11 +39,11 @@ void choose_fill(const MasksScene& scene, ImVec2 at) {
     for (const FillChoice& choice : kFills) {
         ImGui::SameLine(0, scene.ui.px(&choice == &kFills.front() ? 8 : 2));
         if (toggle_button(scene.ui, choice.label, choice.fill == now, tr("What replaces a masked score")))
-            scene.commands.push_back(command::SetOption{"mask_value", choice.value});
+            scene.commands.push_back(core::command::SetOption{"mask_value", choice.value});
     }
 }
 
-std::string weight_sentence(const FillConsequences& fill) {
+std::string weight_sentence(const core::masks::FillConsequences& fill) {
     if (fill.masked == 0) return tr("No cell is masked");
     const Arguments cells = {{"masked", fill.masked},
                              {"cells", fill.cells},
@@ -57,7 +57,7 @@ std::string weight_sentence(const FillConsequences& fill) {
 }
 
 // How much weight each row gives to masked keys, for rows that give any.
-std::string leaks_by_row(const FillConsequences& fill) {
+std::string leaks_by_row(const core::masks::FillConsequences& fill) {
     std::string text = tr("The weight on masked keys, summed over a row.");
     for (std::size_t query = 0; query < fill.leaks.size(); ++query)
         if (fill.leaks[query] > 0.0F)
@@ -66,7 +66,7 @@ std::string leaks_by_row(const FillConsequences& fill) {
     return text;
 }
 
-std::string below_sentence(const FillConsequences& fill) {
+std::string below_sentence(const core::masks::FillConsequences& fill) {
     if (!std::isfinite(fill.fill)) return tr("No score can lie below −∞");
     if (std::isinf(fill.lowest_kept)) return tr("No score is kept");
     if (fill.below.empty())
@@ -78,9 +78,9 @@ std::string below_sentence(const FillConsequences& fill) {
                 {{"query", query}, {"key", key}});
 }
 
-std::string empty_sentence(const FillConsequences& fill) {
+std::string empty_sentence(const core::masks::FillConsequences& fill) {
     if (fill.empty_rows.empty()) return tr("Every query sees at least one key");
-    const EmptyRow& row = fill.empty_rows.front();
+    const core::masks::EmptyRow& row = fill.empty_rows.front();
     const std::size_t rows = fill.empty_rows.size();
     std::string some;
     for (std::size_t i = 0; i < std::min<std::size_t>(rows, 3); ++i)
@@ -106,7 +106,7 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
     list.AddLine({area.low.x, area.high.y}, {area.high.x, area.high.y}, ui.theme.line, 1.0F);
     const auto x = [&](std::size_t i) { return area.low.x + step * static_cast<float>(i); };
     std::size_t at = 0;
-    for (const NanStep& nan : scene.nan->steps) {
+    for (const core::masks::NanStep& nan : scene.nan->steps) {
         while (at < timeline.size() && timeline[at] != nan.id) ++at;
         if (at == timeline.size()) return;
         const float share = static_cast<float>(nan.count) / static_cast<float>(nan.size);
@@ -118,12 +118,13 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
                      {nan.name, tr("{count} of {size} numbers are NaN", {{"count", nan.count}, {"size", nan.size}})});
         if (ImGui::IsWindowHovered() && column.contains(ImGui::GetIO().MousePos) &&
             ImGui::IsMouseClicked(ImGuiMouseButton_Left))
-            scene.commands.push_back(command::Follow{nan.name, nan.first});
+            scene.commands.push_back(core::command::Follow{nan.name, nan.first});
     }
 }
 
 // "then attn.z 8/96, …", for the steps after the first; the first one's block is omitted.
-std::string nan_list(const Plan& plan, const std::vector<NanStep>& trail, const std::string& block, std::size_t most) {
+std::string nan_list(const Plan& plan, const std::vector<core::masks::NanStep>& trail, const std::string& block,
+                     std::size_t most) {
     std::string text;
     for (std::size_t i = 1; i < std::min(trail.size(), most + 1); ++i) {
         const std::string& name = trail[i].name;
@@ -155,14 +156,14 @@ void draw_nan(const MasksScene& scene, Area area) {
             tr("Every number of every computed step was checked.")));
         return;
     }
-    const NanStep& first = trail.front();
+    const core::masks::NanStep& first = trail.front();
     ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + ui.px(4), area.low.y + line * 0.4F}, ui.px(3),
                                                 ui.theme.error, 12);
     const float left = area.low.x + ui.px(14);
     ImGui::SetCursorScreenPos({left, area.low.y});
     const std::string name = fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.high.x - left);
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1))
-        scene.commands.push_back(command::Follow{first.name, first.first});
+        scene.commands.push_back(core::command::Follow{first.name, first.first});
     const Plan& plan = scene.run().plan();
     const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
     const std::string text = list.empty() ? tr("is the first NaN") : tr("is the first NaN, {then}", {{"then", list}});
@@ -178,7 +179,7 @@ void draw_nan(const MasksScene& scene, Area area) {
 
 void draw_fill(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const FillConsequences& fill = scene.shown().fill;
+    const core::masks::FillConsequences& fill = scene.shown().fill;
     ImGui::PushID("fill");
     choose_fill(scene, area.low);
     float y = area.low.y + ui.px(34);
@@ -196,7 +197,7 @@ void draw_fill(const MasksScene& scene, Area area) {
 
 namespace {
 
-const Companion* failed_companion(const Session& session) {
+const core::Companion* failed_companion(const core::Session& session) {
     const auto found = session.shown().companions.find(kLeakRun);
     return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
 }
@@ -206,8 +207,8 @@ struct PositionBox {
     Index position;
     Area area;
     std::string token;
-    const Moved* moved;  // nullptr while it is being computed
-    Index changed;       // the position that the test changes
+    const core::checks::Moved* moved;  // nullptr while it is being computed
+    Index changed;                     // the position that the test changes
 
     [[nodiscard]] bool is_changed() const { return position == changed; }
     [[nodiscard]] bool behind() const { return position > changed; }
@@ -215,7 +216,7 @@ struct PositionBox {
 };
 
 std::vector<std::string> tooltip_lines(const PositionBox& box) {
-    const Moved& moved = *box.moved;
+    const core::checks::Moved& moved = *box.moved;
     std::vector<std::string> lines = {
         tr("position {position}  “{token}”", {{"position", box.position}, {"token", box.token}})};
     if (box.is_changed()) lines.emplace_back(tr("this one was changed"));
@@ -235,7 +236,7 @@ std::string change_text(const PositionBox& box) {
     if (box.moved == nullptr) return {};
     if (box.is_changed()) return "≠";
     if (box.moved->blind && box.moved->first_in.empty()) return "NaN";
-    return short_number_text(static_cast<double>(box.moved->largest), 2);
+    return core::short_number_text(static_cast<double>(box.moved->largest), 2);
 }
 
 // A line of a box: the token above, how far the position moved below it.
@@ -265,7 +266,7 @@ void draw_box(const Ui& ui, const PositionBox& box) {
 }
 
 // One box per position; a click chooses the position to change.
-void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
+void draw_positions(const MasksScene& scene, const core::checks::Leak* leak, Area area) {
     const Ui& ui = scene.ui;
     MasksTabState& tab = scene.tab();
     const std::vector<std::string>& tokens = scene.shown().tokens;
@@ -275,7 +276,7 @@ void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         const float left = std::floor(area.low.x + step * static_cast<float>(i));
         const float right = std::floor(area.low.x + step * static_cast<float>(i + 1)) - gap;
-        const Moved* moved = leak != nullptr && i < leak->moved.size() ? &leak->moved[i] : nullptr;
+        const core::checks::Moved* moved = leak != nullptr && i < leak->moved.size() ? &leak->moved[i] : nullptr;
         boxes.push_back({static_cast<Index>(i),
                          {{left, area.low.y}, {std::max(right, left + 1), area.high.y}},
                          tokens[i],
@@ -298,7 +299,7 @@ void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
     }
 }
 
-std::string leak_sentence(const MasksScene& scene, const Leak& leak) {
+std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& leak) {
     const bool tokens = !scene.session.shown().scenario.inputs.tokens.empty();
     const Arguments place = {{"position", leak.changed}};
     const Sentence what =
@@ -327,7 +328,7 @@ std::string leak_sentence(const MasksScene& scene, const Leak& leak) {
 
 void draw_leak(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const Leak* leak = scene.leak ? &*scene.leak : nullptr;
+    const core::checks::Leak* leak = scene.leak ? &*scene.leak : nullptr;
     ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
                                         {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
     draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + ui.px(6)}, ui.theme.muted,
@@ -336,7 +337,7 @@ void draw_leak(const MasksScene& scene, Area area) {
     draw_positions(scene, leak, {{area.low.x, area.low.y + ui.px(32)}, {area.high.x, area.low.y + ui.px(70)}});
     ImGui::PopID();
     const ImVec2 below = {area.low.x, area.low.y + ui.px(78)};
-    if (const Companion* failed = failed_companion(scene.session); failed != nullptr)
+    if (const core::Companion* failed = failed_companion(scene.session); failed != nullptr)
         draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
     else if (leak == nullptr)
         draw_prose(ui, below, area.width(), ui.theme.muted, tr("Computing …"), 1);
@@ -345,4 +346,4 @@ void draw_leak(const MasksScene& scene, Area area) {
                    leak_sentence(scene, *leak), 4);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::masks

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::masks {
 
 namespace {
 
@@ -75,7 +75,7 @@ std::vector<float> heights_of(const std::vector<Want>& wants, float room, float 
 
 }  // namespace
 
-MaskSlots lay_out_masks(const Ui& ui, const ShownMasks& shown, Area area) {
+MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area) {
     const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
                        chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
     const float gap = ui.px(10), lengths = std::max(area.width() * 0.21F, ui.px(150));
@@ -125,13 +125,13 @@ namespace {
 
 // ---- the brush
 
-std::vector<MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
-    const Heatmap& mask = scene.shown().parts.combined;
+std::vector<core::MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
+    const core::Heatmap& mask = scene.shown().parts.combined;
     switch (scene.tab().tool) {
         case MaskTool::row:
-            return cells_of_row(spot.first, mask.columns);
+            return core::cells_of_row(spot.first, mask.columns);
         case MaskTool::column:
-            return cells_of_column(spot.second, mask.rows);
+            return core::cells_of_column(spot.second, mask.rows);
         case MaskTool::cell:
             return {spot};
     }
@@ -153,36 +153,37 @@ void paint(const MasksScene& scene, const HeatmapGesture& gesture) {
     if (gesture.paint_begins)
         tab.brush_keeps = turned_over(scene, now);
     else
-        passed = cells_between(tab.last_painted, now);
+        passed = core::cells_between(tab.last_painted, now);
     tab.last_painted = now;
     const bool all_heads = tab.all_heads || ImGui::GetIO().KeyShift;
-    MaskStroke stroke{scene.attention,
-                      scene.place.batch,
-                      all_heads ? std::nullopt : std::optional(scene.place.head),
-                      {},
-                      tab.brush_keeps};
+    core::MaskStroke stroke{scene.attention,
+                            scene.place.batch,
+                            all_heads ? std::nullopt : std::optional(scene.place.head),
+                            {},
+                            tab.brush_keeps};
     for (const Spot& spot : passed) {
-        const std::vector<MaskCell> cells = cells_taken(scene, spot);
+        const std::vector<core::MaskCell> cells = cells_taken(scene, spot);
         stroke.cells.insert(stroke.cells.end(), cells.begin(), cells.end());
     }
-    if (!stroke.cells.empty()) scene.commands.push_back(command::PaintMasks{stroke, !gesture.paint_begins});
+    if (!stroke.cells.empty()) scene.commands.push_back(core::command::PaintMasks{stroke, !gesture.paint_begins});
 }
 
 // ---- one picture
 
 std::string token_of(const std::string& axis, const std::vector<std::string>& labels, Index at) {
-    return spoken_place(axis, at, labels[static_cast<std::size_t>(at)]);
+    return core::spoken_place(axis, at, labels[static_cast<std::size_t>(at)]);
 }
 
-void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, HeatmapGesture gesture) {
-    const Heatmap& h = picture.heatmap;
+void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& picture, HeatmapGesture gesture) {
+    const core::Heatmap& h = picture.heatmap;
     const Spot spot = *gesture.hovered;
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
     const Fonts& fonts = scene.ui.fonts;
     const Theme& theme = scene.ui.theme;
     std::string name = tr("{title} mask", {{"title", h.title}});
     if (picture.step != nullptr) {
-        const Slice slice = slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
+        const core::Slice slice =
+            core::slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
         name = cell_name(picture.step->name, slice.cell(spot.first, spot.second));
     }
     std::vector<TooltipLine> lines = {
@@ -191,7 +192,7 @@ void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Heatma
         {fonts.caption, theme.muted, token_of(h.row_axis, h.row_labels, spot.first)},
         {fonts.caption, theme.muted, token_of(h.column_axis, h.column_labels, spot.second)}};
     if (!h.hidden.empty() && h.hidden[offset] != 0)
-        lines.push_back({fonts.caption, theme.warning, hidden_text(h.hidden[offset])});
+        lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
     if (!picture.marked.empty() && picture.marked[offset] != 0)
         lines.push_back(
             {fonts.caption, theme.accent,
@@ -202,33 +203,33 @@ void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Heatma
 
 std::uint64_t key_of(const std::string& title) { return std::hash<std::string>{}("masks " + title) | (1ULL << 62U); }
 
-std::optional<CellRect> lit_in(const MasksScene& scene, const MaskPicture& picture) {
+std::optional<core::CellRect> lit_in(const MasksScene& scene, const core::masks::MaskPicture& picture) {
     const auto& hovered = scene.tab().hovered;
     if (!hovered) return std::nullopt;
-    const Heatmap& mask = scene.shown().parts.combined;
+    const core::Heatmap& mask = scene.shown().parts.combined;
     if (hovered->row >= mask.rows || hovered->column + hovered->columns > mask.columns) return std::nullopt;
     // A query's output is computed from its whole row.
-    if (!picture.per_key) return CellRect{hovered->row, 0, 1, picture.heatmap.columns};
+    if (!picture.per_key) return core::CellRect{hovered->row, 0, 1, picture.heatmap.columns};
     return hovered;
 }
 
 // ---- the way of a cell
 
 // The cell under the mouse along the chain: raw score, filled score, weight.
-std::string way_of(const MasksScene& scene, CellRect at) {
-    const ShownMasks& shown = scene.shown();
-    const Heatmap& raw = shown.raw.heatmap;
-    const auto number = [&](const MaskPicture& picture) {
-        return short_number_text(static_cast<double>(picture.heatmap.at(at.row, at.column)), 4);
+std::string way_of(const MasksScene& scene, core::CellRect at) {
+    const core::masks::ShownMasks& shown = scene.shown();
+    const core::Heatmap& raw = shown.raw.heatmap;
+    const auto number = [&](const core::masks::MaskPicture& picture) {
+        return core::short_number_text(static_cast<double>(picture.heatmap.at(at.row, at.column)), 4);
     };
     const auto hidden = shown.parts.combined.hidden[static_cast<std::size_t>(at.row * raw.columns + at.column)];
     const Arguments way = {{"query", token_of("query", raw.row_labels, at.row)},
                            {"key", token_of("key", raw.column_labels, at.column)},
                            {"raw", number(shown.raw)},
                            {"masked", number(shown.masked)},
-                           {"hidden", hidden_text(hidden)},
+                           {"hidden", core::hidden_text(hidden)},
                            {"weight", number(shown.pattern)}};
-    return tr(hidden == hidden_by::nothing
+    return tr(hidden == core::hidden_by::nothing
                   ? message("{query} → {key}:   {raw} → {masked} → weight {weight}", way)
                   : message("{query} → {key}:   {raw} → {masked} ({hidden}) → weight {weight}", way));
 }
@@ -243,14 +244,14 @@ const char* how_to_paint() {
 float way_height(const MasksScene& scene, float width) {
     const ImFont* font = scene.ui.fonts.caption;
     const auto measure = [&](const std::string& line) { return compat::text_size(scene.ui.fonts.caption, line).x; };
-    return static_cast<float>(wrapped(how_to_paint(), width, measure).size()) *
+    return static_cast<float>(core::wrapped(how_to_paint(), width, measure).size()) *
            (compat::font_size(font) + scene.ui.px(4));
 }
 
 void draw_way(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const auto& hovered = scene.tab().hovered;
-    const Heatmap& raw = scene.shown().raw.heatmap;
+    const core::Heatmap& raw = scene.shown().raw.heatmap;
     if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
         draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, way_of(scene, *hovered), area.width());
     else
@@ -268,9 +269,9 @@ void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, 
     area_tooltip(ui, {{middle - gap * 0.5F, at.low.y}, {at.low.x, at.high.y}}, tip);
 }
 
-void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend,
+void draw_mask_picture(const MasksScene& scene, const core::masks::MaskPicture& picture, ImU32 color, Legend legend,
                        const MaskSlot& slot) {
-    const ShownMasks& shown = scene.shown();
+    const core::masks::ShownMasks& shown = scene.shown();
     const HeatmapDrawing drawing{.heatmap = picture.heatmap,
                                  .key = key_of(picture.heatmap.title),
                                  .version = scene.masks.number(),
@@ -292,19 +293,20 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
         picture_tooltip(scene, picture, gesture);
     if (gesture.hovered)
         scene.tab().hovered_next = picture.per_key
-                                       ? CellRect{gesture.hovered->first, gesture.hovered->second, 1, 1}
-                                       : CellRect{gesture.hovered->first, 0, 1, shown.parts.combined.columns};
+                                       ? core::CellRect{gesture.hovered->first, gesture.hovered->second, 1, 1}
+                                       : core::CellRect{gesture.hovered->first, 0, 1, shown.parts.combined.columns};
     if (gesture.clicked && picture.step != nullptr && !picture.per_key) {
-        const Slice slice = slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
+        const core::Slice slice =
+            core::slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
         scene.commands.push_back(
-            command::Follow{picture.step->name, slice.cell(gesture.clicked->first, gesture.clicked->second)});
+            core::command::Follow{picture.step->name, slice.cell(gesture.clicked->first, gesture.clicked->second)});
     }
 }
 
 void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots) {
-    const ShownMasks& shown = scene.shown();
+    const core::masks::ShownMasks& shown = scene.shown();
     struct Link {
-        const MaskPicture& picture;
+        const core::masks::MaskPicture& picture;
         std::vector<std::string> tip;  // of the arrow before it
     };
     const std::array links = {
@@ -320,4 +322,4 @@ void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots) {
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::masks

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::masks {
 
 // Where a picture of the Masks tab is.
 struct MaskSlot {
@@ -24,6 +24,6 @@ struct MaskSlots {
 
 // Lays out the pictures by their cells, which stay large enough to be painted: in as many lines as they need, from the
 // top of the area, whose height they share where it is enough. Otherwise the bottom is below the area's.
-[[nodiscard]] MaskSlots lay_out_masks(const Ui& ui, const ShownMasks& shown, Area area);
+[[nodiscard]] MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::masks

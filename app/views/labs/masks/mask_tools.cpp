@@ -11,16 +11,16 @@
 #include <cmath>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::masks {
 
 namespace {
 
 // ---- which attention
 
 // The attention of a kind in this block, or in the last block of a shorter stack; empty if there is none.
-std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind) {
+std::string attention_of_kind(const Plan& plan, Index block, core::heads::AttentionKind kind) {
     std::string found;
-    for (const std::string& name : attentions_of_kind(plan, kind))
+    for (const std::string& name : core::heads::attentions_of_kind(plan, kind))
         if (found.empty() || plan.step_of(name, AttentionStep::mask)->layer <= block) found = name;
     return found;
 }
@@ -28,19 +28,20 @@ std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind)
 void add_attentions(std::vector<FlowItem>& items, const MasksScene& scene) {
     struct Choice {
         Phrase label;
-        AttentionKind kind;
+        core::heads::AttentionKind kind;
         Phrase tip, missing;
     };
     constexpr std::array choices = {
-        Choice{message("Self"), AttentionKind::self,
+        Choice{message("Self"), core::heads::AttentionKind::self,
                message("The decoder's self-attention: each position attends to the target."), Phrase("")},
-        Choice{message("Cross"), AttentionKind::cross, message("Cross-attention: each position attends to the source."),
+        Choice{message("Cross"), core::heads::AttentionKind::cross,
+               message("Cross-attention: each position attends to the source."),
                message("This model has no cross-attention.")},
-        Choice{message("Encoder"), AttentionKind::encoder, message("The encoder's self-attention; it is never causal."),
-               message("This model has no encoder.")},
+        Choice{message("Encoder"), core::heads::AttentionKind::encoder,
+               message("The encoder's self-attention; it is never causal."), message("This model has no encoder.")},
     };
     const Plan& plan = scene.run().plan();
-    const Index block = std::max<Index>(0, block_number(*plan.step_of(scene.attention, AttentionStep::mask)));
+    const Index block = std::max<Index>(0, core::block_number(*plan.step_of(scene.attention, AttentionStep::mask)));
     for (const Choice& choice : choices) {
         const std::string name = attention_of_kind(plan, block, choice.kind);
         items.push_back({button_width(tr(choice.label)), scene.ui.px(2), [&scene, choice, name] {
@@ -53,7 +54,7 @@ void add_attentions(std::vector<FlowItem>& items, const MasksScene& scene) {
                              if (name.empty()) ImGui::PopStyleColor();
                              const Ref pattern = scene.run().plan().step_of(name, AttentionStep::pattern);
                              if (clicked && pattern != nullptr && !chosen)
-                                 scene.commands.push_back(command::GoTo{pattern->name});
+                                 scene.commands.push_back(core::command::GoTo{pattern->name});
                          }});
     }
 }
@@ -88,7 +89,7 @@ void add_tools(std::vector<FlowItem>& items, const MasksScene& scene) {
 
 void band_controls(const MasksScene& scene) {
     const Ui& ui = scene.ui;
-    const Heatmap& mask = scene.shown().parts.combined;
+    const core::Heatmap& mask = scene.shown().parts.combined;
     Index& width = scene.tab().band;
     width = std::clamp<Index>(width, 1, std::max(mask.rows, mask.columns));
     const Index before = width;
@@ -101,10 +102,11 @@ void band_controls(const MasksScene& scene) {
     ImGui::SameLine(0, 0);
     if (icon_button(ui, "wider", Icon::forward, width < std::max(mask.rows, mask.columns), tr("Wider window"))) ++width;
     if (clicked || width != before)
-        scene.commands.push_back(command::PaintMasks{{scene.attention, scene.place.batch, heads_meant(scene),
-                                                      cells_outside_band(mask.rows, mask.columns, width), false},
-                                                     false,
-                                                     true});
+        scene.commands.push_back(
+            core::command::PaintMasks{{scene.attention, scene.place.batch, heads_meant(scene),
+                                       core::cells_outside_band(mask.rows, mask.columns, width), false},
+                                      false,
+                                      true});
 }
 
 // ---- padding by its length
@@ -138,7 +140,7 @@ void drag_length(const MasksScene& scene, Index row, Index length, Index kept, A
     const float part = (ImGui::GetIO().MousePos.x - bar.low.x) / std::max(bar.width(), 1.0F);
     const Index wanted = std::clamp<Index>(std::llround(part * static_cast<float>(length)), 0, length);
     if (wanted == kept) return;
-    scene.commands.push_back(command::SetKeptLength{scene.keys_of_source(), row, wanted, tab.dragged == row});
+    scene.commands.push_back(core::command::SetKeptLength{scene.keys_of_source(), row, wanted, tab.dragged == row});
     tab.dragged = row;
 }
 
@@ -149,7 +151,7 @@ void draw_length_bar(const MasksScene& scene, const Lengths& lengths, Index row,
         return std::floor(bar.low.x + bar.width() * static_cast<float>(position) / static_cast<float>(lengths.length));
     };
     const float top = bar.low.y + ui.px(3), bottom = bar.high.y - ui.px(3);
-    const ImU32 hidden = to_imgui(hidden_color(hidden_by::padding, ui.theme.dark));
+    const ImU32 hidden = to_imgui(core::hidden_color(core::hidden_by::padding, ui.theme.dark));
     const bool holes = !lengths.mask.empty();
     list.AddRectFilled({bar.low.x, top}, {x(kept), bottom}, with_alpha(ui.theme.accent, 0.30F));
     list.AddRectFilled({x(kept), top}, {bar.high.x, bottom}, hidden);
@@ -176,7 +178,7 @@ void draw_lengths(const MasksScene& scene, Area area) {
         draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, chosen ? ui.theme.text : ui.theme.muted,
                   std::to_string(row));
         const Area bar = {{area.low.x + label, y}, {area.high.x - ui.px(8), y + ui.px(16)}};
-        const Index kept = kept_length(lengths.mask, row, lengths.length);
+        const Index kept = core::kept_length(lengths.mask, row, lengths.length);
         draw_length_bar(scene, lengths, row, kept, bar);
         drag_length(scene, row, lengths.length, kept, bar);
     }
@@ -200,12 +202,12 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
                                            tr("Paint every head rather than the chosen one; so does Shift.")))
                              all = !all;
                      }});
-    items.push_back(
-        {button_width(tr("Reset")), ui.px(2), [&scene] {
-             if (toggle_button(scene.ui, labelled(tr("Reset"), "reset").c_str(), false,
-                               tr("Undoes what was drawn on this mask, for this head or for all.")))
-                 scene.commands.push_back(command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
-         }});
+    items.push_back({button_width(tr("Reset")), ui.px(2), [&scene] {
+                         if (toggle_button(scene.ui, labelled(tr("Reset"), "reset").c_str(), false,
+                                           tr("Undoes what was drawn on this mask, for this head or for all.")))
+                             scene.commands.push_back(
+                                 core::command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
+                     }});
     return items;
 }
 
@@ -220,29 +222,32 @@ void draw_mask_tools(const MasksScene& scene, Area area) {
 }
 
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
-    const MaskParts& parts = scene.shown().parts;
+    const core::masks::MaskParts& parts = scene.shown().parts;
     struct Shown {
-        const Heatmap& heatmap;
+        const core::Heatmap& heatmap;
         std::uint8_t cause;
         const char* sign;  // before it
         const char* tip;
     };
     const char* every = tr("A key is kept where every mask keeps it.");
-    std::vector<Shown> all = {{parts.causal, hidden_by::causal, "", ""}};
-    if (parts.has_window) all.push_back({parts.window, hidden_by::window, "∧", every});
-    all.push_back({parts.padding, hidden_by::padding, "∧", every});
-    all.push_back({parts.drawn, hidden_by::hand, "∧", every});
-    all.push_back({parts.combined, hidden_by::nothing, "=", tr("What is drawn manually overrides the other masks.")});
+    std::vector<Shown> all = {{parts.causal, core::hidden_by::causal, "", ""}};
+    if (parts.has_window) all.push_back({parts.window, core::hidden_by::window, "∧", every});
+    all.push_back({parts.padding, core::hidden_by::padding, "∧", every});
+    all.push_back({parts.drawn, core::hidden_by::hand, "∧", every});
+    all.push_back(
+        {parts.combined, core::hidden_by::nothing, "=", tr("What is drawn manually overrides the other masks.")});
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Shown& part = all[i];
-        const ImU32 color = part.cause == hidden_by::nothing ? color_of(Meaning::attention)
-                                                             : to_imgui(hidden_color(part.cause, scene.ui.theme.dark));
-        MaskPicture picture{nullptr, part.heatmap, {}, true};
-        if (part.cause == hidden_by::hand || part.cause == hidden_by::nothing) picture.marked = parts.opened;
+        const ImU32 color = part.cause == core::hidden_by::nothing
+                                ? color_of(Meaning::attention)
+                                : to_imgui(core::hidden_color(part.cause, scene.ui.theme.dark));
+        core::masks::MaskPicture picture{nullptr, part.heatmap, {}, true};
+        if (part.cause == core::hidden_by::hand || part.cause == core::hidden_by::nothing)
+            picture.marked = parts.opened;
         if (*part.sign != '\0') draw_sign(scene, slots.parts[i], part.sign, {part.tip});
         draw_mask_picture(scene, picture, color, Legend::none, slots.parts[i]);
     }
     draw_lengths(scene, slots.lengths);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::masks

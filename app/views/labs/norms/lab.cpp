@@ -13,16 +13,16 @@
 #include <array>
 #include <cstdio>
 
-namespace decoderscope {
+namespace decoderscope::views::norms {
 
 namespace {
 
 void add_growth(ExportScene& scene, const NormsTabState& norms) {
     if (norms.growth_stopped) return;
-    if (const auto measured = measured_growth(scene.session.derived(), scene.session.scenario().model(), norms.growth,
-                                              norms.growth_progress))
+    if (const auto measured = core::norms::measured_growth(scene.session.derived(), scene.session.scenario().model(),
+                                                           norms.growth, norms.growth_progress))
         scene.add_if_any(tr("Gradients by layer"), "gradients-by-layer",
-                         [&] { return growth_exhibit(measured->schemes, norms.growth); });
+                         [&] { return core::norms::growth_exhibit(measured->schemes, norms.growth); });
 }
 
 // A step's block; the first of its stack for a step outside the blocks.
@@ -34,25 +34,26 @@ std::string block_or_first(const Plan& plan, const Step& step) {
 
 void add_exports(ExportScene& scene) {
     const NormsTabState& norms = scene.state.part<NormsTabState>();
-    if (norms.view == NormsView::gradients) return add_growth(scene, norms);
+    if (norms.view == core::files::NormsView::gradients) return add_growth(scene, norms);
     if (!norms.shown) return;
-    const ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
-                   right = {norms.shown->right.scenario, norms.shown->right.run};
+    const core::ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
+                         right = {norms.shown->right.scenario, norms.shown->right.run};
     const StackKind stack = scene.step.stack;
     scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, left, right, stack] {
-        return depth_exhibit(own, depth_curves(*left.run, stack), depth_curves(*right.run, stack),
-                             {left.scenario.config().placement(), right.scenario.config().placement()});
+        return core::norms::depth_exhibit(own, core::norms::depth_curves(*left.run, stack),
+                                          core::norms::depth_curves(*right.run, stack),
+                                          {left.scenario.config().placement(), right.scenario.config().placement()});
     });
     if (!scene.step.is_source())
         scene.add_if_any(tr("The same step in both"), scene.step.name + ".norms",
-                         [&] { return norms_step_exhibit(left, right, scene.step.name, scene.place); });
+                         [&] { return core::norms::norms_step_exhibit(left, right, scene.step.name, scene.place); });
     const std::string block = block_or_first(left.run->plan(), scene.step);
-    const std::vector<std::string> rows = norms_of_block(left.run->plan(), block, stack);
+    const std::vector<std::string> rows = core::norms::norms_of_block(left.run->plan(), block, stack);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
         if (name == scene.step.norm) norm = name;
     scene.add_if_any(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
-                     [&] { return norm_row_exhibit(left, right, norm, scene.place.batch, norms.row); });
+                     [&] { return core::norms::norm_row_exhibit(left, right, norm, scene.place.batch, norms.row); });
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
     if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))
         std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
@@ -63,44 +64,44 @@ struct OtherNorm {
     bool possible = false;
 };
 
-std::optional<Suggestion> suggest(const Session& session) {
-    const Scenario& scenario = session.shown().scenario;
+std::optional<Suggestion> suggest(const core::Session& session) {
+    const core::Scenario& scenario = session.shown().scenario;
     const bool norm_first = scenario.config().norm_first;
     const char* other = norm_first ? "false" : "true";
-    const Value<OtherNorm> norm = session.derived().get<OtherNorm>(
-        {session.shown().run}, std::tuple<>(), [&] { return OtherNorm{can_set(scenario, "norm_first", other)}; });
+    const core::Value<OtherNorm> norm = session.derived().get<OtherNorm>(
+        {session.shown().run}, std::tuple<>(), [&] { return OtherNorm{core::can_set(scenario, "norm_first", other)}; });
     if (!norm->possible) return std::nullopt;
     return Suggestion{
         .title = norm_first ? tr("Flip it to Post-Norm") : tr("Flip it to Pre-Norm"),
-        .commands = {command::SetOption{"norm_first", other},
-                     command::Tell{message("The same weights with the norm in the other place: the curves "
-                                           "show what that does by depth. Undo (Ctrl+Z) flips it back."),
-                                   false}}};
+        .commands = {core::command::SetOption{"norm_first", other},
+                     core::command::Tell{message("The same weights with the norm in the other place: the curves "
+                                                 "show what that does by depth. Undo (Ctrl+Z) flips it back."),
+                                         false}}};
 }
 
-Variation variation_of(const NormsTabState& norms, NormPlacement placement) {
-    return {.overrides = {{"norm_placement", place_of_norms(placement).word}},
+core::Variation variation_of(const NormsTabState& norms, NormPlacement placement) {
+    return {.overrides = {{"norm_placement", core::place_of_norms(placement).word}},
             .layers = norms.layers,
             .gain_factor = norms.gain_factor,
             .shift_factor = norms.shift_factor};
 }
 
 // Both runs are companions, so that they always belong to the same state.
-CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     const NormsTabState& norms = state.part<NormsTabState>();
-    const Places places = compared_places(session, norms);
+    const core::Places places = compared_places(session, norms);
     return {{kLeftRun, variation_of(norms, places.left)}, {kRightRun, variation_of(norms, places.right)}};
 }
 
 void leave(ViewState& state) { state.part<NormsTabState>().shown.reset(); }
 
-void save(const ViewState& state, SavedView& saved) {
+void save(const ViewState& state, core::files::SavedView& saved) {
     const NormsTabState& norms = state.part<NormsTabState>();
     saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor,
                    norms.row,  norms.places, norms.growth};
 }
 
-void restore(ViewState& state, const SavedView& saved) {
+void restore(ViewState& state, const core::files::SavedView& saved) {
     NormsTabState& norms = state.part<NormsTabState>();
     norms.view = saved.norms.view;
     norms.layers = saved.norms.layers;
@@ -148,15 +149,16 @@ void label(const Ui& ui, const char* text) {
 
 void views_switch(const Ui& ui, NormsTabState& norms) {
     struct Choice {
-        NormsView view;
+        core::files::NormsView view;
         Phrase title, tip;
     };
     static constexpr std::array choices = {
-        Choice{NormsView::depth, message("By depth"),
+        Choice{core::files::NormsView::depth, message("By depth"),
                message("How the residual stream, the updates and the norms change from block to block")},
-        Choice{NormsView::step, message("Same step"), message("The current step in both, and the difference")},
-        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
-        Choice{NormsView::gradients, message("Gradients"),
+        Choice{core::files::NormsView::step, message("Same step"),
+               message("The current step in both, and the difference")},
+        Choice{core::files::NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
+        Choice{core::files::NormsView::gradients, message("Gradients"),
                message("How gradients grow from layer to layer before any training, by where the norms stand")}};
     for (const Choice& choice : choices) {
         if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(), norms.view == choice.view,
@@ -166,7 +168,7 @@ void views_switch(const Ui& ui, NormsTabState& norms) {
     }
 }
 
-void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
+void depth_switch(const Ui& ui, const core::Session& session, NormsTabState& norms) {
     const Index own = session.shown().scenario.config().num_layers;
     label(ui, tr("blocks"));
     if (toggle_button(ui, (std::to_string(own) + "##own").c_str(), !norms.layers,
@@ -186,22 +188,22 @@ void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
 }
 
 // The value of `norm`: the model's own kind if it is one of LayerNorm's (or RMSNorm's), else the plain one.
-const char* norm_word(const Session& session, bool layernorm) {
+const char* norm_word(const core::Session& session, bool layernorm) {
     const NormKind own = session.scenario().model()->config().norm;
     if (layernorm) return own == NormKind::layernorm_std ? "layernorm_std" : "layernorm";
     return own == NormKind::rmsnorm_plus_one ? "rmsnorm_plus_one" : "rmsnorm";
 }
 
-void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
+void kind_switch(const Ui& ui, const core::Session& session, Commands& commands) {
     static constexpr std::array<const char*, 2> labels = {"LayerNorm", "RMSNorm"};
     const int now = is_centred(session.scenario().config().norm) ? 0 : 1;
     const int clicked = segmented(ui, "kind", labels, now);
     if (clicked >= 0 && clicked != now)
-        commands.push_back(command::SetOption{"norm", norm_word(session, clicked == 0)});
+        commands.push_back(core::command::SetOption{"norm", norm_word(session, clicked == 0)});
 }
 
-void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
-    const double own = own_norm_eps(session.derived(), session.scenario()),
+void eps_switch(const Ui& ui, const core::Session& session, Commands& commands) {
+    const double own = core::norms::own_norm_eps(session.derived(), session.scenario()),
                  now = session.scenario().config().layer_norm_eps;
     label(ui, "eps");
     std::vector<double> choices = {own, 0.01, 1.0};
@@ -212,7 +214,7 @@ void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
         std::snprintf(text, sizeof text, "%g", choices[i]);
         const bool clicked = toggle_button(ui, text, now == choices[i],
                                            tr("Added to the variance under the root: keeps the scale from 0"));
-        if (clicked && now != choices[i]) commands.push_back(command::SetOption{"layer_norm_eps", text});
+        if (clicked && now != choices[i]) commands.push_back(core::command::SetOption{"layer_norm_eps", text});
         ImGui::SameLine(0, ui.px(2));
     }
 }
@@ -242,12 +244,12 @@ void weights_switch(const Ui& ui, NormsTabState& norms) {
 }
 
 // Returns the height used.
-float draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
+float draw_switches(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::BeginGroup();
     views_switch(ui, norms);
-    if (norms.view == NormsView::gradients) {
+    if (norms.view == core::files::NormsView::gradients) {
         ImGui::EndGroup();
         ImGui::PopStyleVar();
         return ui.px(34);
@@ -282,15 +284,15 @@ float draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, 
 // ---- what is shown
 
 // The current step if it is computed; for a weight or an input, the first step that reads it.
-const Step& computed_step(const Session& session) {
+const Step& computed_step(const core::Session& session) {
     const Step& step = session.step();
     return step.is_source() ? session.shown().run->plan()[session.timeline()[session.timeline_position()]] : step;
 }
 
 // Takes over the two runs once both are complete, and returns whether they are. Until then the last two stay shown.
-bool take_runs(const Session& session, NormsTabState& norms) {
-    const Companion* left = session.shown().companion(kLeftRun);
-    const Companion* right = session.shown().companion(kRightRun);
+bool take_runs(const core::Session& session, NormsTabState& norms) {
+    const core::Companion* left = session.shown().companion(kLeftRun);
+    const core::Companion* right = session.shown().companion(kRightRun);
     if (left == nullptr || right == nullptr) return false;
     if (norms.shown && norms.shown->left.run == left->run && norms.shown->right.run == right->run) return true;
     norms.shown = {*left, *right};
@@ -300,57 +302,57 @@ bool take_runs(const Session& session, NormsTabState& norms) {
 // What is said of norms that the model has no weights for; empty if it has all that are shown.
 std::string added_norms_text(const NormsScene& scene) {
     std::string text;
-    for (const Companion* run : {&scene.runs.left, &scene.runs.right})
+    for (const core::Companion* run : {&scene.runs.left, &scene.runs.right})
         if (run->scenario.adds_norms())
             text += " " + tr("{placement} has norms that this model lacks: they get gain 1 and shift 0.",
                              {{"placement", norms_place_of(*run).title}});
     return text;
 }
 
-std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
+std::string sentence_of(const core::Session& session, ViewState& state, const NormsScene& scene) {
     switch (state.part<NormsTabState>().view) {
-        case NormsView::depth: {
+        case core::files::NormsView::depth: {
             const auto curves = shown_curves(session, scene);
-            return depth_sentence(curves->left, curves->right, scene.places());
+            return core::norms::depth_sentence(curves->left, curves->right, scene.places());
         }
-        case NormsView::step: {
+        case core::files::NormsView::step: {
             const auto shown = shown_pair(session, scene);
-            const std::optional<StepPair>& pair = *shown;
-            return pair ? pair_sentence(*pair, scene.here.name) : std::string();
+            const std::optional<core::norms::StepPair>& pair = *shown;
+            return pair ? core::norms::pair_sentence(*pair, scene.here.name) : std::string();
         }
-        case NormsView::row: {
+        case core::files::NormsView::row: {
             const auto shown = shown_rows(session, state, scene);
-            const BothNorms<std::optional<NormRow>>& rows = *shown;
-            const auto finding = [](const Companion& run, const std::optional<NormRow>& row) {
+            const core::BothNorms<std::optional<core::norms::NormRow>>& rows = *shown;
+            const auto finding = [](const core::Companion& run, const std::optional<core::norms::NormRow>& row) {
                 if (!row) return std::string();
-                return tr("{placement} {finding}",
-                          {{"placement", norms_place_of(run).title}, {"finding", norm_row_sentence(*row)}});
+                return tr("{placement} {finding}", {{"placement", norms_place_of(run).title},
+                                                    {"finding", core::norms::norm_row_sentence(*row)}});
             };
             const std::string left = finding(scene.runs.left, rows.left), right = finding(scene.runs.right, rows.right);
             return left + (left.empty() || right.empty() ? "" : " ") + right;
         }
-        case NormsView::gradients:
+        case core::files::NormsView::gradients:
             break;
     }
     return {};
 }
 
-void draw_view(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+void draw_view(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
                Commands& commands) {
     switch (state.part<NormsTabState>().view) {
-        case NormsView::depth:
+        case core::files::NormsView::depth:
             return draw_norms_by_depth(ui, session, state, scene, area, commands);
-        case NormsView::step:
+        case core::files::NormsView::step:
             return draw_norms_step(ui, session, state, scene, area, commands);
-        case NormsView::row:
+        case core::files::NormsView::row:
             return draw_norms_row(ui, session, state, scene, area, commands);
-        case NormsView::gradients:
+        case core::files::NormsView::gradients:
             break;
     }
 }
 
 // The message for a missing run: it is being computed, or why it can't be.
-std::string waiting_text(const Session& session) {
+std::string waiting_text(const core::Session& session) {
     for (const char* name : {kLeftRun, kRightRun}) {
         const auto found = session.shown().companions.find(name);
         if (found != session.shown().companions.end() && !found->second.error.empty())
@@ -361,18 +363,19 @@ std::string waiting_text(const Session& session) {
 
 }  // namespace
 
-NormsScene norms_scene(const Session& session, const NormsTabState& norms) {
+NormsScene norms_scene(const core::Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
     const std::string block = block_or_first(session.shown().run->plan(), here);
     const bool still_there = norms.chosen && norms.chosen->at == here.name;
     return {*norms.shown, here, here.stack, block, still_there ? norms.chosen->norm : std::string()};
 }
 
-void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     rest.low.y += draw_switches(ui, session, state.part<NormsTabState>(), rest, commands);
-    if (state.part<NormsTabState>().view == NormsView::gradients) return draw_norms_gradients(ui, session, state, rest);
+    if (state.part<NormsTabState>().view == core::files::NormsView::gradients)
+        return draw_norms_gradients(ui, session, state, rest);
     const bool there = take_runs(session, state.part<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
     if (!state.part<NormsTabState>().shown) return;
@@ -393,4 +396,4 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     if (!there) ImGui::GetWindowDrawList()->AddRectFilled(rest.low, rest.high, with_alpha(ui.theme.background, 0.6F));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::norms

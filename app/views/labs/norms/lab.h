@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::norms {
 
 [[nodiscard]] Lab norms_lab();
 
@@ -25,25 +25,26 @@ struct ChosenNorm {
 
 // What the Norms tab remembers from frame to frame.
 struct NormsTabState {
-    NormsView view = NormsView::depth;
+    core::files::NormsView view = core::files::NormsView::depth;
     bool diagrams = false;                          // where there is no room beside the view: the diagrams in its place
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
     Index row = 0;                                  // the position whose row is explained
     std::optional<ChosenNorm> chosen;               // until the window goes to another step
-    std::optional<Places> places;                   // the two places compared; nothing: as the model suggests
+    std::optional<core::Places> places;             // the two places compared; nothing: as the model suggests
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame
-    std::optional<BothNorms<Companion>> shown;      // the last two runs that were complete
+    std::optional<core::BothNorms<core::Companion>> shown;  // the last two runs that were complete
 
-    GrowthChoice growth;                   // what the page of gradients measures
-    bool growth_stopped = false;           // until it is asked for again
-    bool growth_by_depth = false;          // stacks of every depth, too
-    std::set<StackScheme> hidden_schemes;  // whose curves are not drawn
-    std::shared_ptr<GrowthProgress> growth_progress = std::make_shared<GrowthProgress>();
-    std::shared_ptr<GrowthProgress> growth_depth_progress = std::make_shared<GrowthProgress>();
+    core::files::GrowthChoice growth;                   // what the page of gradients measures
+    bool growth_stopped = false;                        // until it is asked for again
+    bool growth_by_depth = false;                       // stacks of every depth, too
+    std::set<core::norms::StackScheme> hidden_schemes;  // whose curves are not drawn
+    std::shared_ptr<core::norms::GrowthProgress> growth_progress = std::make_shared<core::norms::GrowthProgress>();
+    std::shared_ptr<core::norms::GrowthProgress> growth_depth_progress =
+        std::make_shared<core::norms::GrowthProgress>();
 };
 
-void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The parts of the Norms tab, one file each. All of them show the same model twice, with the norms in two of the four
 // places.
@@ -52,60 +53,63 @@ inline constexpr const char* kLeftRun = "norms.left";
 inline constexpr const char* kRightRun = "norms.right";
 
 // Which place of the norms a run has, in words.
-[[nodiscard]] inline const PlaceOfNorms& norms_place_of(const Companion& run) {
-    return place_of_norms(run.scenario.config().placement());
+[[nodiscard]] inline const core::PlaceOfNorms& norms_place_of(const core::Companion& run) {
+    return core::place_of_norms(run.scenario.config().placement());
 }
 
 // The two runs, and the current place in them.
 struct NormsScene {
-    const BothNorms<Companion>& runs;
+    const core::BothNorms<core::Companion>& runs;
     const Step& here;    // the current computed step
     StackKind stack;     // its stack
     std::string block;   // its block, or the first of its stack
     std::string chosen;  // a norm that the window's own run may lack; empty: what the current step says
 
-    [[nodiscard]] Places places() const {
+    [[nodiscard]] core::Places places() const {
         return {runs.left.scenario.config().placement(), runs.right.scenario.config().placement()};
     }
 };
 
 // The two places that are compared.
-[[nodiscard]] inline Places compared_places(const Session& session, const NormsTabState& norms) {
-    return norms.places.value_or(first_places(session.shown().scenario.config()));
+[[nodiscard]] inline core::Places compared_places(const core::Session& session, const NormsTabState& norms) {
+    return norms.places.value_or(core::first_places(session.shown().scenario.config()));
 }
-[[nodiscard]] NormsScene norms_scene(const Session& session, const NormsTabState& norms);
+[[nodiscard]] NormsScene norms_scene(const core::Session& session, const NormsTabState& norms);
 
 // What the inspector says beside the tab: the numbers of both runs at this place.
-void inspect_norms(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void inspect_norms(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // Both block diagrams side by side; a click on a part goes there.
-void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
-                        Commands& commands);
+void draw_norm_diagrams(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene,
+                        Area area, Commands& commands);
 // The curves by depth, and what their strokes and colours mean.
-void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
-                         Commands& commands);
+void draw_norms_by_depth(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene,
+                         Area area, Commands& commands);
 // The current step in both runs, and the difference.
-void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+void draw_norms_step(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
                      Commands& commands);
 // One row of one norm in both runs: before, normalised, after gain and shift, and its numbers.
-void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+void draw_norms_row(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
                     Commands& commands);
 
 // How gradients grow by layer and by depth, before any training: of stacks made for it, not of the model.
-void draw_norms_gradients(const Ui& ui, const Session& session, ViewState& state, Area area);
+void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area);
 
 // What is shown from these two runs.
-[[nodiscard]] Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene);
-[[nodiscard]] Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene);
-[[nodiscard]] Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
-                                                                  const NormsScene& scene);
+[[nodiscard]] core::Value<core::BothNorms<core::norms::DepthCurves>> shown_curves(const core::Session& session,
+                                                                                  const NormsScene& scene);
+[[nodiscard]] core::Value<std::optional<core::norms::StepPair>> shown_pair(const core::Session& session,
+                                                                           const NormsScene& scene);
+[[nodiscard]] core::Value<core::BothNorms<std::optional<core::norms::NormRow>>> shown_rows(const core::Session& session,
+                                                                                           const ViewState& state,
+                                                                                           const NormsScene& scene);
 // The norms of the block and of its stack, in either run.
 [[nodiscard]] std::vector<std::string> norms_here(const NormsScene& scene);
 // Goes to a step of either run. Where the window's own run has no such step, but a norm here does, that norm is chosen
 // in this tab alone.
-void go_to_step(const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
+void go_to_step(const core::Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
                 Commands& commands);
 // The norm that is explained: the chosen one, else the current one, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::norms

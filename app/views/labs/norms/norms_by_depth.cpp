@@ -12,7 +12,7 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::norms {
 
 namespace {
 
@@ -23,7 +23,7 @@ ImU32 scale_color(std::size_t number) {
 }
 
 // Of a measure's curve by its number. Cross-attention is paler than self-attention.
-ImU32 curve_color(const Ui& ui, const DepthCurve& curve, std::size_t number) {
+ImU32 curve_color(const Ui& ui, const core::DepthCurve& curve, std::size_t number) {
     if (curve.part == Part::residual_stream) return ui.theme.text;
     if (curve.part == Part::norm) return scale_color(number);
     const ImU32 color = color_of(curve.meaning);
@@ -31,15 +31,15 @@ ImU32 curve_color(const Ui& ui, const DepthCurve& curve, std::size_t number) {
 }
 
 // All curves of one measure in one of the runs.
-void add_lines(const Ui& ui, DepthChart& chart, std::span<const DepthCurve> curves, bool dashed) {
+void add_lines(const Ui& ui, DepthChart& chart, std::span<const core::DepthCurve> curves, bool dashed) {
     for (std::size_t i = 0; i < curves.size(); ++i)
         chart.lines.push_back({curves[i], curve_color(ui, curves[i], i), dashed});
 }
 
-std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& both) {
+std::vector<DepthChart> charts_of(const Ui& ui, const core::BothNorms<core::norms::DepthCurves>& both) {
     const Index blocks = std::max(both.left.blocks, both.right.blocks);
     std::vector<DepthChart> charts;
-    for (const DepthMeasure& measure : depth_measures()) {
+    for (const core::norms::DepthMeasure& measure : core::norms::depth_measures()) {
         DepthChart& chart = charts.emplace_back(
             DepthChart{measure.id, tr(measure.title), tr(measure.caption), {}, blocks, measure.may_be_logarithmic});
         add_lines(ui, chart, measure.curves(both.right), true);
@@ -50,26 +50,26 @@ std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& bo
 
 // The step under the mouse; nullptr if the model shown in the window doesn't have it, as in blocks that are only
 // stacked here.
-const DepthPoint* reachable_point(const Session& session, const DepthChart& chart, double depth) {
+const core::DepthPoint* reachable_point(const core::Session& session, const DepthChart& chart, double depth) {
     for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
-        const DepthPoint* point = nearest_point(line->curve, depth);
+        const core::DepthPoint* point = nearest_point(line->curve, depth);
         if (point != nullptr && session.shown().run->plan().find(point->step) != nullptr) return point;
     }
     return nullptr;
 }
 
 // The curves' values at the depth under the mouse.
-void chart_tooltip(const Ui& ui, const DepthChart& chart, const Places& places, double depth, bool reachable) {
+void chart_tooltip(const Ui& ui, const DepthChart& chart, const core::Places& places, double depth, bool reachable) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.text, ui.theme.text, chart.title);
     for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
-        const DepthPoint* point = nearest_point(line->curve, depth);
+        const core::DepthPoint* point = nearest_point(line->curve, depth);
         if (point == nullptr || std::abs(point->depth - depth) > 0.5) continue;
-        text_line(ui.fonts.mono_small, ui.theme.text, short_number_text(point->value, 4));
+        text_line(ui.fonts.mono_small, ui.theme.text, core::short_number_text(point->value, 4));
         ImGui::SameLine(ui.px(72));
-        text_line(
-            ui.fonts.caption, ui.theme.muted,
-            std::string(tr(place_of_norms(line->dashed ? places.right : places.left).title)) + "  " + point->step);
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  std::string(tr(core::place_of_norms(line->dashed ? places.right : places.left).title)) + "  " +
+                      point->step);
     }
     text_line(ui.fonts.caption, ui.theme.muted,
               reachable ? tr("Click to go there") : tr("A block with fresh weights, stacked here only"));
@@ -98,15 +98,16 @@ struct StrokeLegend {
     }
 };
 
-void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsScene& scene, Area area) {
+void draw_legend(const Ui& ui, const core::BothNorms<core::norms::DepthCurves>& both, const NormsScene& scene,
+                 Area area) {
     StrokeLegend legend{ui, area, area.low.y + ui.px(2)};
     legend.sample(ui.theme.text, false, tr(norms_place_of(scene.runs.left).title));
     legend.sample(ui.theme.text, true, tr(norms_place_of(scene.runs.right).title));
-    for (const DepthCurve& curve : both.left.updates)
+    for (const core::DepthCurve& curve : both.left.updates)
         legend.swatch(curve_color(ui, curve, 0), tr(title_of(curve.part)));
     std::vector<std::string> names;
-    for (const DepthCurves* curves : {&both.left, &both.right})
-        for (const DepthCurve& curve : curves->scales)
+    for (const core::norms::DepthCurves* curves : {&both.left, &both.right})
+        for (const core::DepthCurve& curve : curves->scales)
             if (std::ranges::find(names, curve.name) == names.end()) names.push_back(curve.name);
     std::string norms = names.empty() ? "" : names.front();
     if (names.size() == 2) norms += ", " + names.back();
@@ -123,10 +124,10 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
 
 }  // namespace
 
-void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
-                         Commands& commands) {
-    const Value<BothNorms<DepthCurves>> curves = shown_curves(session, scene);
-    const BothNorms<DepthCurves>& both = *curves;
+void draw_norms_by_depth(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene,
+                         Area area, Commands& commands) {
+    const core::Value<core::BothNorms<core::norms::DepthCurves>> curves = shown_curves(session, scene);
+    const core::BothNorms<core::norms::DepthCurves>& both = *curves;
     const std::vector<DepthChart> charts = charts_of(ui, both);
     const ImVec2 gap = {ui.px(20), ui.px(14)};
     const float width = std::floor((area.width() - gap.x) * 0.5F),
@@ -141,9 +142,9 @@ void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state,
         const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.part<NormsTabState>().marked_depth, cell(i));
         if (!gesture.depth) continue;
         pointed = gesture.depth;
-        const DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
+        const core::DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
         chart_tooltip(ui, charts[i], scene.places(), *gesture.depth, reachable != nullptr);
-        if (gesture.clicked && reachable != nullptr) commands.push_back(command::GoTo{reachable->step});
+        if (gesture.clicked && reachable != nullptr) commands.push_back(core::command::GoTo{reachable->step});
     }
     state.part<NormsTabState>().marked_depth = pointed;
     draw_legend(ui, both, scene, cell(charts.size()));
@@ -157,7 +158,7 @@ constexpr std::array<Index, 4> kLayers = {2, 6, 12, 18};
 constexpr std::array<Index, 4> kWidths = {32, 64, 128, 256};
 constexpr std::array<Index, 3> kSeeds = {1, 5, 10};
 
-ImU32 color_of(StackScheme scheme) {
+ImU32 color_of(core::norms::StackScheme scheme) {
     static constexpr std::array meanings = {Meaning::query, Meaning::value, Meaning::mlp, Meaning::key, Meaning::norm};
     return color_of(meanings[static_cast<std::size_t>(scheme) % meanings.size()]);
 }
@@ -190,8 +191,8 @@ FlowItem either_item(const Ui& ui, const char* id, const char* first, const char
 
 // Returns the height used.
 float draw_choices(const Ui& ui, NormsTabState& norms, Area area) {
-    GrowthChoice& choice = norms.growth;
-    const GrowthChoice before = choice;
+    core::files::GrowthChoice& choice = norms.growth;
+    const core::files::GrowthChoice before = choice;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     const std::array items = {
         number_item(ui, tr("layers"), "layers", kLayers, choice.layers, tr("How many layers each stack has")),
@@ -207,7 +208,7 @@ float draw_choices(const Ui& ui, NormsTabState& norms, Area area) {
 }
 
 // The bar of a measurement under way, with its button. Returns whether it is cancelled.
-bool draw_progress(const Ui& ui, const GrowthProgress& progress, Area area) {
+bool draw_progress(const Ui& ui, const core::norms::GrowthProgress& progress, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area bar = {{area.low.x, area.low.y + ui.px(28)}, {area.low.x + ui.px(260), area.low.y + ui.px(32)}};
     draw_text(ui, ui.fonts.text, area.low, ui.theme.muted,
@@ -220,12 +221,12 @@ bool draw_progress(const Ui& ui, const GrowthProgress& progress, Area area) {
 }
 
 DepthChart chart_of(const NormsTabState& norms, const char* id, const char* title, const char* caption, Index length,
-                    const std::vector<GrowthCurves>& curves) {
+                    const std::vector<core::norms::GrowthCurves>& curves) {
     DepthChart chart{id, title, caption, {}, length, true};
-    for (const GrowthCurves& of : curves) {
+    for (const core::norms::GrowthCurves& of : curves) {
         if (norms.hidden_schemes.contains(of.scheme)) continue;
         const ImU32 color = color_of(of.scheme);
-        const bool dashed = of.scheme == StackScheme::post;
+        const bool dashed = of.scheme == core::norms::StackScheme::post;
         chart.lines.push_back({of.least, with_alpha(color, 0.3F), false});
         chart.lines.push_back({of.most, with_alpha(color, 0.3F), false});
         chart.lines.push_back({of.mean, color, dashed});
@@ -233,14 +234,15 @@ DepthChart chart_of(const NormsTabState& norms, const char* id, const char* titl
     return chart;
 }
 
-std::string spread_text(const Spread& spread) {
-    return tr("{mean} ({least}–{most})", {{"mean", short_number_text(spread.mean, 2)},
-                                          {"least", short_number_text(spread.least, 2)},
-                                          {"most", short_number_text(spread.most, 2)}});
+std::string spread_text(const core::norms::Spread& spread) {
+    return tr("{mean} ({least}–{most})", {{"mean", core::short_number_text(spread.mean, 2)},
+                                          {"least", core::short_number_text(spread.least, 2)},
+                                          {"most", core::short_number_text(spread.most, 2)}});
 }
 
 // Each scheme with its ratios; a click shows or hides its curves. Returns the y below.
-float draw_schemes(const Ui& ui, NormsTabState& norms, std::span<const GradientGrowth> schemes, Area area) {
+float draw_schemes(const Ui& ui, NormsTabState& norms, std::span<const core::norms::GradientGrowth> schemes,
+                   Area area) {
     const float row = compat::font_size(ui.fonts.caption) + ui.px(7), second = area.low.x + ui.px(130);
     const float third = second + (area.high.x - second) * 0.5F;
     float y = area.low.y;
@@ -248,7 +250,7 @@ float draw_schemes(const Ui& ui, NormsTabState& norms, std::span<const GradientG
     if (!schemes.empty() && !schemes.front().encoder.by_layer.empty())
         draw_text(ui, ui.fonts.caption, {third, y}, ui.theme.muted, tr("encoder: last / first"), area.high.x - third);
     y += row;
-    for (const GradientGrowth& growth : schemes) {
+    for (const core::norms::GradientGrowth& growth : schemes) {
         const bool hidden = norms.hidden_schemes.contains(growth.scheme);
         ImGui::SetCursorScreenPos({area.low.x, y});
         ImGui::PushID(static_cast<int>(growth.scheme));
@@ -262,9 +264,10 @@ float draw_schemes(const Ui& ui, NormsTabState& norms, std::span<const GradientG
         tooltip(tr("Show or hide its curves"));
         if (!hidden)
             draw_line_sample(ui, {area.low.x, y + row * 0.4F}, ui.px(30), color_of(growth.scheme),
-                             growth.scheme == StackScheme::post);
+                             growth.scheme == core::norms::StackScheme::post);
         const ImU32 color = hidden ? ui.theme.muted : ui.theme.text;
-        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), y}, color, tr(title_of(growth.scheme)), ui.px(90));
+        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), y}, color, tr(core::norms::title_of(growth.scheme)),
+                  ui.px(90));
         draw_text(ui, ui.fonts.mono_small, {second, y}, color, spread_text(growth.decoder.last_over_first),
                   third - second - ui.px(8));
         if (!growth.encoder.by_layer.empty())
@@ -281,27 +284,28 @@ void offer_by_depth(NormsTabState& norms, ImVec2 at) {
     tooltip(tr("Stacks of every depth up to this one: what the last layer gets"));
 }
 
-void draw_by_depth(const Ui& ui, const Session& session, NormsTabState& norms, Area area) {
-    const auto measured = measured_growth_by_depth(session.derived(), session.scenario().model(), norms.growth,
-                                                   norms.growth_depth_progress);
+void draw_by_depth(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area) {
+    const auto measured = core::norms::measured_growth_by_depth(session.derived(), session.scenario().model(),
+                                                                norms.growth, norms.growth_depth_progress);
     if (!measured) {
         if (draw_progress(ui, *norms.growth_depth_progress, area)) norms.growth_by_depth = false;
         return;
     }
-    const std::vector<GrowthCurves> curves = curves_by_depth(measured->schemes);
+    const std::vector<core::norms::GrowthCurves> curves = core::norms::curves_by_depth(measured->schemes);
     const DepthChart chart = chart_of(norms, "growth-depth", tr("By depth"), tr("last decoder layer's gradient by W2"),
                                       norms.growth.layers, curves);
     static_cast<void>(draw_depth_chart(ui, chart, std::nullopt, area));
 }
 
-void draw_measured(const Ui& ui, const Session& session, NormsTabState& norms, const MeasuredGrowth& measured,
-                   Area area) {
-    area.low.y +=
-        text_block(ui, ui.fonts.text, ui.theme.text, area, tr(growth_sentence(measured.schemes, norms.growth))) +
-        ui.px(4);
-    area.low.y += text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(growth_caveat(norms.growth))) + ui.px(10);
-    const std::vector<GrowthCurves> decoder = curves_by_layer(measured.schemes, false),
-                                    encoder = curves_by_layer(measured.schemes, true);
+void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& norms,
+                   const core::norms::MeasuredGrowth& measured, Area area) {
+    area.low.y += text_block(ui, ui.fonts.text, ui.theme.text, area,
+                             tr(core::norms::growth_sentence(measured.schemes, norms.growth))) +
+                  ui.px(4);
+    area.low.y += text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(core::norms::growth_caveat(norms.growth))) +
+                  ui.px(10);
+    const std::vector<core::norms::GrowthCurves> decoder = core::norms::curves_by_layer(measured.schemes, false),
+                                                 encoder = core::norms::curves_by_layer(measured.schemes, true);
     const float gap = ui.px(20),
                 charts = 1.0F + (encoder.empty() ? 0.0F : 1.0F) + (norms.growth_by_depth ? 1.0F : 0.0F);
     const float width = std::floor((area.width() - gap * (charts - 1.0F)) / charts);
@@ -332,7 +336,7 @@ void draw_measured(const Ui& ui, const Session& session, NormsTabState& norms, c
 
 }  // namespace
 
-void draw_norms_gradients(const Ui& ui, const Session& session, ViewState& state, Area area) {
+void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
     NormsTabState& norms = state.part<NormsTabState>();
     area.low.y += draw_choices(ui, norms, area);
     if (norms.growth_stopped) {
@@ -340,8 +344,8 @@ void draw_norms_gradients(const Ui& ui, const Session& session, ViewState& state
         if (button(tr("Measure"), "measure-growth")) norms.growth_stopped = false;
         return;
     }
-    const Value<MeasuredGrowth> measured =
-        measured_growth(session.derived(), session.scenario().model(), norms.growth, norms.growth_progress);
+    const core::Value<core::norms::MeasuredGrowth> measured = core::norms::measured_growth(
+        session.derived(), session.scenario().model(), norms.growth, norms.growth_progress);
     if (measured) return draw_measured(ui, session, norms, *measured, area);
     if (draw_progress(ui, *norms.growth_progress, area)) norms.growth_stopped = true;
     area.low.y += ui.px(90);
@@ -350,4 +354,4 @@ void draw_norms_gradients(const Ui& ui, const Session& session, ViewState& state
                   "reversed, and the norm of the mean gradient by each layer's W2 is taken."));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::norms

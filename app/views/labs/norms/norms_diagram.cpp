@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::norms {
 
 namespace {
 
@@ -15,7 +15,7 @@ namespace {
 struct Diagram {
     const Ui& ui;
     const Plan& plan;
-    const std::vector<OutlinePart>& parts;
+    const std::vector<core::step::OutlinePart>& parts;
     const std::string& here;  // the name of the current step
     std::string explained;    // the norm that is explained next to the diagrams; empty if none
     Area area;
@@ -28,21 +28,21 @@ struct Diagram {
     [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
 };
 
-bool is_sum(const OutlinePart& part) { return part.part == Part::add; }
+bool is_sum(const core::step::OutlinePart& part) { return part.part == Part::add; }
 
 // A part's result: its last step that is always computed.
-const Step& outcome(const Diagram& d, const OutlinePart& part) {
+const Step& outcome(const Diagram& d, const core::step::OutlinePart& part) {
     for (auto id = part.steps.rbegin(); id != part.steps.rend(); ++id)
         if (d.plan[*id].role != Role::on_demand) return d.plan[*id];
     return d.plan[part.steps.front()];
 }
 
-bool is_explained(const Diagram& d, const OutlinePart& part) {
+bool is_explained(const Diagram& d, const core::step::OutlinePart& part) {
     const Ref norm = d.plan.step_of(d.explained, NormStep::normalized);
     return norm != nullptr && std::ranges::find(part.steps, norm->id) != part.steps.end();
 }
 
-bool is_here(const Diagram& d, const OutlinePart& part) {
+bool is_here(const Diagram& d, const core::step::OutlinePart& part) {
     return std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.plan[id].name == d.here; });
 }
 
@@ -110,7 +110,7 @@ void draw_box(const Diagram& d, Area box, ImU32 color, ImU32 frame, bool lit, bo
 
 // Returns whether it was clicked.
 bool draw_part(const Diagram& d, std::size_t number) {
-    const OutlinePart& part = d.parts[number];
+    const core::step::OutlinePart& part = d.parts[number];
     const bool lit = is_here(d, part), node = is_sum(part) || part.part == Part::residual_stream;
     const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
     const Area box = {{left, d.top(number)},
@@ -144,15 +144,15 @@ bool draw_part(const Diagram& d, std::size_t number) {
 struct Side {
     const char* id;
     NormPlacement Places::*which;  // the left one or the right one
-    const PlaceOfNorms& place;
-    const Companion& companion;
-    const std::vector<OutlinePart>& parts;
+    const core::PlaceOfNorms& place;
+    const core::Companion& companion;
+    const std::vector<core::step::OutlinePart>& parts;
     bool is_main = false;  // the one that the rest of the window shows
 };
 
 // Puts another place on this side; the one that is on the other side changes sides.
-void choose_place(const Session& session, NormsTabState& norms, const Side& side, NormPlacement chosen) {
-    Places places = compared_places(session, norms);
+void choose_place(const core::Session& session, NormsTabState& norms, const Side& side, NormPlacement chosen) {
+    core::Places places = compared_places(session, norms);
     if (places.left == chosen || places.right == chosen)
         std::swap(places.left, places.right);
     else
@@ -161,7 +161,7 @@ void choose_place(const Session& session, NormsTabState& norms, const Side& side
 }
 
 // The title is a menu of the four places.
-void draw_title(const Ui& ui, const Session& session, NormsTabState& norms, const Side& side, Area area) {
+void draw_title(const Ui& ui, const core::Session& session, NormsTabState& norms, const Side& side, Area area) {
     const std::string title = tr(side.place.title);
     const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, title + " ▾", area.width());
     if (side.is_main)
@@ -175,7 +175,7 @@ void draw_title(const Ui& ui, const Session& session, NormsTabState& norms, cons
                          : tr("Click to compare another place of the norms."));
     if (ImGui::BeginPopup("places")) {
         if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
-        for (const PlaceOfNorms& place : places_of_norms()) {
+        for (const core::PlaceOfNorms& place : core::places_of_norms()) {
             const bool chosen = place.placement == side.place.placement;
             const std::string label = std::string(tr(place.title)) + "   " + place.formula;
             if (ImGui::Selectable(labelled(label.c_str(), place.word).c_str(), chosen) && !chosen)
@@ -187,8 +187,8 @@ void draw_title(const Ui& ui, const Session& session, NormsTabState& norms, cons
     ImGui::PopID();
 }
 
-void draw_diagram(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene, const Side& side,
-                  const std::string& explained, Area area, Commands& commands) {
+void draw_diagram(const Ui& ui, const core::Session& session, NormsTabState& norms, const NormsScene& scene,
+                  const Side& side, const std::string& explained, Area area, Commands& commands) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(3);
     draw_title(ui, session, norms, side, area);
     const float under = area.low.y + compat::font_size(ui.fonts.text) + ui.px(4);
@@ -214,21 +214,22 @@ void draw_diagram(const Ui& ui, const Session& session, NormsTabState& norms, co
 
 }  // namespace
 
-void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
-                        Commands& commands) {
-    const auto diagrams = norm_diagrams(session.derived(), scene.runs, scene.block);
+void draw_norm_diagrams(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene,
+                        Area area, Commands& commands) {
+    const auto diagrams = core::norms::norm_diagrams(session.derived(), scene.runs, scene.block);
     const float half = (area.width() - ui.px(16)) * 0.5F;
     const std::string explained =
-        state.part<NormsTabState>().view == NormsView::row ? explained_norm(scene) : std::string();
+        state.part<NormsTabState>().view == core::files::NormsView::row ? explained_norm(scene) : std::string();
     const NormPlacement own = session.shown().scenario.config().placement();
-    const auto draw = [&](const char* id, NormPlacement Places::*which, const Companion& run,
-                          const std::vector<OutlinePart>& parts, Area side) {
-        const PlaceOfNorms& place = norms_place_of(run);
+    const auto draw = [&](const char* id, NormPlacement Places::*which, const core::Companion& run,
+                          const std::vector<core::step::OutlinePart>& parts, Area side) {
+        const core::PlaceOfNorms& place = norms_place_of(run);
         draw_diagram(ui, session, state.part<NormsTabState>(), scene,
                      {id, which, place, run, parts, place.placement == own}, explained, side, commands);
     };
-    draw("left", &Places::left, scene.runs.left, diagrams->left, {area.low, {area.low.x + half, area.high.y}});
-    draw("right", &Places::right, scene.runs.right, diagrams->right, {{area.high.x - half, area.low.y}, area.high});
+    draw("left", &core::Places::left, scene.runs.left, diagrams->left, {area.low, {area.low.x + half, area.high.y}});
+    draw("right", &core::Places::right, scene.runs.right, diagrams->right,
+         {{area.high.x - half, area.low.y}, area.high});
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::norms

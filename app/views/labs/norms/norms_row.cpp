@@ -12,7 +12,7 @@
 #include <array>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::norms {
 
 void draw_number_strip(const Ui& ui, const NumberStrip& strip, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -67,14 +67,14 @@ namespace {
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 // To a norm's output, in the run that has it.
-void go_to_norm(const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& norm,
+void go_to_norm(const core::Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& norm,
                 Commands& commands) {
-    for (const Companion* run : {&scene.runs.left, &scene.runs.right})
+    for (const core::Companion* run : {&scene.runs.left, &scene.runs.right})
         if (const Ref step = run->run->plan().step_of(norm, NormStep::normalized))
             return go_to_step(session, norms, scene, step->name, commands);
 }
 
-void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene,
+void draw_choice_of_row(const Ui& ui, const core::Session& session, NormsTabState& norms, const NormsScene& scene,
                         const std::string& norm, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos({area.low.x, area.low.y - ui.px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
@@ -89,9 +89,9 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
     if (const int moved = counter(ui, tr("batch"), batch, inputs.batch()); moved != 0)
-        commands.push_back(command::ChooseBatch{batch + moved});
+        commands.push_back(core::command::ChooseBatch{batch + moved});
     ImGui::SameLine(0, ui.px(6));
-    const auto in = [&](const Companion& run) { return run.run->plan().step_of(norm, NormStep::normalized); };
+    const auto in = [&](const core::Companion& run) { return run.run->plan().step_of(norm, NormStep::normalized); };
     const Ref normalized = in(scene.runs.left) != nullptr ? in(scene.runs.left) : in(scene.runs.right);
     const Index rows = normalized == nullptr ? 0 : normalized->axes[1].size;
     norms.row += counter(ui, tr("row"), norms.row, rows);
@@ -102,7 +102,7 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
 
 // ---- the tooltip of a column
 
-void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
+void column_tooltip(const Ui& ui, const core::norms::NormRow& row, Index column) {
     if (!compat::begin_tooltip()) return;
     const auto d = static_cast<std::size_t>(column);
     text_line(ui.fonts.caption, ui.theme.muted, "d_model " + std::to_string(column));
@@ -125,8 +125,8 @@ void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
 std::string span_text(const std::vector<float>& values) {
     if (values.empty()) return tr("none");
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    const std::string low = short_number_text(static_cast<double>(*least), 3),
-                      high = short_number_text(static_cast<double>(*most), 3);
+    const std::string low = core::short_number_text(static_cast<double>(*least), 3),
+                      high = core::short_number_text(static_cast<double>(*most), 3);
     return low == high ? tr("all {number}", {{"number", low}}) : low + " … " + high;
 }
 
@@ -137,49 +137,51 @@ struct Fact {
     Phrase label;
     Phrase uncentred_label;  // under RMSNorm
     Phrase tip;
-    std::string (*text)(const NormRow&);
+    std::string (*text)(const core::norms::NormRow&);
     Leads leads = Leads::nowhere;
 };
 
-std::string four(double value) { return short_number_text(value, 4); }
+std::string four(double value) { return core::short_number_text(value, 4); }
 
 constexpr std::array kFacts = {
     Fact{message("mean"), message("mean"), message("Of the incoming row. LayerNorm subtracts it; RMSNorm leaves it."),
-         [](const NormRow& r) { return four(r.mean); }},
+         [](const core::norms::NormRow& r) { return four(r.mean); }},
     Fact{message("variance"), message("mean square"),
          message("The mean square of the distance from the mean (RMSNorm: from zero), over n; over n − 1 under "
                  "layernorm_std"),
-         [](const NormRow& r) { return four(r.variance); }},
+         [](const core::norms::NormRow& r) { return four(r.variance); }},
     Fact{message("scale"), message("scale"),
          message("What every number is divided by: √(variance + eps), or √variance + eps under layernorm_std"),
-         [](const NormRow& r) { return four(r.scale); }},
+         [](const core::norms::NormRow& r) { return four(r.scale); }},
     Fact{message("gain"), message("gain"),
          message("Learned, one number per column: what the unit row is multiplied by. Click to go to its first cell "
                  "and type over it."),
-         [](const NormRow& r) { return span_text(r.gain); }, Leads::gain},
+         [](const core::norms::NormRow& r) { return span_text(r.gain); }, Leads::gain},
     Fact{message("shift"), message("shift"),
          message("Learned, one number per column: what is added last. RMSNorm has none. Click to go to its first cell "
                  "and type over it."),
-         [](const NormRow& r) { return span_text(r.shift); }, Leads::shift},
+         [](const core::norms::NormRow& r) { return span_text(r.shift); }, Leads::shift},
     Fact{message("mean after"), message("mean after"),
          message("Of the row that leaves the norm: 0 under LayerNorm without shift, up to rounding"),
-         [](const NormRow& r) { return four(r.after_mean); }},
+         [](const core::norms::NormRow& r) { return four(r.after_mean); }},
     Fact{message("std after"), message("rms after"),
          message("Of the row that leaves the norm: 1 where the gain is 1 and eps small"),
-         [](const NormRow& r) { return four(r.after_deviation); }},
+         [](const core::norms::NormRow& r) { return four(r.after_deviation); }},
     Fact{message("length"), message("length"), message("L2 norm of the row, before and after"),
-         [](const NormRow& r) {
-             return short_number_text(r.length_before, 3) + " → " + short_number_text(r.length_after, 3);
+         [](const core::norms::NormRow& r) {
+             return core::short_number_text(r.length_before, 3) + " → " + core::short_number_text(r.length_after, 3);
          }},
 };
 
-void follow_parameter(const NormRow& row, Leads leads, Commands& commands) {
-    if (leads == Leads::gain) commands.push_back(command::Follow{row.gain_parameter, {0}});
-    if (leads == Leads::shift && !row.shift.empty()) commands.push_back(command::Follow{row.shift_parameter, {0}});
+void follow_parameter(const core::norms::NormRow& row, Leads leads, Commands& commands) {
+    if (leads == Leads::gain) commands.push_back(core::command::Follow{row.gain_parameter, {0}});
+    if (leads == Leads::shift && !row.shift.empty())
+        commands.push_back(core::command::Follow{row.shift_parameter, {0}});
 }
 
-bool centred(const std::array<const NormRow*, 2>& rows) {
-    return std::any_of(rows.begin(), rows.end(), [](const NormRow* row) { return row != nullptr && row->centred; });
+bool centred(const std::array<const core::norms::NormRow*, 2>& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const core::norms::NormRow* row) { return row != nullptr && row->centred; });
 }
 
 struct Columns {
@@ -187,7 +189,7 @@ struct Columns {
     std::array<Area, 2> sides;
 };
 
-void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const Columns& columns, float y,
+void draw_facts(const Ui& ui, const std::array<const core::norms::NormRow*, 2>& rows, const Columns& columns, float y,
                 Commands& commands) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     for (const Fact& fact : kFacts) {
@@ -217,47 +219,48 @@ struct Stage {
     Phrase label;
     Phrase uncentred_label;  // under RMSNorm
     Phrase caption;
-    const std::vector<float>& (*values)(const NormRow&);
-    double (*mean)(const NormRow&);
-    double (*deviation)(const NormRow&);
+    const std::vector<float>& (*values)(const core::norms::NormRow&);
+    double (*mean)(const core::norms::NormRow&);
+    double (*deviation)(const core::norms::NormRow&);
     Meaning meaning;
 };
 
 constexpr std::array kStages = {
     Stage{message("the row x"), message("the row x"), message("as it comes"),
-          [](const NormRow& r) -> const std::vector<float>& { return r.before; },
-          [](const NormRow& r) { return r.mean; }, [](const NormRow& r) { return r.deviation; }, Meaning::residual},
+          [](const core::norms::NormRow& r) -> const std::vector<float>& { return r.before; },
+          [](const core::norms::NormRow& r) { return r.mean; },
+          [](const core::norms::NormRow& r) { return r.deviation; }, Meaning::residual},
     Stage{message("(x − mean)"), message("x"), message("÷ scale"),
-          [](const NormRow& r) -> const std::vector<float>& { return r.unit; },
-          [](const NormRow& r) { return r.unit_mean; }, [](const NormRow& r) { return r.unit_deviation; },
-          Meaning::norm},
+          [](const core::norms::NormRow& r) -> const std::vector<float>& { return r.unit; },
+          [](const core::norms::NormRow& r) { return r.unit_mean; },
+          [](const core::norms::NormRow& r) { return r.unit_deviation; }, Meaning::norm},
     Stage{message("normalized"), message("normalized"), message("· gain + shift"),
-          [](const NormRow& r) -> const std::vector<float>& { return r.after; },
-          [](const NormRow& r) { return r.after_mean; }, [](const NormRow& r) { return r.after_deviation; },
-          Meaning::norm},
+          [](const core::norms::NormRow& r) -> const std::vector<float>& { return r.after; },
+          [](const core::norms::NormRow& r) { return r.after_mean; },
+          [](const core::norms::NormRow& r) { return r.after_deviation; }, Meaning::norm},
 };
 
-Range range_of_both(const std::array<const NormRow*, 2>& rows, const Stage& stage) {
+core::Range range_of_both(const std::array<const core::norms::NormRow*, 2>& rows, const Stage& stage) {
     std::vector<float> all;
-    for (const NormRow* row : rows)
+    for (const core::norms::NormRow* row : rows)
         if (row != nullptr) all.insert(all.end(), stage.values(*row).begin(), stage.values(*row).end());
-    return range_of(all, Scale::diverging);
+    return core::range_of(all, core::Scale::diverging);
 }
 
-void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabState& norms,
-                        const std::array<const NormRow*, 2>& rows, const Stage& stage, const Columns& columns, float y,
-                        float height, Commands& commands) {
+void draw_stage_of_norm(const Ui& ui, const core::Session& session, const NormsTabState& norms,
+                        const std::array<const core::norms::NormRow*, 2>& rows, const Stage& stage,
+                        const Columns& columns, float y, float height, Commands& commands) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
-    const Range range = range_of_both(rows, stage);
+    const core::Range range = range_of_both(rows, stage);
     draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text,
               tr(centred(rows) ? stage.label : stage.uncentred_label), columns.labels.width());
     draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, tr(stage.caption),
               columns.labels.width());
     draw_text(ui, ui.fonts.mono_small, {columns.labels.low.x, y + line * 2}, ui.theme.muted,
-              "±" + short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
+              "±" + core::short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
     for (std::size_t side = 0; side < rows.size(); ++side) {
         if (rows[side] == nullptr) continue;
-        const NormRow& row = *rows[side];
+        const core::norms::NormRow& row = *rows[side];
         const Area area = {{columns.sides[side].low.x, y}, {columns.sides[side].high.x, y + height}};
         const NumberStrip strip{
             stage.label.english(), stage.values(row),      range, stage.mean(row), row.centred ? stage.mean(row) : 0.0,
@@ -270,19 +273,20 @@ void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabStat
         if (column) column_tooltip(ui, row, *column);
         if (!clicked || !column) continue;
         const std::string step = stage.meaning == Meaning::residual ? row.before_step : row.after_step;
-        commands.push_back(command::Follow{step, {session.cursor().place.batch, norms.row, *column}});
+        commands.push_back(core::command::Follow{step, {session.cursor().place.batch, norms.row, *column}});
     }
 }
 
 }  // namespace
 
-void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+void draw_norms_row(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
                     Commands& commands) {
     const std::string norm = explained_norm(scene);
     draw_choice_of_row(ui, session, state.part<NormsTabState>(), scene, norm, area, commands);
-    const Value<BothNorms<std::optional<NormRow>>> shown = shown_rows(session, state, scene);
-    const BothNorms<std::optional<NormRow>>& both = *shown;
-    const std::array<const NormRow*, 2> rows = {both.left ? &*both.left : nullptr, both.right ? &*both.right : nullptr};
+    const core::Value<core::BothNorms<std::optional<core::norms::NormRow>>> shown = shown_rows(session, state, scene);
+    const core::BothNorms<std::optional<core::norms::NormRow>>& both = *shown;
+    const std::array<const core::norms::NormRow*, 2> rows = {both.left ? &*both.left : nullptr,
+                                                             both.right ? &*both.right : nullptr};
     if (rows[0] == nullptr && rows[1] == nullptr) {
         text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high},
                    tr("There is no norm here."));
@@ -321,4 +325,4 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
     draw_facts(ui, rows, columns, y + ui.px(14), commands);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::norms

@@ -6,13 +6,13 @@
 #include <optional>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::norms {
 
 // A row of numbers as a strip of upright bars from zero, with its mean as a line and its spread as a band.
 struct NumberStrip {
     const char* id;
     const std::vector<float>& values;
-    Range range;                                       // what the strip spans, from bottom to top
+    core::Range range;                                 // what the strip spans, from bottom to top
     double mean = 0.0, centre = 0.0, deviation = 0.0;  // the band is around the centre
     ImU32 color = 0;
 };
@@ -24,4 +24,4 @@ void draw_number_strip(const Ui& ui, const NumberStrip& strip, Area area);
 // The number under the mouse, if any. `clicked` tells whether it was clicked.
 [[nodiscard]] std::optional<Index> column_under_mouse(const NumberStrip& strip, Area area, bool& clicked);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::norms

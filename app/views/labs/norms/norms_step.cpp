@@ -14,34 +14,36 @@
 #include <array>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::norms {
 
-Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene) {
-    return norm_curves(session.derived(), scene.runs, scene.stack);
+core::Value<core::BothNorms<core::norms::DepthCurves>> shown_curves(const core::Session& session,
+                                                                    const NormsScene& scene) {
+    return core::norms::norm_curves(session.derived(), scene.runs, scene.stack);
 }
 
-Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene) {
-    return norm_step_pair(session.derived(), scene.runs, scene.here.name, session.cursor().place);
+core::Value<std::optional<core::norms::StepPair>> shown_pair(const core::Session& session, const NormsScene& scene) {
+    return core::norms::norm_step_pair(session.derived(), scene.runs, scene.here.name, session.cursor().place);
 }
 
-Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
-                                                    const NormsScene& scene) {
-    return norm_rows(session.derived(), scene.runs, explained_norm(scene), session.cursor().place.batch,
-                     state.part<NormsTabState>().row);
+core::Value<core::BothNorms<std::optional<core::norms::NormRow>>> shown_rows(const core::Session& session,
+                                                                             const ViewState& state,
+                                                                             const NormsScene& scene) {
+    return core::norms::norm_rows(session.derived(), scene.runs, explained_norm(scene), session.cursor().place.batch,
+                                  state.part<NormsTabState>().row);
 }
 
 std::vector<std::string> norms_here(const NormsScene& scene) {
-    std::vector<std::string> norms = norms_of_block(scene.runs.left.run->plan(), scene.block, scene.stack);
-    for (std::string& norm : norms_of_block(scene.runs.right.run->plan(), scene.block, scene.stack))
+    std::vector<std::string> norms = core::norms::norms_of_block(scene.runs.left.run->plan(), scene.block, scene.stack);
+    for (std::string& norm : core::norms::norms_of_block(scene.runs.right.run->plan(), scene.block, scene.stack))
         if (std::ranges::find(norms, norm) == norms.end()) norms.push_back(std::move(norm));
     return norms;
 }
 
-void go_to_step(const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
+void go_to_step(const core::Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
                 Commands& commands) {
     norms.chosen.reset();
-    if (session.shown().run->plan().find(step) != nullptr) return commands.push_back(command::GoTo{step});
-    for (const BothNorms<Companion>& runs = scene.runs; const Companion* run : {&runs.left, &runs.right})
+    if (session.shown().run->plan().find(step) != nullptr) return commands.push_back(core::command::GoTo{step});
+    for (const BothNorms<Companion>& runs = scene.runs; const core::Companion* run : {&runs.left, &runs.right})
         if (const Ref there = run->run->plan().find(step); there != nullptr && !there->norm.empty())
             norms.chosen = {there->norm, scene.here.name};
 }
@@ -59,12 +61,12 @@ namespace {
 constexpr std::uint64_t kFirstKey = 0x4E0000000001ULL;
 
 struct Picture {
-    const Heatmap& heatmap;
+    const core::Heatmap& heatmap;
     Area area;
 };
 
 // Square pictures two in a row, wide ones below one another.
-std::array<Area, 3> arrange(const Ui& ui, const StepPair& pair, Area area) {
+std::array<Area, 3> arrange(const Ui& ui, const core::norms::StepPair& pair, Area area) {
     const float gap = ui.px(16);
     const bool wide = pair.a.columns > 12 && pair.a.columns > 2 * pair.a.rows;
     std::array<Area, 3> places;
@@ -72,7 +74,7 @@ std::array<Area, 3> arrange(const Ui& ui, const StepPair& pair, Area area) {
         float y = area.low.y;
         const float most = (area.height() - gap * 2) / 3.0F;
         for (std::size_t i = 0; i < places.size(); ++i) {
-            const Heatmap& heatmap = i == 2 ? pair.difference : pair.a;
+            const core::Heatmap& heatmap = i == 2 ? pair.difference : pair.a;
             const float height = fitted_height(ui, heatmap, area.width(), most);
             places[i] = {{area.low.x, y}, {area.high.x, y + height}};
             y += height + gap;
@@ -87,10 +89,11 @@ std::array<Area, 3> arrange(const Ui& ui, const StepPair& pair, Area area) {
     return places;
 }
 
-void pair_tooltip(const Ui& ui, const NormsScene& scene, const StepPair& pair, const std::string& name, Spot spot) {
+void pair_tooltip(const Ui& ui, const NormsScene& scene, const core::norms::StepPair& pair, const std::string& name,
+                  Spot spot) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.muted, name);
-    const auto number = [&](const Heatmap& heatmap, const char* label) {
+    const auto number = [&](const core::Heatmap& heatmap, const char* label) {
         text_line(ui.fonts.mono_small, ui.theme.text,
                   short_number(static_cast<double>(heatmap.at(spot.first, spot.second))));
         ImGui::SameLine(ui.px(80));
@@ -101,19 +104,19 @@ void pair_tooltip(const Ui& ui, const NormsScene& scene, const StepPair& pair, c
     const auto offset = static_cast<std::size_t>(spot.first * pair.a.columns + spot.second);
     const bool hidden = !pair.difference.hidden.empty() && pair.difference.hidden[offset] != 0;
     if (hidden)
-        text_line(
-            ui.fonts.caption, ui.theme.warning,
-            tr("{hidden}: left out of the difference", {{"hidden", hidden_text(pair.difference.hidden[offset])}}));
+        text_line(ui.fonts.caption, ui.theme.warning,
+                  tr("{hidden}: left out of the difference",
+                     {{"hidden", core::hidden_text(pair.difference.hidden[offset])}}));
     else
         number(pair.difference, tr("difference"));
     ImGui::EndTooltip();
 }
 
 // Which slice of the tensor is shown.
-void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, Area area, Commands& commands) {
+void draw_place(const Ui& ui, const core::Session& session, const NormsScene& scene, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
-    const Place place = session.cursor().place;
+    const core::Place place = session.cursor().place;
     const Config& config = session.shown().scenario.config();
     const auto has = [&](std::string_view name) {
         return std::any_of(scene.here.axes.begin(), scene.here.axes.end(),
@@ -121,30 +124,30 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
     };
     if (has(axis::batch)) {
         const int moved = counter(ui, tr("batch"), place.batch, session.shown().scenario.inputs.batch());
-        if (moved != 0) commands.push_back(command::ChooseBatch{place.batch + moved});
+        if (moved != 0) commands.push_back(core::command::ChooseBatch{place.batch + moved});
         ImGui::SameLine(0, ui.px(16));
     }
     if (has(axis::head)) {
         const int moved = counter(ui, tr("head"), place.head, config.nhead);
-        if (moved != 0) commands.push_back(command::ChooseHead{place.head + moved});
+        if (moved != 0) commands.push_back(core::command::ChooseHead{place.head + moved});
         ImGui::SameLine(0, ui.px(16));
     }
-    if (const Index block = block_number(scene.here); block >= 0) {
+    if (const Index block = core::block_number(scene.here); block >= 0) {
         const int moved = counter(ui, tr("layer"), block,
                                   scene.stack == StackKind::decoder ? config.num_layers : config.encoder_layers);
-        if (moved != 0) commands.push_back(command::MoveLayer{moved});
+        if (moved != 0) commands.push_back(core::command::MoveLayer{moved});
     }
     ImGui::EndGroup();
 }
 
 }  // namespace
 
-void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+void draw_norms_step(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
                      Commands& commands) {
     const float choices = ui.px(32), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
     draw_place(ui, session, scene, {{area.low.x, area.high.y - choices}, area.high}, commands);
-    const Value<std::optional<StepPair>> shown = shown_pair(session, scene);
-    const std::optional<StepPair>& pair = *shown;
+    const core::Value<std::optional<core::norms::StepPair>> shown = shown_pair(session, scene);
+    const std::optional<core::norms::StepPair>& pair = *shown;
     if (!pair) {
         text_block(
             ui, ui.fonts.text, ui.theme.muted, area,
@@ -155,8 +158,9 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
     const float note = compat::font_size(ui.fonts.caption) + ui.px(8);
     const Area pictures = {{area.low.x, area.low.y + line}, {area.high.x, area.high.y - choices - note}};
     const std::array<Area, 3> places = arrange(ui, *pair, pictures);
-    const std::array<const Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
-    const Slice slice = slice_of(scene.here, session.cursor().place, session.shown().scenario.config().nhead);
+    const std::array<const core::Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
+    const core::Slice slice =
+        core::slice_of(scene.here, session.cursor().place, session.shown().scenario.config().nhead);
     for (std::size_t i = 0; i < places.size(); ++i) {
         HeatmapDrawing drawing{.heatmap = *heatmaps[i],
                                .key = kFirstKey + i,
@@ -174,7 +178,7 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
                          *gesture.hovered);
         }
         if (!gesture.clicked) continue;
-        commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
+        commands.push_back(core::command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
         if (pair->a.row_axis == axis::pos) state.part<NormsTabState>().row = gesture.clicked->first;
     }
     draw_text(
@@ -211,35 +215,35 @@ void draw_rows(const Ui& ui, const NormsScene& scene, const std::vector<Row>& ro
     }
 }
 
-std::string written(double value) { return short_number_text(value, 4); }
+std::string written(double value) { return core::short_number_text(value, 4); }
 
-std::vector<Row> rows_of(const NormRow& left, const NormRow& right) {
+std::vector<Row> rows_of(const core::norms::NormRow& left, const core::norms::NormRow& right) {
     const auto row = [&](const char* label, double NormRow::*member) {
         return Row{label, written(left.*member), written(right.*member)};
     };
-    return {row(tr("mean"), &NormRow::mean),
-            row(tr("variance"), &NormRow::variance),
-            row("eps", &NormRow::eps),
-            row(tr("divided by"), &NormRow::scale),
-            row(tr("length before"), &NormRow::length_before),
-            row(tr("length after"), &NormRow::length_after)};
+    return {row(tr("mean"), &core::norms::NormRow::mean),
+            row(tr("variance"), &core::norms::NormRow::variance),
+            row("eps", &core::norms::NormRow::eps),
+            row(tr("divided by"), &core::norms::NormRow::scale),
+            row(tr("length before"), &core::norms::NormRow::length_before),
+            row(tr("length after"), &core::norms::NormRow::length_after)};
 }
 
-void say_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene) {
-    const Value<BothNorms<std::optional<NormRow>>> rows = shown_rows(session, state, scene);
+void say_row(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene) {
+    const core::Value<core::BothNorms<std::optional<core::norms::NormRow>>> rows = shown_rows(session, state, scene);
     paragraph(ui.fonts.mono, ui.theme.text, explained_norm(scene));
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("the row of position {position}", {{"position", state.part<NormsTabState>().row}}));
     section_line(ui);
     if (rows->left && rows->right) draw_rows(ui, scene, rows_of(*rows->left, *rows->right));
     for (const auto* row : {&rows->left, &rows->right})
-        if (*row) paragraph(ui.fonts.caption, ui.theme.muted, norm_row_sentence(**row));
+        if (*row) paragraph(ui.fonts.caption, ui.theme.muted, core::norms::norm_row_sentence(**row));
 }
 
 // The measure of a curve at the step, else at the last one of its block, else at the end of the stack.
-std::optional<double> value_at(const DepthCurve& curve, const NormsScene& scene, const Plan& plan) {
-    const DepthPoint* best = nullptr;
-    for (const DepthPoint& point : curve.points) {
+std::optional<double> value_at(const core::DepthCurve& curve, const NormsScene& scene, const Plan& plan) {
+    const core::DepthPoint* best = nullptr;
+    for (const core::DepthPoint& point : curve.points) {
         if (point.step == scene.here.name) return point.value;
         const Ref step = plan.find(point.step);
         if (step != nullptr && step->block == scene.block) best = &point;
@@ -248,45 +252,47 @@ std::optional<double> value_at(const DepthCurve& curve, const NormsScene& scene,
     return best == nullptr ? std::nullopt : std::optional(best->value);
 }
 
-void say_depth(const Ui& ui, const Session& session, const NormsScene& scene) {
-    const Value<BothNorms<DepthCurves>> curves = shown_curves(session, scene);
+void say_depth(const Ui& ui, const core::Session& session, const NormsScene& scene) {
+    const core::Value<core::BothNorms<core::norms::DepthCurves>> curves = shown_curves(session, scene);
     paragraph(ui.fonts.mono, ui.theme.text, scene.block);
     paragraph(ui.fonts.caption, ui.theme.muted, tr("mean over the rows that are not padding"));
     section_line(ui);
     std::vector<Row> rows;
-    const auto add = [&](const std::string& label, const DepthCurve& left, const DepthCurve* right) {
+    const auto add = [&](const std::string& label, const core::DepthCurve& left, const core::DepthCurve* right) {
         const auto a = value_at(left, scene, scene.runs.left.run->plan());
         const auto b = right == nullptr ? std::nullopt : value_at(*right, scene, scene.runs.right.run->plan());
         rows.push_back({label, a ? written(*a) : "–", b ? written(*b) : "–"});
     };
-    const auto twin = [](const std::vector<DepthCurve>& in, const DepthCurve& of) {
-        const auto found = std::ranges::find(in, of.name, &DepthCurve::name);
+    const auto twin = [](const std::vector<core::DepthCurve>& in, const core::DepthCurve& of) {
+        const auto found = std::ranges::find(in, of.name, &core::DepthCurve::name);
         return found == in.end() ? nullptr : &*found;
     };
-    const DepthCurves &left = curves->left, &right = curves->right;
+    const core::norms::DepthCurves &left = curves->left, &right = curves->right;
     add(tr("length of the stream"), left.stream, &right.stream);
-    for (const DepthCurve& update : left.updates)
+    for (const core::DepthCurve& update : left.updates)
         add(tr("length of {name}", {{"name", update.name}}), update, twin(right.updates, update));
-    for (const DepthCurve& ratio : left.ratios)
+    for (const core::DepthCurve& ratio : left.ratios)
         add(tr("{name} / stream", {{"name", ratio.name}}), ratio, twin(right.ratios, ratio));
-    for (const DepthCurve& scale : left.scales)
+    for (const core::DepthCurve& scale : left.scales)
         add(tr("{name} divides by", {{"name", scale.name}}), scale, twin(right.scales, scale));
     rows.push_back({tr("growth over all blocks"), written(left.growth()), written(right.growth())});
     draw_rows(ui, scene, rows);
 }
 
-void say_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Commands& commands) {
+void say_step(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene,
+              Commands& commands) {
     if (const auto pair = shown_pair(session, scene); *pair)
-        paragraph(ui.fonts.caption, ui.theme.text, pair_sentence(**pair, scene.here.name));
+        paragraph(ui.fonts.caption, ui.theme.text, core::norms::pair_sentence(**pair, scene.here.name));
     section_line(ui);
-    describe_step(ui, state, session.shown().run->plan(), session.step());
+    inspector::describe_step(ui, state, session.shown().run->plan(), session.step());
     section_line(ui);
-    inspect_cell(ui, session, state, commands);
+    inspector::inspect_cell(ui, session, state, commands);
 }
 
 void say_gradients(const Ui& ui, ViewState& state) {
     const auto say = [&](const std::string& text) {
-        if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
+        if (const core::glossary::GlossaryTerm* term =
+                prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
             open_glossary(state, term->id);
         ImGui::Dummy({1, ui.px(4)});
     };
@@ -300,27 +306,28 @@ void say_gradients(const Ui& ui, ViewState& state) {
         tr("DeepNorm is Post-Norm whose sums are α·x + f(x), with v_proj, o_proj and the MLP begun smaller by β "
            "(Wang et al. 2022)."));
     section_line(ui);
-    for (const Sentence& objection : growth_objections()) say(tr(objection));
+    for (const Sentence& objection : core::norms::growth_objections()) say(tr(objection));
 }
 
 }  // namespace
 
-void inspect_norms(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Where the norms stand"), find_term("pre-norm"));
+void inspect_norms(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Where the norms stand"),
+              core::glossary::find_term("pre-norm"));
     const NormsTabState& norms = state.part<NormsTabState>();
-    if (norms.view == NormsView::gradients) return say_gradients(ui, state);
+    if (norms.view == core::files::NormsView::gradients) return say_gradients(ui, state);
     if (!norms.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
     const NormsScene scene = norms_scene(session, norms);
     switch (norms.view) {
-        case NormsView::depth:
+        case core::files::NormsView::depth:
             return say_depth(ui, session, scene);
-        case NormsView::step:
+        case core::files::NormsView::step:
             return say_step(ui, session, state, scene, commands);
-        case NormsView::row:
+        case core::files::NormsView::row:
             return say_row(ui, session, state, scene);
-        case NormsView::gradients:
+        case core::files::NormsView::gradients:
             break;
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::norms

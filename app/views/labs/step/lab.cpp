@@ -19,37 +19,38 @@
 #include <utility>
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::step {
 
 namespace {
 
 // The strongest weight of the first pattern that is worth seeing.
-std::optional<Suggestion> suggest(const Session& session) {
-    const Snapshot& shown = session.shown();
-    const Ref opening = shown.run->plan().find(opening_cursor(*shown.scenario.model(), shown.run->plan()).step);
+std::optional<Suggestion> suggest(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    const Ref opening = shown.run->plan().find(core::opening_cursor(*shown.scenario.model(), shown.run->plan()).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
-    const Value<ShownStrongestWeight> strongest =
-        shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
+    const core::Value<core::heads::ShownStrongestWeight> strongest =
+        core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
     if (!strongest->found) return std::nullopt;
-    const StrongestWeight& weight = *strongest->found;
+    const core::heads::StrongestWeight& weight = *strongest->found;
     return Suggestion{
         .title = tr("See where position {query} looks", {{"query", weight.cell[2]}}),
-        .commands = {command::Follow{weight.pattern, weight.cell},
-                     command::Tell{message("The lit cell is the strongest weight of this attention: {weight} of query "
-                                           "{query} on key {key}. On the right stands how the softmax made it.",
-                                           {{"weight", short_number(static_cast<double>(weight.weight))},
-                                            {"query", weight.cell[2]},
-                                            {"key", weight.cell[3]}}),
-                                   false}}};
+        .commands = {
+            core::command::Follow{weight.pattern, weight.cell},
+            core::command::Tell{message("The lit cell is the strongest weight of this attention: {weight} of query "
+                                        "{query} on key {key}. On the right stands how the softmax made it.",
+                                        {{"weight", short_number(static_cast<double>(weight.weight))},
+                                         {"query", weight.cell[2]},
+                                         {"key", weight.cell[3]}}),
+                                false}}};
 }
 
-void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace
 
 // Adds no exports: every tab exports the step.
 Lab step_lab() {
-    return {.id = kStepLab,
+    return {.id = core::files::kStepLab,
             .title = message("Step"),
             .question = message("How is this tensor computed?"),
             .key = Key::s,
@@ -61,7 +62,7 @@ Lab step_lab() {
 namespace {
 
 // The cell that the pictures are lit for: the one under the mouse, else the selected one, if it belongs to the result.
-std::optional<Cell> explained_cell(const Session& session, const ViewState& state, const Step& result) {
+std::optional<Cell> explained_cell(const core::Session& session, const ViewState& state, const Step& result) {
     const auto& cursor = session.cursor();
     const auto fits = [&](const Cell& cell) { return session.shown().run->value(result.id).contains(cell); };
     if (state.hovered && state.hovered->first == result.name && fits(state.hovered->second))
@@ -72,14 +73,14 @@ std::optional<Cell> explained_cell(const Session& session, const ViewState& stat
 
 // The cells of operand number `operand` that a cell of the result was computed from, as one block of the operand's
 // picture.
-std::optional<CellRect> lit_cells(const Explanation& explanation, std::size_t operand, const Slice& slice) {
-    std::optional<CellRect> lit;
+std::optional<core::CellRect> lit_cells(const Explanation& explanation, std::size_t operand, const core::Slice& slice) {
+    std::optional<core::CellRect> lit;
     const auto add = [&](const Factor& factor) {
         if (!factor.cell || factor.cell->operand != operand) return;
         const auto at = slice.find(factor.cell->cell);
         if (!at) return;
         if (!lit) {
-            lit = CellRect{at->first, at->second, 1, 1};
+            lit = core::CellRect{at->first, at->second, 1, 1};
             return;
         }
         const Index bottom = std::max(lit->row + lit->rows, at->first + 1),
@@ -106,7 +107,7 @@ void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     list.AddTriangleFilled({area.high.x - ui.px(6), middle}, {area.high.x - ui.px(15), middle - ui.px(5)},
                            {area.high.x - ui.px(15), middle + ui.px(5)}, color);
     const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
-    const std::vector<std::string> lines = wrapped(step.operation.about().name, area.width() - ui.px(8), measure);
+    const std::vector<std::string> lines = core::wrapped(step.operation.about().name, area.width() - ui.px(8), measure);
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     float y = middle - ui.px(8) - line * static_cast<float>(lines.size());
     for (const std::string& text : lines) {
@@ -133,8 +134,8 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
 std::vector<std::string> hint_lines(const Ui& ui, const ViewState& state, float width) {
     if (state.settings.hint_done) return {};
     const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
-    return wrapped(tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), width,
-                   measure);
+    return core::wrapped(tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), width,
+                         measure);
 }
 
 float hint_line(const Ui& ui) { return compat::font_size(ui.fonts.caption) + ui.px(5); }
@@ -147,20 +148,20 @@ void draw_hint(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
 }
 
 // The cards and the arrow between them.
-void draw_cards(const Ui& ui, const Session& session, ViewState& state, const Arrangement& arrangement,
+void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, const Arrangement& arrangement,
                 Commands& commands) {
     const Step& result = session.step();
     Hovered hovered;
     const auto cell = explained_cell(session, state, result);
-    const auto explanation =
-        cell ? shown_explanation(session.derived(), session.shown(), result, *cell) : Value<Explanation>();
+    const auto explanation = cell ? core::step::shown_explanation(session.derived(), session.shown(), result, *cell)
+                                  : core::Value<Explanation>();
     const Index heads = session.shown().scenario.config().nhead;
     for (const Card& card : arrangement.operands) {
-        std::optional<CellRect> lit;
+        std::optional<core::CellRect> lit;
         for (std::size_t i = 0; explanation && i < result.operands.size() && !lit; ++i)
             if (result.operands[i] == card.step.id)
-                lit =
-                    lit_cells(*explanation, i, slice_of(card.step, card.place.value_or(session.cursor().place), heads));
+                lit = lit_cells(*explanation, i,
+                                core::slice_of(card.step, card.place.value_or(session.cursor().place), heads));
         draw_card(ui, session, state, card, lit, hovered, commands);
     }
     if (!arrangement.operands.empty()) {
@@ -174,7 +175,7 @@ void draw_cards(const Ui& ui, const Session& session, ViewState& state, const Ar
 }
 
 // The cards in an area; they are scrolled where they need more height than it has.
-void draw_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const float bar = ImGui::GetStyle().ScrollbarSize;
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("pictures", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
@@ -188,7 +189,7 @@ void draw_pictures(const Ui& ui, const Session& session, ViewState& state, Area 
 }
 
 // For a lecture hall: the result alone, as large as the screen.
-void draw_alone(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_alone(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     Hovered hovered;
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - pad}};
@@ -196,7 +197,7 @@ void draw_alone(const Ui& ui, const Session& session, ViewState& state, Area are
     state.hovered = hovered;
 }
 
-void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.presenting && !sheet_is_open(state)) return draw_alone(ui, session, state, area, commands);
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
     const float choices = choices_height(ui, session, state, right - left);
@@ -218,7 +219,7 @@ namespace {
 // A picture to place.
 struct Picture {
     const Step& step;
-    Place place;
+    core::Place place;
     HeatmapNeeds needs;
     HeatmapSizes sizes;
     float title;
@@ -243,11 +244,12 @@ std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
 }
 
 // A step beside the result, or the result itself.
-Picture picture_of(const Ui& ui, const Session& session, const Step& step, const Step& result, float width) {
-    const Place place = place_beside(step, result, session.cursor().place);
+Picture picture_of(const Ui& ui, const core::Session& session, const Step& step, const Step& result, float width) {
+    const core::Place place = core::place_beside(step, result, session.cursor().place);
     HeatmapNeeds needs{.around = {ui.px(160), ui.px(44)}};  // of the line that says that it is being computed
     if (!session.shown().run_of(step).value(step.id).empty())
-        needs = needs_of(ui, shown_heatmap(session.derived(), session.shown(), step, place)->heatmap, width);
+        needs =
+            needs_of(ui, core::step::shown_heatmap(session.derived(), session.shown(), step, place)->heatmap, width);
     return {step, place, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
 }
 
@@ -421,7 +423,7 @@ Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns
 
 }  // namespace
 
-Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Area area) {
+Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {
     Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};
     for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
         l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F));
@@ -440,4 +442,4 @@ Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Ar
     return std::move(tried[static_cast<std::size_t>(std::ranges::max_element(read) - read.begin())]);
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::step

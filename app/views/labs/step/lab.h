@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace decoderscope {
+namespace decoderscope::views::step {
 
 [[nodiscard]] Lab step_lab();
 
@@ -20,6 +20,6 @@ struct Arrangement {
 
 // The operands beside the result or above it, however the cells of all of them become the most readable: square, large
 // enough for their numbers, above all those of the result. The pictures share all of the area that is of use to them.
-[[nodiscard]] Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Area area);
+[[nodiscard]] Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::step

@@ -15,12 +15,12 @@
 #include <cmath>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::step {
 
 namespace {
 
 // The step whose numbers are shown.
-const Step& step_of(const Session& session, const SheetState& sheet) {
+const Step& step_of(const core::Session& session, const SheetState& sheet) {
     const Ref chosen = sheet.step.empty() ? nullptr : session.shown().run->plan().find(sheet.step);
     const bool ready = chosen != nullptr && !session.shown().run_of(*chosen).value(chosen->id).empty();
     return ready ? *chosen : session.step();
@@ -29,45 +29,46 @@ const Step& step_of(const Session& session, const SheetState& sheet) {
 // What is drawn, and where.
 struct Scene {
     const Ui& ui;
-    const Session& session;
+    const core::Session& session;
     SheetState& sheet;
     const Step& step;
-    Slice slice;
-    Value<ShownHeatmap> shown;
-    Value<SheetOrder> order;
+    core::Slice slice;
+    core::Value<core::step::ShownHeatmap> shown;
+    core::Value<core::step::SheetOrder> order;
     float glyph, line, heads, column;  // widths and the height of a line
 
-    [[nodiscard]] const Heatmap& table() const { return shown->heatmap; }
+    [[nodiscard]] const core::Heatmap& table() const { return shown->heatmap; }
     [[nodiscard]] Index row_at(Index place) const { return order->rows[static_cast<std::size_t>(place)]; }
     [[nodiscard]] Index column_at(Index place) const { return order->columns[static_cast<std::size_t>(place)]; }
     [[nodiscard]] bool is_current() const { return step.id == session.step().id; }
 };
 
-Scene scene_of(const Ui& ui, const Session& session, SheetState& sheet) {
+Scene scene_of(const Ui& ui, const core::Session& session, SheetState& sheet) {
     const Step& step = step_of(session, sheet);
-    const Place place = session.cursor().place;
-    const Value<SheetOrder> order =
-        shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
-    const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
+    const core::Place place = session.cursor().place;
+    const core::Value<core::step::SheetOrder> order =
+        core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
+    const core::Value<core::step::ShownHeatmap> shown =
+        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
-    return {
-        ui,
-        session,
-        sheet,
-        step,
-        slice_of(step, place, session.shown().scenario.config().nhead),
-        shown,
-        order,
-        glyph,
-        compat::font_size(ui.fonts.mono_small) + ui.px(5),
-        std::max(
-            glyph * static_cast<float>(order->head + 2),
-            compat::text_size(ui.fonts.caption, spoken_axes(shown->heatmap.row_axis, shown->heatmap.column_axis)).x) +
-            ui.px(8),
-        glyph * static_cast<float>(std::max<std::size_t>(order->longest, 6) + 2)};
+    return {ui,
+            session,
+            sheet,
+            step,
+            core::slice_of(step, place, session.shown().scenario.config().nhead),
+            shown,
+            order,
+            glyph,
+            compat::font_size(ui.fonts.mono_small) + ui.px(5),
+            std::max(glyph * static_cast<float>(order->head + 2),
+                     compat::text_size(ui.fonts.caption,
+                                       core::spoken_axes(shown->heatmap.row_axis, shown->heatmap.column_axis))
+                         .x) +
+                ui.px(8),
+            glyph * static_cast<float>(std::max<std::size_t>(order->longest, 6) + 2)};
 }
 
-SheetState fresh_table(const Session& session) {
+SheetState fresh_table(const core::Session& session) {
     SheetState sheet;
     sheet.open = true;
     sheet.cursor = session.step().name;
@@ -75,7 +76,7 @@ SheetState fresh_table(const Session& session) {
 }
 
 // Another step has another table.
-void follow_cursor(const Session& session, SheetState& sheet) {
+void follow_cursor(const core::Session& session, SheetState& sheet) {
     if (sheet.cursor == session.step().name) return;
     sheet = fresh_table(session);
 }
@@ -115,10 +116,10 @@ std::vector<FlowItem> buttons(const Scene& s, Commands& commands, const ViewStat
 struct Seen {
     Area area;      // of the cells
     ImVec2 origin;  // of the first place
-    CellRect places;
+    core::CellRect places;
 };
 
-Area box_of(const Scene& s, const Seen& seen, const CellRect& places) {
+Area box_of(const Scene& s, const Seen& seen, const core::CellRect& places) {
     const ImVec2 low = {seen.origin.x + static_cast<float>(places.column) * s.column,
                         seen.origin.y + static_cast<float>(places.row) * s.line};
     return {low,
@@ -152,13 +153,13 @@ std::optional<Spot> selected_place(const Scene& s) {
 ImU32 ink_of_cell(const Scene& s, Index row, Index column) {
     const auto at = static_cast<std::size_t>(row * s.table().columns + column);
     if (!s.shown->changed.empty() && s.shown->changed[at] != 0) return s.ui.theme.accent;
-    if (!s.table().hidden.empty() && s.table().hidden[at] != hidden_by::nothing) return s.ui.theme.muted;
+    if (!s.table().hidden.empty() && s.table().hidden[at] != core::hidden_by::nothing) return s.ui.theme.muted;
     return s.ui.theme.text;
 }
 
 void draw_numbers(const Scene& s, const Seen& seen) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const CellRect& p = seen.places;
+    const core::CellRect& p = seen.places;
     for (Index i = p.row; i < p.row + p.rows; ++i) {
         if (i % 2 == 1) {
             const Area band = box_of(s, seen, {i, p.column, 1, p.columns});
@@ -170,7 +171,7 @@ void draw_numbers(const Scene& s, const Seen& seen) {
             const bool whole = box.low.x >= seen.area.low.x - 1.0F && box.high.x <= seen.area.high.x + 1.0F;
             if (!whole && p.columns > 1) continue;
             const Index row = s.row_at(i), column = s.column_at(j);
-            const std::string text = exact_number(s.table().at(row, column));
+            const std::string text = core::step::exact_number(s.table().at(row, column));
             const float width = compat::text_size(s.ui.fonts.mono_small, text).x;
             draw_text(s.ui, s.ui.fonts.mono_small, {box.high.x - s.glyph - width, box.low.y + s.ui.px(2)},
                       ink_of_cell(s, row, column), text);
@@ -192,7 +193,7 @@ void choose_block(SheetState& sheet, Spot now) {
     const Spot from = *sheet.pressed;
     const auto [top, bottom] = std::minmax(from.first, now.first);
     const auto [left, right] = std::minmax(from.second, now.second);
-    sheet.chosen = CellRect{top, left, bottom - top + 1, right - left + 1};
+    sheet.chosen = core::CellRect{top, left, bottom - top + 1, right - left + 1};
 }
 
 // A click selects a cell, as in the pictures; a drag chooses a block to copy.
@@ -215,9 +216,9 @@ void use_mouse(const Scene& s, const Seen& seen, Hovered& hovered, Commands& com
         const Cell cell = s.slice.cell(s.row_at(place->first), s.column_at(place->second));
         s.sheet.followed = cell;
         if (s.is_current())
-            commands.push_back(command::SelectCell{cell});
+            commands.push_back(core::command::SelectCell{cell});
         else
-            commands.push_back(command::Follow{s.step.name, cell});
+            commands.push_back(core::command::Follow{s.step.name, cell});
     }
     s.sheet.pressed.reset();
 }
@@ -266,7 +267,7 @@ Seen draw_cells(const Scene& s, Area area, const std::optional<Spot>& pointed, H
 
 // ---- the heads
 
-std::string sort_mark(const SheetSort& sort, Index head) {
+std::string sort_mark(const core::step::SheetSort& sort, Index head) {
     return sort.by != head ? "" : sort.smallest_first ? " ▲" : " ▼";
 }
 
@@ -288,7 +289,8 @@ void draw_column_heads(const Scene& s, const Seen& seen, Area area, const std::o
         const Area cell = box_of(s, seen, {0, j, 1, 1});
         const bool marked = (pointed && pointed->second == j) || (selected && selected->second == j);
         draw_head(s, {{cell.low.x, area.low.y}, {cell.high.x, area.high.y}},
-                  sheet_head(s.table().column_labels, column) + sort_mark(s.sheet.rows, column), marked, true);
+                  core::step::sheet_head(s.table().column_labels, column) + sort_mark(s.sheet.rows, column), marked,
+                  true);
     }
     ImGui::PopClipRect();
     ImGui::SetCursorScreenPos({seen.area.low.x, area.low.y});
@@ -306,7 +308,7 @@ void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::opti
         const Area cell = box_of(s, seen, {i, 0, 1, 1});
         const bool marked = (pointed && pointed->first == i) || (selected && selected->first == i);
         draw_head(s, {{area.low.x, cell.low.y}, {area.high.x, cell.high.y}},
-                  sheet_head(s.table().row_labels, row) + sort_mark(s.sheet.columns, row), marked, false);
+                  core::step::sheet_head(s.table().row_labels, row) + sort_mark(s.sheet.columns, row), marked, false);
     }
     ImGui::PopClipRect();
     ImGui::SetCursorScreenPos({area.low.x, seen.area.low.y});
@@ -319,7 +321,7 @@ void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::opti
 // In the corner between the heads.
 void draw_corner(const Scene& s, Area area) {
     draw_text(s.ui, s.ui.fonts.caption, {area.low.x, area.low.y + s.ui.px(2)}, s.ui.theme.muted,
-              spoken_axes(s.table().row_axis, s.table().column_axis), area.width() - s.ui.px(4));
+              core::spoken_axes(s.table().row_axis, s.table().column_axis), area.width() - s.ui.px(4));
 }
 
 // The cell under the mouse in the frame before, as a place.
@@ -331,9 +333,11 @@ std::optional<Spot> pointed_place(const Scene& s, const ViewState& state) {
 
 }  // namespace
 
-bool sheet_is_open(const ViewState& state) { return state.tab == kStepLab && state.part<SheetState>().open; }
+bool sheet_is_open(const ViewState& state) {
+    return state.tab == core::files::kStepLab && state.part<SheetState>().open;
+}
 
-void toggle_sheet(const Session& session, ViewState& state) {
+void toggle_sheet(const core::Session& session, ViewState& state) {
     SheetState& sheet = state.part<SheetState>();
     if (sheet_is_open(state)) {
         sheet.open = false;
@@ -341,32 +345,33 @@ void toggle_sheet(const Session& session, ViewState& state) {
     }
     sheet = fresh_table(session);
     if (state.hovered) sheet.step = state.hovered->first;
-    state.tab = kStepLab;
+    state.tab = core::files::kStepLab;
 }
 
-command::Tell copy_sheet(const Session& session, const ViewState& state) {
+core::command::Tell copy_sheet(const core::Session& session, const ViewState& state) {
     const SheetState& sheet = state.part<SheetState>();
     const Step& step = step_of(session, sheet);
     if (session.shown().run_of(step).value(step.id).empty())
         return {message("{name} is being computed: nothing was copied", {{"name", step.name}}), true};
-    const Place place = session.cursor().place;
-    const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
-    const Value<SheetOrder> order =
-        shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
-    const CellRect all = {0, 0, shown->heatmap.rows, shown->heatmap.columns};
-    const CellRect block = sheet.chosen.value_or(all);
+    const core::Place place = session.cursor().place;
+    const core::Value<core::step::ShownHeatmap> shown =
+        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const core::Value<core::step::SheetOrder> order =
+        core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
+    const core::CellRect all = {0, 0, shown->heatmap.rows, shown->heatmap.columns};
+    const core::CellRect block = sheet.chosen.value_or(all);
     const Index cells = block.rows * block.columns;
-    if (cells > kMostCopied)
+    if (cells > core::step::kMostCopied)
         return {message("{count} numbers are too many for the clipboard: choose a part of them, or export the tensor",
-                        {{"count", grouped(cells)}}),
+                        {{"count", core::grouped(cells)}}),
                 true};
-    ImGui::SetClipboardText(tab_separated(shown->heatmap, *order, block, !sheet.chosen).c_str());
+    ImGui::SetClipboardText(core::step::tab_separated(shown->heatmap, *order, block, !sheet.chosen).c_str());
     return {message_n("Copied {count} number, as text with tabs", "Copied {count} numbers, as text with tabs",
                       static_cast<std::size_t>(cells)),
             false};
 }
 
-void draw_spreadsheet(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_spreadsheet(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     SheetState& sheet = state.part<SheetState>();
     follow_cursor(session, sheet);
     if (session.shown().run_of(step_of(session, sheet)).value(step_of(session, sheet).id).empty()) {
@@ -398,4 +403,4 @@ void draw_spreadsheet(const Ui& ui, const Session& session, ViewState& state, Ar
     if (state.dialog == Dialog::none && !typing() && pressed(Key::escape) && !session.cursor().cell) sheet.open = false;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::step

@@ -7,20 +7,21 @@
 
 #include <algorithm>
 
-namespace decoderscope {
+namespace decoderscope::views::train {
 
 namespace {
 
 void add_exports(ExportScene& scene) {
-    const std::vector<SeenTraining> seen = scene.session.training().seen();
+    const std::vector<core::train::SeenTraining> seen = scene.session.training().seen();
     if (!seen.empty())
-        scene.add_if_any(tr("Loss and gradients by step"), "training", [&] { return training_exhibit(seen); });
+        scene.add_if_any(tr("Loss and gradients by step"), "training",
+                         [&] { return core::train::training_exhibit(seen); });
 }
 
 std::vector<Action> actions_of_training() {
     return {{.label = message("Train three runs: what warm-up is for"),
-             .run = [](const Session&, ViewState& state, Commands& commands) {
-                 state.tab = kTrainLab;
+             .run = [](const core::Session&, ViewState& state, Commands& commands) {
+                 state.tab = core::train::kTrainLab;
                  train_three_runs(commands);
              }}};
 }
@@ -28,7 +29,7 @@ std::vector<Action> actions_of_training() {
 }  // namespace
 
 Lab train_lab() {
-    return {.id = kTrainLab,
+    return {.id = core::train::kTrainLab,
             .title = message("Train"),
             .question = message("How does a model become what it is?"),
             .key = Key::f,
@@ -43,23 +44,23 @@ Lab train_lab() {
 namespace {
 
 void say(const Ui& ui, ViewState& state, const char* text) {
-    if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
+    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
         open_glossary(state, term->id);
     ImGui::Dummy({1, ui.px(4)});
 }
 
 }  // namespace
 
-void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     TrainTabState& train = state.part<TrainTabState>();
     state.paced = state.paced || session.training().busy();
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
     rest.low.y += draw_train_choices(ui, session, train, rest, commands);
-    const std::vector<SeenTraining> seen = session.training().seen();
+    const std::vector<core::train::SeenTraining> seen = session.training().seen();
     rest.low.y += draw_train_controls(ui, session, seen, rest, commands);
     if (seen.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, rest, tr(about_task(session.training_plan().task)));
+        text_block(ui, ui.fonts.text, ui.theme.muted, rest, tr(core::train::about_task(session.training_plan().task)));
         return;
     }
     const float charts = std::max(ui.px(170), rest.height() * 0.46F);
@@ -67,7 +68,7 @@ void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area
     draw_train_patterns(ui, session, state, seen, {{rest.low.x, rest.low.y + charts + ui.px(8)}, rest.high}, commands);
 }
 
-void inspect_training(const Ui& ui, const Session&, ViewState& state, Commands&) {
+void inspect_training(const Ui& ui, const core::Session&, ViewState& state, Commands&) {
     text_line(ui.fonts.heading, ui.theme.text, tr("Training"));
     section_line(ui);
     say(ui, state,
@@ -80,4 +81,4 @@ void inspect_training(const Ui& ui, const Session&, ViewState& state, Commands&)
     say(ui, state, tr("Any step can be returned to: the model there is the same, to the last bit."));
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::train

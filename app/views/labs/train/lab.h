@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace decoderscope {
+namespace decoderscope::views::train {
 
 [[nodiscard]] Lab train_lab();
 
@@ -24,8 +24,8 @@ struct TrainTabState {
     std::array<char, 1024> folder{};      // where models are written
 };
 
-void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-void inspect_training(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+void inspect_training(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The parts of the Train tab, from top to bottom, one file each.
 
@@ -37,16 +37,16 @@ void inspect_training(const Ui& ui, const Session& session, ViewState& state, Co
 void train_three_runs(Commands& commands);
 
 // What all runs share, and what tells them apart. Returns the height used.
-[[nodiscard]] float draw_train_choices(const Ui& ui, const Session& session, TrainTabState& train, Area area,
+[[nodiscard]] float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabState& train, Area area,
                                        Commands& commands);
 // Begin, pause, go on; how far they are, and what is kept. Returns the height used.
-[[nodiscard]] float draw_train_controls(const Ui& ui, const Session& session, std::span<const SeenTraining> seen,
-                                        Area area, Commands& commands);
+[[nodiscard]] float draw_train_controls(const Ui& ui, const core::Session& session,
+                                        std::span<const core::train::SeenTraining> seen, Area area, Commands& commands);
 // Loss and gradients by step, gradients by layer at the step that is looked at.
-void draw_train_charts(const Ui& ui, const Session& session, std::span<const SeenTraining> seen, Area area,
-                       Commands& commands);
+void draw_train_charts(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
+                       Area area, Commands& commands);
 // The patterns of each run's model at that step; the model can be opened and saved.
-void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state, std::span<const SeenTraining> seen,
-                         Area area, Commands& commands);
+void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& state,
+                         std::span<const core::train::SeenTraining> seen, Area area, Commands& commands);
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::train

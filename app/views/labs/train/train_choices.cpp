@@ -11,7 +11,7 @@
 #include <functional>
 #include <utility>
 
-namespace decoderscope {
+namespace decoderscope::views::train {
 
 namespace {
 
@@ -59,7 +59,7 @@ FlowItem labelled_item(const Ui& ui, const char* text, float width, std::functio
             }};
 }
 
-std::vector<FlowItem> shared_items(const Ui& ui, TrainingPlan& plan, Commands& commands) {
+std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan, Commands& commands) {
     const auto item = [&](const char* text, const char* id, auto& values, Index& now, const char* tip) {
         return labelled_item(ui, text, 70,
                              [&ui, id, &values, &now, tip] { choose<Index>(ui, id, 70, tip, values, now, number_of); });
@@ -69,8 +69,8 @@ std::vector<FlowItem> shared_items(const Ui& ui, TrainingPlan& plan, Commands& c
                          if (button(tr("Three runs: what warm-up is for"), "three")) train_three_runs(commands);
                      }});
     items.push_back(labelled_item(ui, tr("task"), 180, [&ui, &plan] {
-        choose<std::string>(ui, "##task", 180, tr(about_task(plan.task)), trainable_tasks(), plan.task,
-                            [](const std::string& task) { return std::string(title_of(task)); });
+        choose<std::string>(ui, "##task", 180, tr(core::train::about_task(plan.task)), core::train::trainable_tasks(),
+                            plan.task, [](const std::string& task) { return std::string(title_of(task)); });
     }));
     items.push_back(item(tr("layers"), "##layers", kLayers, plan.layers, tr("How many layers each stack has")));
     items.push_back(item("d_model", "##width", kWidths, plan.d_model, tr("How wide the stream is")));
@@ -88,7 +88,8 @@ std::vector<FlowItem> shared_items(const Ui& ui, TrainingPlan& plan, Commands& c
 
 // The choices of one run, in as many lines as they need. `remove` is called when it is to be removed; nothing if it
 // can't be.
-std::vector<FlowItem> run_items(const Ui& ui, RunChoice& run, std::size_t number, std::function<void()> remove) {
+std::vector<FlowItem> run_items(const Ui& ui, core::train::RunChoice& run, std::size_t number,
+                                std::function<void()> remove) {
     std::vector<FlowItem> items;
     const auto add = [&](float width, std::function<void()> draw) {
         items.push_back({ui.px(width), items.empty() ? 0.0F : ui.px(4), [number, draw = std::move(draw)] {
@@ -105,18 +106,23 @@ std::vector<FlowItem> run_items(const Ui& ui, RunChoice& run, std::size_t number
     });
     add(104, [&ui, &run] {
         std::vector<NormPlacement> places;
-        for (const PlaceOfNorms& place : places_of_norms()) places.push_back(place.placement);
-        choose<NormPlacement>(ui, "##place", 104, tr("Where the norms stand"), places, run.placement,
-                              [](const NormPlacement& place) { return std::string(tr(place_of_norms(place).title)); });
+        for (const core::PlaceOfNorms& place : core::places_of_norms()) places.push_back(place.placement);
+        choose<NormPlacement>(
+            ui, "##place", 104, tr("Where the norms stand"), places, run.placement,
+            [](const NormPlacement& place) { return std::string(tr(core::place_of_norms(place).title)); });
     });
     add(80, [&ui, &run] {
-        static constexpr std::array kKinds = {OptimiserKind::adam, OptimiserKind::adamw, OptimiserKind::sgd};
-        choose<OptimiserKind>(ui, "##optimiser", 80, tr("The optimiser"), kKinds, run.optimiser,
-                              [](const OptimiserKind& kind) { return std::string(tr(title_of(kind))); });
+        static constexpr std::array kKinds = {decoderscope::train::OptimiserKind::adam,
+                                              decoderscope::train::OptimiserKind::adamw,
+                                              decoderscope::train::OptimiserKind::sgd};
+        choose<decoderscope::train::OptimiserKind>(ui, "##optimiser", 80, tr("The optimiser"), kKinds, run.optimiser,
+                                                   [](const decoderscope::train::OptimiserKind& kind) {
+                                                       return std::string(tr(core::train::title_of(kind)));
+                                                   });
     });
     add(96, [&ui, &run] {
         choose<double>(ui, "##rate", 96, tr("The learning rate"), kRates, run.learning_rate, [](const double& rate) {
-            return tr("rate {rate}", {{"rate", short_number_text(rate, 2)}});
+            return tr("rate {rate}", {{"rate", core::short_number_text(rate, 2)}});
         });
     });
     add(124, [&ui, &run] {
@@ -129,7 +135,7 @@ std::vector<FlowItem> run_items(const Ui& ui, RunChoice& run, std::size_t number
         choose<double>(ui, "##clip", 92, tr("The most that the norm of all gradients may be"), kClips, run.clip,
                        [](const double& clip) {
                            return clip == 0.0 ? std::string(tr("no clip"))
-                                              : tr("clip {norm}", {{"norm", short_number_text(clip, 2)}});
+                                              : tr("clip {norm}", {{"norm", core::short_number_text(clip, 2)}});
                        });
     });
     add(88, [&ui, &run] {
@@ -145,7 +151,7 @@ std::vector<FlowItem> run_items(const Ui& ui, RunChoice& run, std::size_t number
     return items;
 }
 
-float draw_runs(const Ui& ui, TrainingPlan& plan, Area area) {
+float draw_runs(const Ui& ui, core::train::TrainingPlan& plan, Area area) {
     std::optional<std::size_t> removed;
     float y = area.low.y;
     for (std::size_t i = 0; i < plan.runs.size(); ++i) {
@@ -157,10 +163,10 @@ float draw_runs(const Ui& ui, TrainingPlan& plan, Area area) {
         y += height;
     }
     if (removed) plan.runs.erase(plan.runs.begin() + static_cast<std::ptrdiff_t>(*removed));
-    if (plan.runs.size() < kMostRuns) {
+    if (plan.runs.size() < core::train::kMostRuns) {
         ImGui::SetCursorScreenPos({area.low.x, y});
         if (link(ui, ui.fonts.caption, ui.theme.accent, tr("+ one more run beside"), 8)) {
-            RunChoice other = plan.runs.back();
+            core::train::RunChoice other = plan.runs.back();
             other.placement = other.placement == NormPlacement::pre ? NormPlacement::post : NormPlacement::pre;
             plan.runs.push_back(other);
         }
@@ -170,8 +176,8 @@ float draw_runs(const Ui& ui, TrainingPlan& plan, Area area) {
 }
 
 // The field of the learner's own text. Sets `typed` where something was typed.
-float draw_own_text(const Ui& ui, TrainingPlan& plan, TrainTabState& train, Area area, bool& typed) {
-    if (plan.task != kOwnText) return 0.0F;
+float draw_own_text(const Ui& ui, core::train::TrainingPlan& plan, TrainTabState& train, Area area, bool& typed) {
+    if (plan.task != core::train::kOwnText) return 0.0F;
     // After a change other than typing (undo, a session that is opened) the field shows what the session has.
     const std::string_view kept = std::string_view(plan.text).substr(0, train.text.size() - 1);
     if (kept != train.text.data()) {
@@ -196,12 +202,13 @@ ImU32 color_of_run(std::size_t run) {
 bool is_dashed(std::size_t run) { return run % 2 == 1; }
 
 void train_three_runs(Commands& commands) {
-    commands.push_back(command::ChangeTraining{plan_of_warmup()});
-    commands.push_back(command::StartTraining{});
+    commands.push_back(core::command::ChangeTraining{core::train::plan_of_warmup()});
+    commands.push_back(core::command::StartTraining{});
 }
 
-float draw_train_choices(const Ui& ui, const Session& session, TrainTabState& train, Area area, Commands& commands) {
-    TrainingPlan plan = session.training_plan();
+float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabState& train, Area area,
+                         Commands& commands) {
+    core::train::TrainingPlan plan = session.training_plan();
     bool typed = false;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     const std::vector<FlowItem> items = shared_items(ui, plan, commands);
@@ -211,30 +218,32 @@ float draw_train_choices(const Ui& ui, const Session& session, TrainTabState& tr
     height += draw_own_text(ui, plan, train, {{area.low.x, area.low.y + height}, area.high}, typed);
     height += draw_runs(ui, plan, {{area.low.x, area.low.y + height}, area.high});
     ImGui::PopStyleVar();
-    if (plan != session.training_plan()) commands.push_back(command::ChangeTraining{std::move(plan), typed});
+    if (plan != session.training_plan()) commands.push_back(core::command::ChangeTraining{std::move(plan), typed});
     return height + ui.px(4);
 }
 
 namespace {
 
-void buttons(const Ui& ui, const TrainingBoard& training, std::span<const SeenTraining> seen, Commands& commands) {
-    if (button(seen.empty() ? tr("Train") : tr("Train anew"), "begin")) commands.push_back(command::StartTraining{});
+void buttons(const Ui& ui, const core::train::TrainingBoard& training, std::span<const core::train::SeenTraining> seen,
+             Commands& commands) {
+    if (button(seen.empty() ? tr("Train") : tr("Train anew"), "begin"))
+        commands.push_back(core::command::StartTraining{});
     if (seen.empty() || training.finished()) return;
     ImGui::SameLine(0, ui.px(6));
     if (training.paused()) {
-        if (button(tr("Go on"), "go-on")) commands.push_back(command::PauseTraining{false});
+        if (button(tr("Go on"), "go-on")) commands.push_back(core::command::PauseTraining{false});
     } else if (button(tr("Pause"), "pause")) {
-        commands.push_back(command::PauseTraining{true});
+        commands.push_back(core::command::PauseTraining{true});
     }
     ImGui::SameLine(0, ui.px(6));
-    if (button(tr("Cancel"), "cancel")) commands.push_back(command::ClearTraining{});
+    if (button(tr("Cancel"), "cancel")) commands.push_back(core::command::ClearTraining{});
 }
 
 // How far all are, and what is kept so that every step can be returned to.
-std::string progress_text(std::span<const SeenTraining> seen) {
+std::string progress_text(std::span<const core::train::SeenTraining> seen) {
     Index done = 0, all = 0;
     std::size_t bytes = 0, kept = 0;
-    for (const SeenTraining& one : seen) {
+    for (const core::train::SeenTraining& one : seen) {
         done += static_cast<Index>(one.history->size());
         all += one.recipe->steps;
         bytes += one.kept_bytes;
@@ -242,25 +251,27 @@ std::string progress_text(std::span<const SeenTraining> seen) {
     }
     return tr(
         "{done} of {all} steps; {kept} of them kept whole, {size}: every other one is trained again when looked at.",
-        {{"done", done}, {"all", all}, {"kept", kept}, {"size", bytes_text(bytes)}});
+        {{"done", done}, {"all", all}, {"kept", kept}, {"size", core::bytes_text(bytes)}});
 }
 
 // "Post-Norm, no warm-up 3.07".
-float results(const Ui& ui, std::span<const SeenTraining> seen, Area area) {
+float results(const Ui& ui, std::span<const core::train::SeenTraining> seen, Area area) {
     std::string text;
-    for (const SeenTraining& one : seen)
-        if (const std::optional<double> loss = late_loss(*one.history))
-            text += (text.empty() ? "" : "   ") +
-                    tr("{title}: loss {loss}", {{"title", one.recipe->title}, {"loss", short_number_text(*loss, 3)}});
+    for (const core::train::SeenTraining& one : seen)
+        if (const std::optional<double> loss = core::train::late_loss(*one.history))
+            text +=
+                (text.empty() ? "" : "   ") +
+                tr("{title}: loss {loss}", {{"title", one.recipe->title}, {"loss", core::short_number_text(*loss, 3)}});
     if (text.empty()) return 0.0F;
-    text += "   " + tr("chance: {loss}", {{"loss", short_number_text(loss_of_chance(*seen.front().recipe), 3)}});
+    text += "   " + tr("chance: {loss}",
+                       {{"loss", core::short_number_text(core::train::loss_of_chance(*seen.front().recipe), 3)}});
     return text_block(ui, ui.fonts.text, ui.theme.text, area, text);
 }
 
 }  // namespace
 
-float draw_train_controls(const Ui& ui, const Session& session, std::span<const SeenTraining> seen, Area area,
-                          Commands& commands) {
+float draw_train_controls(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
+                          Area area, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     buttons(ui, session.training(), seen, commands);
     float y = area.low.y + ImGui::GetFrameHeight() + ui.px(6);
@@ -274,4 +285,4 @@ float draw_train_controls(const Ui& ui, const Session& session, std::span<const 
     return y - area.low.y;
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::train

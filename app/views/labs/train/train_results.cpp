@@ -10,29 +10,29 @@
 #include <algorithm>
 #include <cmath>
 
-namespace decoderscope {
+namespace decoderscope::views::train {
 
 namespace {
 
 struct Seen {
-    Value<TrainingCurves> curves;
-    DepthCurve layers;
+    core::Value<core::train::TrainingCurves> curves;
+    core::DepthCurve layers;
 };
 
-Index last_step(std::span<const SeenTraining> seen) {
+Index last_step(std::span<const core::train::SeenTraining> seen) {
     Index last = 0;
-    for (const SeenTraining& one : seen) last = std::max(last, static_cast<Index>(one.history->size()));
+    for (const core::train::SeenTraining& one : seen) last = std::max(last, static_cast<Index>(one.history->size()));
     return last;
 }
 
-void say_step(const Ui& ui, std::span<const SeenTraining> seen, Index step) {
+void say_step(const Ui& ui, std::span<const core::train::SeenTraining> seen, Index step) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.text, ui.theme.text, tr("step {step}", {{"step", step}}));
-    for (const SeenTraining& one : seen)
-        if (const std::optional<double> loss = loss_at(one, step - 1))
-            text_line(
-                ui.fonts.caption, ui.theme.muted,
-                tr("{title}: loss {loss}", {{"title", one.recipe->title}, {"loss", short_number_text(*loss, 3)}}));
+    for (const core::train::SeenTraining& one : seen)
+        if (const std::optional<double> loss = core::train::loss_at(one, step - 1))
+            text_line(ui.fonts.caption, ui.theme.muted,
+                      tr("{title}: loss {loss}",
+                         {{"title", one.recipe->title}, {"loss", core::short_number_text(*loss, 3)}}));
     text_line(ui.fonts.caption, ui.theme.muted, tr("Click to look at the models there"));
     ImGui::EndTooltip();
 }
@@ -47,26 +47,27 @@ void scrub(const Ui& ui, const std::optional<Index>& now, Index last, Area area,
     ImGui::SetNextItemWidth(std::max(ui.px(120), area.width() - ui.px(220)));
     int step = static_cast<int>(now.value_or(last));
     if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last))))
-        commands.push_back(command::LookAtTraining{step});
+        commands.push_back(core::command::LookAtTraining{step});
     tooltip(tr("0 is before any training. A step that isn't kept is trained again, with the same bits."));
     ImGui::SameLine(0, ui.px(8));
     if (toggle_button(ui, labelled(tr("newest"), "newest").c_str(), !now, tr("Follow the training")))
-        commands.push_back(command::LookAtTraining{});
+        commands.push_back(core::command::LookAtTraining{});
     ImGui::PopStyleVar();
 }
 
 }  // namespace
 
-void draw_train_charts(const Ui& ui, const Session& session, std::span<const SeenTraining> seen, Area area,
-                       Commands& commands) {
+void draw_train_charts(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
+                       Area area, Commands& commands) {
     const std::optional<Index>& at = session.training_step();
     const Index last = last_step(seen);
     Index steps = 1, layers = 1;
     std::vector<Seen> all;
-    for (const SeenTraining& one : seen) {
+    for (const core::train::SeenTraining& one : seen) {
         steps = std::max(steps, one.recipe->steps);
         layers = std::max(layers, one.recipe->config.num_layers);
-        all.push_back({training_curves(session.derived(), one), gradients_at(one, at.value_or(last))});
+        all.push_back(
+            {core::train::training_curves(session.derived(), one), core::train::gradients_at(one, at.value_or(last))});
     }
     DepthChart loss{"train-loss", tr("Loss"), tr("of each step's batch"), {}, steps, false};
     DepthChart growth{"train-growth", tr("Gradients"), tr("by W2: last layer over first"), {}, steps, true};
@@ -88,7 +89,7 @@ void draw_train_charts(const Ui& ui, const Session& session, std::span<const See
         if (!gesture.depth) continue;
         const auto step = static_cast<Index>(std::lround(*gesture.depth));
         say_step(ui, seen, step);
-        if (gesture.clicked) commands.push_back(command::LookAtTraining{step});
+        if (gesture.clicked) commands.push_back(core::command::LookAtTraining{step});
     }
     static_cast<void>(draw_depth_chart(ui, by_layer, std::nullopt, cell(2)));
     scrub(ui, at, last, {{area.low.x, area.high.y - bar + ui.px(4)}, area.high}, commands);
@@ -98,15 +99,16 @@ namespace {
 
 constexpr std::uint64_t kKey = 0x7EA10000;
 
-std::string path_of(const TrainTabState& train, const SeenTraining& seen) {
+std::string path_of(const TrainTabState& train, const core::train::SeenTraining& seen) {
     std::string folder = train.folder.data();
-    if (folder.empty()) folder = trained_models_folder();
-    return folder + "/" + trained_model_name(*seen.recipe, seen.step);
+    if (folder.empty()) folder = core::train::trained_models_folder();
+    return folder + "/" + core::train::trained_model_name(*seen.recipe, seen.step);
 }
 
-void save_links(const Ui& ui, const TrainTabState& train, const SeenTraining& seen, Commands& commands) {
+void save_links(const Ui& ui, const TrainTabState& train, const core::train::SeenTraining& seen, Commands& commands) {
     const auto write = [&](bool open) {
-        commands.push_back(command::SaveModel{folder_of(*seen.recipe, *seen.model), path_of(train, seen), open});
+        commands.push_back(
+            core::command::SaveModel{core::train::folder_of(*seen.recipe, *seen.model), path_of(train, seen), open});
     };
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("open it in all tabs"), 1)) write(true);
     tooltip(tr("Writes it to {path} and opens it there. To compare two steps, pin the run in Diff and open the other.",
@@ -118,7 +120,7 @@ void save_links(const Ui& ui, const TrainTabState& train, const SeenTraining& se
 }
 
 // The cursor's attention, once it moves there; at first the last one.
-void follow_cursor(const Session& session, TrainTabState& train, const std::vector<std::string>& attentions) {
+void follow_cursor(const core::Session& session, TrainTabState& train, const std::vector<std::string>& attentions) {
     const auto known = [&](const std::string& name) { return std::ranges::find(attentions, name) != attentions.end(); };
     const std::string& here = session.step().attention;
     if (train.followed && *train.followed != here && known(here)) train.attention = here;
@@ -127,15 +129,15 @@ void follow_cursor(const Session& session, TrainTabState& train, const std::vect
 }
 
 // The cursor goes along, where the run on the stage has that attention, too.
-void choose_attention(const Ui& ui, const Session& session, TrainTabState& train,
+void choose_attention(const Ui& ui, const core::Session& session, TrainTabState& train,
                       const std::vector<std::string>& attentions, Commands& commands) {
     ImGui::SetNextItemWidth(ui.px(190));
     if (!begin_list("##attention", train.attention.c_str(), ImGuiComboFlags_HeightLarge)) return;
     for (const std::string& attention : attentions)
         if (press_row(attention.c_str(), attention == train.attention)) {
             train.attention = attention;
-            if (const Ref pattern = pattern_of(session.shown().run->plan(), attention))
-                commands.push_back(command::GoTo{pattern->name});
+            if (const Ref pattern = core::train::pattern_of(session.shown().run->plan(), attention))
+                commands.push_back(core::command::GoTo{pattern->name});
         }
     ImGui::EndCombo();
 }
@@ -143,13 +145,14 @@ void choose_attention(const Ui& ui, const Session& session, TrainTabState& train
 void choose_folder(TrainTabState& train, float width) {
     ImGui::SetNextItemWidth(width);
     focusable_field("##folder");
-    ImGui::InputTextWithHint("##folder", trained_models_folder().c_str(), train.folder.data(), train.folder.size());
+    ImGui::InputTextWithHint("##folder", core::train::trained_models_folder().c_str(), train.folder.data(),
+                             train.folder.size());
     tooltip(tr("Where models are written"));
 }
 
 // One run: its title and step, what can be done with its model, and its heads side by side.
-void draw_run(const Ui& ui, const Session& session, ViewState& state, const SeenTraining& seen, std::size_t number,
-              Area area, Commands& commands) {
+void draw_run(const Ui& ui, const core::Session& session, ViewState& state, const core::train::SeenTraining& seen,
+              std::size_t number, Area area, Commands& commands) {
     const TrainTabState& train = state.part<TrainTabState>();
     ImGui::PushID(static_cast<int>(number));
     draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
@@ -162,16 +165,17 @@ void draw_run(const Ui& ui, const Session& session, ViewState& state, const Seen
     }
     ImGui::PopID();
     if (!seen.model) return;
-    const Value<TrainedModelRun> run = trained_model_run(session.derived(), seen.model);
+    const core::Value<core::train::TrainedModelRun> run = core::train::trained_model_run(session.derived(), seen.model);
     if (!run) return;
     const Index heads = seen.recipe->config.nhead;
     const float gap = ui.px(6), top = area.low.y + ui.px(38);
     const float side =
         std::min((area.width() - gap * static_cast<float>(heads - 1)) / static_cast<float>(heads), area.high.y - top);
     for (Index head = 0; head < heads; ++head) {
-        const Value<TrainedPattern> pattern = trained_pattern(session.derived(), *run, train.attention, head);
+        const core::Value<core::train::TrainedPattern> pattern =
+            core::train::trained_pattern(session.derived(), *run, train.attention, head);
         if (pattern->heatmap.rows == 0 || side < ui.px(24)) continue;
-        Heatmap small = pattern->heatmap;
+        core::Heatmap small = pattern->heatmap;
         small.title = tr("head {head}", {{"head", head}});
         small.subtitle.clear();
         const float x = area.low.x + static_cast<float>(head) * (side + gap);
@@ -189,13 +193,14 @@ void draw_run(const Ui& ui, const Session& session, ViewState& state, const Seen
 
 }  // namespace
 
-void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state, std::span<const SeenTraining> seen,
-                         Area area, Commands& commands) {
+void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& state,
+                         std::span<const core::train::SeenTraining> seen, Area area, Commands& commands) {
     TrainTabState& train = state.part<TrainTabState>();
     if (seen.empty() || !seen.front().model) return;
-    const Value<TrainedModelRun> first = trained_model_run(session.derived(), seen.front().model);
+    const core::Value<core::train::TrainedModelRun> first =
+        core::train::trained_model_run(session.derived(), seen.front().model);
     if (first) {
-        const std::vector<std::string> attentions = attentions_of(first->run->plan());
+        const std::vector<std::string> attentions = core::train::attentions_of(first->run->plan());
         follow_cursor(session, train, attentions);
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(2)));
         ImGui::SetCursorScreenPos(area.low);
@@ -216,4 +221,4 @@ void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state,
     }
 }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::views::train

@@ -19,6 +19,11 @@
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::core::bisect;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::mutations;
+using namespace decoderscope::trace;
 using namespace decoderscope::testing;
 
 namespace {

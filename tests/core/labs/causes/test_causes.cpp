@@ -18,6 +18,12 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::core::causes;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::mutations::lists;
+using namespace decoderscope::mutations;
 using namespace decoderscope::testing;
 
 namespace {

@@ -6,6 +6,9 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::causes;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 
 namespace {
 

@@ -15,6 +15,11 @@
 #include <limits>
 
 using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::train;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
 using decoderscope::testing::fixture_scenario;
 using decoderscope::testing::kNan;
 

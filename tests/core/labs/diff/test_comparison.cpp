@@ -14,6 +14,9 @@
 #include <limits>
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::kInfinity;
 using decoderscope::testing::kNan;
 

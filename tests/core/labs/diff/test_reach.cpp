@@ -13,6 +13,10 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
 using decoderscope::testing::apply;
 
 namespace {

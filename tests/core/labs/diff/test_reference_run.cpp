@@ -14,6 +14,8 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::apply;
 using decoderscope::testing::TemporaryFolder;
 

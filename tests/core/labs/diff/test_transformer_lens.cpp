@@ -4,6 +4,9 @@
 #include "tests/catch.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 
 TEST_CASE("tensors go by TransformerLens' names where it has them") {
     const auto plan = plan_of(scenario_of(make_bundled_model("causal-lm")));

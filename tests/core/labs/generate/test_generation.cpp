@@ -17,6 +17,10 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
 using decoderscope::testing::apply;
 using decoderscope::testing::error_of;
 

@@ -12,6 +12,10 @@
 #include <limits>
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::apply;
 
 namespace {

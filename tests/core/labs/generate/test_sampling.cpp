@@ -10,6 +10,7 @@
 #include <map>
 
 using namespace decoderscope;
+using namespace decoderscope::core::generate;
 using decoderscope::testing::kInfinity;
 
 namespace {

@@ -7,6 +7,10 @@
 #include "tests/engine/letter_models.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::core;
+using namespace decoderscope::load::names;
+using namespace decoderscope::load;
 
 namespace {
 

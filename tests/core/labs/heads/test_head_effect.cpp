@@ -12,6 +12,9 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::apply;
 using decoderscope::testing::kNan;
 

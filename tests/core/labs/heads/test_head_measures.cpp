@@ -10,6 +10,9 @@
 #include <fstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core::heads;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::kNan;
 
 namespace {

@@ -6,6 +6,8 @@
 #include <cmath>
 
 using namespace decoderscope;
+using namespace decoderscope::core::heads;
+using namespace decoderscope::core;
 
 namespace {
 

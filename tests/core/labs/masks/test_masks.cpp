@@ -14,6 +14,10 @@
 #include <limits>
 
 using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::masks;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::fixture_scenario;
 
 namespace {

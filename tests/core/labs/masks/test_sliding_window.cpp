@@ -10,6 +10,9 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::masks;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::contains;
 
 namespace {

@@ -8,6 +8,9 @@
 #include <cstdio>
 
 using namespace decoderscope;
+using namespace decoderscope::core::norms;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
 
 namespace {
 

@@ -15,6 +15,9 @@
 #include <limits>
 
 using namespace decoderscope;
+using namespace decoderscope::core::norms;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 using decoderscope::testing::close;
 using decoderscope::testing::Ran;
 using decoderscope::testing::ran;

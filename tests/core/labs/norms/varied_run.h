@@ -9,6 +9,9 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+
 // A variation of a bundled model, and its run.
 struct Ran {
     Scenario scenario;

@@ -10,6 +10,9 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+
 // A bundled model run on its own example, with these configuration keys and on-demand tensors.
 inline ShownRun shown_run(const std::string& model, const std::vector<std::string>& asked = {},
                           const Overrides& overrides = {}) {

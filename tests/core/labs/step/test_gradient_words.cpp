@@ -11,6 +11,11 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::backward;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 
 namespace {
 

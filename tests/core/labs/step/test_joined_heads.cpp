@@ -4,6 +4,7 @@
 #include "tests/core/labs/step/shown_run.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
 using decoderscope::testing::shown_run;
 
 TEST_CASE("beside what joins them, all heads stand side by side with their names") {

@@ -14,6 +14,11 @@
 #include <sstream>
 
 using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::norms;
+using namespace decoderscope::core::report;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
 using decoderscope::testing::fixture_scenario;
 
 namespace {

@@ -6,6 +6,8 @@
 #include "tests/catch.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 
 TEST_CASE("a position is a row of the target's steps, and a column where the source is read") {
     Session session(make_bundled_model("reverse"));

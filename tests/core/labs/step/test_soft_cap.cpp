@@ -15,6 +15,11 @@
 #include <cstring>
 
 using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::masks;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
 
 namespace {
 

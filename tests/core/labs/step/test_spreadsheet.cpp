@@ -9,6 +9,8 @@
 #include <random>
 
 using namespace decoderscope;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
 using decoderscope::testing::kNan;
 
 namespace {

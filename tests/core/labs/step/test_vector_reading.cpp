@@ -9,6 +9,8 @@
 #include <set>
 
 using namespace decoderscope;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
 using decoderscope::testing::shown_run;
 
 namespace {

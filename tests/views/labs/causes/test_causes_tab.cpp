@@ -8,6 +8,13 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::causes;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views::causes;
+using namespace decoderscope::views::dialogs;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 TEST_CASE("W on a cell asks what moves it: slopes beside what happens") {

@@ -7,6 +7,11 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::train;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;

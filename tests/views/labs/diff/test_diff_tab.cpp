@@ -11,6 +11,14 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::mutations::lists;
+using namespace decoderscope::views::diff;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;

@@ -12,6 +12,14 @@
 #include <cstring>
 
 using namespace decoderscope;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::tokenizer;
+using namespace decoderscope::views::generate;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;

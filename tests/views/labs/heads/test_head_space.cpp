@@ -5,6 +5,7 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;

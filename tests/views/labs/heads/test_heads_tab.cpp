@@ -13,6 +13,14 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core::heads;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::views::heads;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;

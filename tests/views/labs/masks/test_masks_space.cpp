@@ -6,6 +6,9 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views::masks;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::Driver;
 

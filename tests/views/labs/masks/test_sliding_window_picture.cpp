@@ -6,6 +6,9 @@
 #include "tests/views/open_tab.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;

@@ -5,6 +5,9 @@
 #include "tests/views/layout_check.h"
 
 using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
 using decoderscope::testing::kScreens;

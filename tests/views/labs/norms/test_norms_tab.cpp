@@ -10,6 +10,14 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::files;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core::norms;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views::dialogs;
+using namespace decoderscope::views::norms;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;

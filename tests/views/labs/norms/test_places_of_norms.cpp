@@ -8,6 +8,12 @@
 #include <algorithm>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core::norms;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
+using namespace decoderscope::views::norms;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;

@@ -12,6 +12,9 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
 using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;

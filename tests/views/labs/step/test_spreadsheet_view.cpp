@@ -12,6 +12,13 @@
 #include <string>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::views::step;
+using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Copied;
 using decoderscope::testing::DrawnText;

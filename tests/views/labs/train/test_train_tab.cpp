@@ -10,6 +10,13 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core::train;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::train;
+using namespace decoderscope::views::train;
+using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
