@@ -66,7 +66,8 @@ void activate(ActivationKind kind, row::In x, row::Out y) {
 // The activation of an operand's cell, as a factor.
 Factor activated(ActivationKind kind, const Tensor& tensor, std::size_t operand, const Cell& cell) {
     const auto x = static_cast<double>(tensor.at(cell));
-    return derived_factor(activate(kind, x), std::string(name_of(kind)) + "(" + short_number(x) + ")", operand, cell);
+    return derived_factor(ops::activate(kind, x), std::string(name_of(kind)) + "(" + short_number(x) + ")", operand,
+                          cell);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ std::string hash_of(const std::vector<Index>& ids) {
     return hash_of(bytes);
 }
 
-std::vector<std::string> names() {
+std::vector<std::string> tokenizer_names() {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator(kTokenizers))
         if (fs::exists(entry.path() / "golden.json")) found.push_back(entry.path().filename().string());
@@ -70,8 +70,8 @@ std::vector<std::string> names() {
 }  // namespace
 
 TEST_CASE("each family's tokenizer gives the ids of other implementations, on text of every kind") {
-    REQUIRE(names().size() >= 9);
-    for (const std::string& name : names()) {
+    REQUIRE(tokenizer_names().size() >= 9);
+    for (const std::string& name : tokenizer_names()) {
         INFO(name);
         const Tokenizer tokenizer = tokenizer_in(kTokenizers / name);
         const Json golden = json_in(kTokenizers / name / "golden.json");

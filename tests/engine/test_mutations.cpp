@@ -114,12 +114,12 @@ bool near(double a, double b) {
 
 TEST_CASE("mutations have names of their own, and each can be found by it") {
     std::set<std::string_view> names;
-    for (const Mutation& mutation : mutations()) {
+    for (const Mutation& mutation : mutations::mutations()) {
         CHECK(names.insert(mutation.name).second);
         CHECK(find_mutation(mutation.name) == &mutation);
         CHECK((mutation.configure || mutation.feed || mutation.change || mutation.dropout_seed));
     }
-    CHECK(mutations().size() >= 24);
+    CHECK(mutations::mutations().size() >= 24);
     CHECK(find_mutation("no-such-mistake") == nullptr);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a mutation's first changed step is the first whose numbers change") {
     for (const SmallModel& model : models()) {
         const std::shared_ptr<const Run> without_loss = execute(plan_of(model, nullptr));
         const std::shared_ptr<const Run> with_loss = execute(plan_of(model, nullptr, "loss"));
-        for (const Mutation& mutation : mutations()) {
+        for (const Mutation& mutation : mutations::mutations()) {
             INFO(mutation.name);
             // What is fed may be the targets.
             const std::shared_ptr<const Run>& right = mutation.feed ? with_loss : without_loss;
@@ -156,7 +156,7 @@ TEST_CASE("a mutation's first changed step is the first whose numbers change") {
             if (moved) worked.insert(mutation.name);
         }
     }
-    for (const Mutation& mutation : mutations()) {
+    for (const Mutation& mutation : mutations::mutations()) {
         INFO(mutation.name);
         CHECK(worked.contains(mutation.name));
     }
@@ -164,7 +164,7 @@ TEST_CASE("a mutation's first changed step is the first whose numbers change") {
 
 TEST_CASE("what a mutation computes, it explains") {
     for (const SmallModel& model : models()) {
-        for (const Mutation& mutation : mutations()) {
+        for (const Mutation& mutation : mutations::mutations()) {
             if (!mutation.change) continue;
             std::shared_ptr<const Run> run;
             try {

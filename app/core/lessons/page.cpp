@@ -275,7 +275,7 @@ private:
     [[nodiscard]] Shown learned(const Question& question) const {
         const auto* by = std::get_if<ByRun>(&question.answer);
         Runs solved(by == nullptr ? *opened_ : changed(*opened_, by->solution), nullptr, opened_);
-        return lessons::shown(question.learned, {solved, nullptr, &lesson_.lets, &question.lets});
+        return shown(question.learned, {solved, nullptr, &lesson_.lets, &question.lets});
     }
 
     // What the page's script needs to judge an answer, as JSON; empty for what only the program can judge.

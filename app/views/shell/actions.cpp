@@ -473,11 +473,6 @@ std::vector<Action> make_actions() {
 
 bool was_asked(const core::Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
 
-const std::vector<Action>& actions() {
-    static const std::vector<Action> table = make_actions();
-    return table;
-}
-
 void run_shortcuts(const core::Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     const bool typing_goes_on = state.part<inspector::InspectorState>().typed.take_back > 0;
@@ -491,3 +486,12 @@ void run_shortcuts(const core::Session& session, ViewState& state, Commands& com
 }
 
 }  // namespace decoderscope::views::shell
+
+namespace decoderscope::views {
+
+const std::vector<Action>& actions() {
+    static const std::vector<Action> table = shell::make_actions();
+    return table;
+}
+
+}  // namespace decoderscope::views

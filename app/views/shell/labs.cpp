@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace decoderscope::views::shell {
+namespace decoderscope::views {
 
 std::span<const Lab> labs() {
     // clang-format off
@@ -28,4 +28,4 @@ std::span<const Lab> labs() {
     return all;
 }
 
-}  // namespace decoderscope::views::shell
+}  // namespace decoderscope::views

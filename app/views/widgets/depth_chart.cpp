@@ -11,10 +11,10 @@ namespace decoderscope::views {
 
 namespace {
 
-ImVec2 to_imgui(core::ChartSpot spot) { return {static_cast<float>(spot.x), static_cast<float>(spot.y)}; }
+ImVec2 spot_of(core::ChartSpot spot) { return {static_cast<float>(spot.x), static_cast<float>(spot.y)}; }
 
 Area area_of(const core::ChartBox& box) {
-    return {to_imgui({box.x, box.y}), to_imgui({box.x + box.width, box.bottom()})};
+    return {spot_of({box.x, box.y}), spot_of({box.x + box.width, box.bottom()})};
 }
 
 core::ChartAxis axis_of(const DepthChart& chart) {
@@ -109,10 +109,10 @@ void draw_curve(const Ui& ui, const core::ChartPlot& plot, const ChartLine& line
     const core::ChartStroke stroke = plot.stroke(line.curve, 0.5, static_cast<double>(ui.px(14)));
     for (const std::vector<core::ChartSpot>& piece : stroke.pieces) {
         std::vector<ImVec2> points;
-        for (const core::ChartSpot& spot : piece) points.push_back(to_imgui(spot));
+        for (const core::ChartSpot& spot : piece) points.push_back(spot_of(spot));
         draw_stroke(ui, points, line.color, line.dashed);
     }
-    for (const core::ChartSpot& spot : stroke.dots) draw_dot(ui, to_imgui(spot), line.color, line.dashed, ui.px(2.5F));
+    for (const core::ChartSpot& spot : stroke.dots) draw_dot(ui, spot_of(spot), line.color, line.dashed, ui.px(2.5F));
 }
 
 // ---- the mouse
@@ -132,7 +132,7 @@ void draw_marked(const Ui& ui, const DepthChart& chart, const core::ChartPlot& p
     for (const ChartLine& line : chart.lines) {
         const core::DepthPoint* point = nearest_point(line.curve, depth);
         if (point == nullptr || !std::isfinite(point->value) || std::abs(point->depth - depth) > 0.5) continue;
-        draw_dot(ui, to_imgui({plot.x(point->depth), plot.y(point->value)}), line.color, line.dashed, ui.px(4));
+        draw_dot(ui, spot_of({plot.x(point->depth), plot.y(point->value)}), line.color, line.dashed, ui.px(4));
     }
 }
 

@@ -244,7 +244,7 @@ RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, c
         if (!stored.contains(theirs))
             throw Error("{tensor}: in the mapping, but not in the file", {{"tensor", theirs}});
     for (const auto& [name, shape] : stored) {
-        if (given.contains(name) || names::is_buffer(name, shape)) continue;
+        if (given.contains(name) || is_buffer(name, shape)) continue;
         if (only_open && !is_open(name)) continue;
         throw Error(
             "{tensor}: the mapping leaves it out; expected a name for every tensor, \"\" for one that isn't used, "

@@ -12,7 +12,7 @@ using namespace decoderscope::testing;
 
 namespace {
 
-std::vector<std::string> names(const PathList& list) {
+std::vector<std::string> names_listed(const PathList& list) {
     std::vector<std::string> names;
     for (const PathList::Entry& entry : list.entries) names.push_back(entry.name);
     return names;
@@ -35,7 +35,7 @@ struct Folder {
 TEST_CASE("possible completions of a path are listed, and their common part is filled in") {
     const Folder f;
     const PathList all = list_paths(f.folder.file(""));
-    CHECK(names(all) == std::vector<std::string>{"model-a/", "model-b/", "old.pt", "plain/", "weights.safetensors"});
+    CHECK(names_listed(all) == std::vector<std::string>{"model-a/", "model-b/", "old.pt", "plain/", "weights.safetensors"});
     CHECK(all.entries[0].kind == PathKind::model_folder);
     CHECK(all.entries[1].kind == PathKind::model_folder);
     CHECK(all.entries[2].kind == PathKind::pickled);
@@ -45,8 +45,8 @@ TEST_CASE("possible completions of a path are listed, and their common part is f
     CHECK(list_paths(f.folder.file("m")).completed == f.folder.file("model-"));
     CHECK(list_paths(f.folder.file("p")).completed == f.folder.file("plain/"));
     CHECK(list_paths(f.folder.file("w")).completed == f.folder.file("weights.safetensors"));
-    CHECK(names(list_paths(f.folder.file("model-a"))) == std::vector<std::string>{"model-a/"});
-    CHECK(names(list_paths(f.folder.file(".h"))) == std::vector<std::string>{".hidden/"});
+    CHECK(names_listed(list_paths(f.folder.file("model-a"))) == std::vector<std::string>{"model-a/"});
+    CHECK(names_listed(list_paths(f.folder.file(".h"))) == std::vector<std::string>{".hidden/"});
     CHECK(list_paths(f.folder.file("z")).entries.empty());
     CHECK(list_paths(f.folder.file("z")).completed == f.folder.file("z"));
     CHECK(list_paths("/nowhere/at/all/").error.english().find("/nowhere/at/all") != std::string::npos);

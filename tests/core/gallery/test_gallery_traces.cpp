@@ -42,7 +42,7 @@ TEST_CASE("bisect finds every bug of the gallery") {
         const Trace trace = trace_of(one.mutant, folder);
         Scenario right = one.right;
         right.gradients_of.clear();  // bisect sees by itself that the loss was recorded
-        const Bisection found = bisect(right, trace);
+        const Bisection found = core::bisect::bisect(right, trace);
         const auto alias = kSameNumbers.find(one.mutant.mutation);
         const std::string& cause = alias == kSameNumbers.end() ? one.mutant.mutation : alias->second;
         const std::string first = first_of(found);
@@ -68,7 +68,7 @@ TEST_CASE("of a false alarm bisect says that it looks wrong and is right") {
     for (const Exercise& one : exercises()) {
         if (!one.is_false_alarm()) continue;
         const TemporaryFolder folder;
-        const Bisection found = bisect(one.right, trace_of(one.mutant, folder));
+        const Bisection found = core::bisect::bisect(one.right, trace_of(one.mutant, folder));
         INFO(one.name << " " << first_of(found));
         if (one.mutation() == nullptr) {
             CHECK(!found.first);

@@ -84,7 +84,7 @@ TEST_CASE("every part of the map has a term, by its own title where it has one")
 
 TEST_CASE("no two entries share an id, a name or a spelling") {
     std::set<std::string> ids, spellings;
-    for (const GlossaryTerm& term : glossary()) {
+    for (const GlossaryTerm& term : core::glossary::glossary()) {
         INFO(term.id);
         CHECK(ids.insert(std::string(term.id)).second);
         const std::string meaning = term.meaning.english();
@@ -111,7 +111,7 @@ TEST_CASE("no entry is unused: it is about a tensor, a part or a tab, or the win
     std::set<std::string_view> used;
     for (const auto& plan : plans)
         for (const Step& step : plan->steps()) {
-            for (const GlossaryTerm& term : glossary())
+            for (const GlossaryTerm& term : core::glossary::glossary())
                 if (mentions(term, step)) used.insert(term.id);
             for (const Axis& axis : step.axes)  // the inspector writes them behind the shape
                 for (const TermInText& found : finder.find(axis.name)) used.insert(found.term->id);
@@ -134,7 +134,7 @@ TEST_CASE("no entry is unused: it is about a tensor, a part or a tab, or the win
                 used.insert(found.term->id);
         at = end;
     }
-    for (const GlossaryTerm& term : glossary()) {
+    for (const GlossaryTerm& term : core::glossary::glossary()) {
         INFO(term.id);
         CHECK(used.contains(term.id));
     }
@@ -217,5 +217,5 @@ TEST_CASE("the glossary is searched by name, spelling and meaning") {
     CHECK(first("key_padding_mask") == "padding");
     CHECK(first("hook_z") == "z");
     CHECK(first("one-hot nonsense").empty());
-    CHECK(terms_matching("").size() == glossary().size());
+    CHECK(terms_matching("").size() == core::glossary::glossary().size());
 }

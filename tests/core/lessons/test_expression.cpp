@@ -15,7 +15,7 @@ using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::load::names;
 using namespace decoderscope::load;
-using namespace decoderscope::lessons;
+using namespace decoderscope::core::lessons;
 
 namespace {
 

@@ -19,7 +19,7 @@
 using namespace decoderscope;
 using namespace decoderscope::app;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::lessons;
+using namespace decoderscope::core::lessons;
 using Catch::Matchers::Contains;
 using decoderscope::testing::TemporaryFolder;
 

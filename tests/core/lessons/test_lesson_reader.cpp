@@ -13,7 +13,7 @@ using namespace decoderscope;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
-using namespace decoderscope::lessons;
+using namespace decoderscope::core::lessons;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;
 

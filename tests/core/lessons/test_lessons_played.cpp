@@ -27,7 +27,7 @@ using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
 using namespace decoderscope::views;
-using namespace decoderscope::lessons;
+using namespace decoderscope::core::lessons;
 using decoderscope::testing::TemporaryFolder;
 
 namespace {

@@ -31,7 +31,7 @@ TrainingPlan of_own_text(const std::string& text) {
     return plan;
 }
 
-void train(Session& session) {
+void train_for(Session& session) {
     session.apply(command::StartTraining{});
     session.finish_training();
 }
@@ -78,7 +78,7 @@ TEST_CASE("a training that is saved comes back with its choices, and trains to t
     CHECK_FALSE(session.unsaved());
     apply(session, command::ChangeTraining{brief()});
     CHECK(session.unsaved_parts() == std::vector<WorkPart>{WorkPart::training});
-    train(session);
+    train_for(session);
     apply(session, command::SaveSession{path, {.tab = "train"}});
     CHECK_FALSE(session.unsaved());
 
@@ -86,7 +86,7 @@ TEST_CASE("a training that is saved comes back with its choices, and trains to t
     CHECK(again.training_plan() == brief());
     CHECK_FALSE(again.unsaved());
     CHECK(again.take_view()->tab == "train");
-    train(again);
+    train_for(again);
     const std::vector<SeenTraining> before = session.training().seen(), after = again.training().seen();
     REQUIRE(after.size() == 2);
     for (std::size_t run = 0; run < after.size(); ++run) {

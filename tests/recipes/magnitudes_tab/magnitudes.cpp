@@ -24,7 +24,7 @@ Magnitudes magnitudes_of(const Run& run) {
     return magnitudes;
 }
 
-Value<Magnitudes> shown_magnitudes(Derived& derived, const std::shared_ptr<const Run>& run) {
+core::Value<Magnitudes> shown_magnitudes(Derived& derived, const std::shared_ptr<const Run>& run) {
     return derived.get<Magnitudes>({run}, std::tuple<>(), [&] { return magnitudes_of(*run); });
 }
 

@@ -24,7 +24,7 @@ struct Magnitudes {
 };
 [[nodiscard]] Magnitudes magnitudes_of(const Run& run);
 // The same, computed once per run.
-[[nodiscard]] Value<Magnitudes> shown_magnitudes(Derived& derived, const std::shared_ptr<const Run>& run);
+[[nodiscard]] core::Value<Magnitudes> shown_magnitudes(Derived& derived, const std::shared_ptr<const Run>& run);
 
 // The same as one column of numbers.
 [[nodiscard]] Exhibit magnitudes_exhibit(const ShownRun& shown);

@@ -6,7 +6,6 @@
 #include <string>
 
 using namespace decoderscope;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::Driver;

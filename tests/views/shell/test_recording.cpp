@@ -15,7 +15,6 @@
 using namespace decoderscope;
 using namespace decoderscope::core::checks;
 using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core::report;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
@@ -96,9 +95,9 @@ TEST_CASE("the laws that need weights are open; that all numbers are finite is m
     REQUIRE(d.session.invariants() != nullptr);
     const auto& found = d.session.invariants()->invariants;
     REQUIRE(found);
-    CHECK(found->of(Law::future).verdict == Verdict::open);
-    CHECK(found->of(Law::norms).verdict == Verdict::open);
-    CHECK(found->of(Law::finite).verdict != Verdict::open);
+    CHECK(found->of(Law::future).verdict == core::checks::Verdict::open);
+    CHECK(found->of(Law::norms).verdict == core::checks::Verdict::open);
+    CHECK(found->of(Law::finite).verdict != core::checks::Verdict::open);
 }
 
 TEST_CASE("a trace is dropped, saved with a session, opened again and compared with another") {

@@ -158,7 +158,7 @@ constexpr std::array<Index, 4> kLayers = {2, 6, 12, 18};
 constexpr std::array<Index, 4> kWidths = {32, 64, 128, 256};
 constexpr std::array<Index, 3> kSeeds = {1, 5, 10};
 
-ImU32 color_of(core::norms::StackScheme scheme) {
+ImU32 scheme_color(core::norms::StackScheme scheme) {
     static constexpr std::array meanings = {Meaning::query, Meaning::value, Meaning::mlp, Meaning::key, Meaning::norm};
     return color_of(meanings[static_cast<std::size_t>(scheme) % meanings.size()]);
 }
@@ -225,7 +225,7 @@ DepthChart chart_of(const NormsTabState& norms, const char* id, const char* titl
     DepthChart chart{id, title, caption, {}, length, true};
     for (const core::norms::GrowthCurves& of : curves) {
         if (norms.hidden_schemes.contains(of.scheme)) continue;
-        const ImU32 color = color_of(of.scheme);
+        const ImU32 color = scheme_color(of.scheme);
         const bool dashed = of.scheme == core::norms::StackScheme::post;
         chart.lines.push_back({of.least, with_alpha(color, 0.3F), false});
         chart.lines.push_back({of.most, with_alpha(color, 0.3F), false});
@@ -263,7 +263,7 @@ float draw_schemes(const Ui& ui, NormsTabState& norms, std::span<const core::nor
         ImGui::PopID();
         tooltip(tr("Show or hide its curves"));
         if (!hidden)
-            draw_line_sample(ui, {area.low.x, y + row * 0.4F}, ui.px(30), color_of(growth.scheme),
+            draw_line_sample(ui, {area.low.x, y + row * 0.4F}, ui.px(30), scheme_color(growth.scheme),
                              growth.scheme == core::norms::StackScheme::post);
         const ImU32 color = hidden ? ui.theme.muted : ui.theme.text;
         draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), y}, color, tr(core::norms::title_of(growth.scheme)),

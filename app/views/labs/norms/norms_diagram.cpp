@@ -143,7 +143,7 @@ bool draw_part(const Diagram& d, std::size_t number) {
 
 struct Side {
     const char* id;
-    NormPlacement Places::*which;  // the left one or the right one
+    NormPlacement core::Places::*which;  // the left one or the right one
     const core::PlaceOfNorms& place;
     const core::Companion& companion;
     const std::vector<core::step::OutlinePart>& parts;
@@ -221,7 +221,7 @@ void draw_norm_diagrams(const Ui& ui, const core::Session& session, ViewState& s
     const std::string explained =
         state.part<NormsTabState>().view == core::files::NormsView::row ? explained_norm(scene) : std::string();
     const NormPlacement own = session.shown().scenario.config().placement();
-    const auto draw = [&](const char* id, NormPlacement Places::*which, const core::Companion& run,
+    const auto draw = [&](const char* id, NormPlacement core::Places::*which, const core::Companion& run,
                           const std::vector<core::step::OutlinePart>& parts, Area side) {
         const core::PlaceOfNorms& place = norms_place_of(run);
         draw_diagram(ui, session, state.part<NormsTabState>(), scene,

@@ -218,7 +218,7 @@ void draw_rows(const Ui& ui, const NormsScene& scene, const std::vector<Row>& ro
 std::string written(double value) { return core::short_number_text(value, 4); }
 
 std::vector<Row> rows_of(const core::norms::NormRow& left, const core::norms::NormRow& right) {
-    const auto row = [&](const char* label, double NormRow::*member) {
+    const auto row = [&](const char* label, double core::norms::NormRow::*member) {
         return Row{label, written(left.*member), written(right.*member)};
     };
     return {row(tr("mean"), &core::norms::NormRow::mean),

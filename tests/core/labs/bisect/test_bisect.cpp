@@ -66,7 +66,7 @@ Scenario scenario_for(const std::string& way, const Trace& trace) {
 
 Bisection bisected(const Case& wanted) {
     const Trace trace = open_trace(kBugs + "traces/" + wanted.way + "/" + wanted.name + ".safetensors");
-    return bisect(scenario_for(wanted.way, trace), trace);
+    return core::bisect::bisect(scenario_for(wanted.way, trace), trace);
 }
 
 std::string first_of(const Bisection& bisection) {
@@ -161,7 +161,7 @@ TEST_CASE("a trace of our own agrees to the last bit, and any changed tensor is 
     const TemporaryFolder folder;
     const Scenario scenario = simple();
     const auto tensors = recorded_tensors(*execute(plan_of(scenario)));
-    const Bisection same = bisect(scenario, open_trace(written(folder, tensors)));
+    const Bisection same = core::bisect::bisect(scenario, open_trace(written(folder, tensors)));
     CHECK(!same.first);
     CHECK(same.agreed_before == tensors.size());
     CHECK(same.largest == 0.0);
@@ -172,7 +172,7 @@ TEST_CASE("a trace of our own agrees to the last bit, and any changed tensor is 
         float& value = changed[i].second.writable()[static_cast<std::size_t>(middle)];
         if (std::abs(value) > 1e10F) continue;  // a fill
         value += 1.0F;
-        const Bisection found = bisect(scenario, open_trace(written(folder, changed)), {.seek_causes = false});
+        const Bisection found = core::bisect::bisect(scenario, open_trace(written(folder, changed)), {.seek_causes = false});
         INFO(tensors[i].first);
         REQUIRE(found.first);
         CHECK(found.checks[*found.first].ours == tensors[i].first);
@@ -191,7 +191,7 @@ TEST_CASE("tensors without telling names are aligned by shape, value and place")
         ours.push_back(tensors[i].first);
         tensors[i].first = "t" + std::to_string(i);
     }
-    const Bisection found = bisect(scenario, open_trace(written(folder, tensors)));
+    const Bisection found = core::bisect::bisect(scenario, open_trace(written(folder, tensors)));
     REQUIRE(found.first);
     CHECK(found.checks[*found.first].ours == "blocks.0.attn.attn_scores");
     for (const TensorCheck& check : found.checks)
@@ -214,7 +214,7 @@ TEST_CASE("TransformerLens' names and layouts are known") {
                          {rotated ? "blocks.0.attn.hook_rot_q" : "blocks.0.attn.hook_q", turned},
                          {"blocks.0.attn.hook_attn_scores", run->value("blocks.0.attn.masked_scores")},
                          {"blocks.0.hook_resid_post", run->value("blocks.0.resid_post")}});
-    const Bisection found = bisect(scenario, open_trace(path));
+    const Bisection found = core::bisect::bisect(scenario, open_trace(path));
     CHECK(!found.first);
     CHECK(found.agreed_before == 4);
     CHECK(found.unmatched.empty());
@@ -229,8 +229,8 @@ TEST_CASE("the tolerance is relative to a tensor's magnitude, and wider for half
     tensors.back().second.writable()[0] += 5e-4F * largest;
     const Trace trace = open_trace(written(folder, tensors));
     CHECK(usual_tolerance(trace) == 1e-4);
-    CHECK(bisect(scenario, trace, {.seek_causes = false}).first);
-    CHECK(!bisect(scenario, trace, {.tolerance = 1e-3}).first);
+    CHECK(core::bisect::bisect(scenario, trace, {.seek_causes = false}).first);
+    CHECK(!core::bisect::bisect(scenario, trace, {.tolerance = 1e-3}).first);
     CHECK(usual_tolerance(open_trace(kBugs + "traces/gpt/right-bfloat16.safetensors")) > 1e-3);
 }
 
@@ -253,13 +253,13 @@ TEST_CASE("the cell is explained as it is computed here and there") {
 TEST_CASE("a match that the user changes is compared as told") {
     const auto trace = open_trace(kBugs + "traces/gpt/right-plain.safetensors");
     const Scenario scenario = scenario_for("gpt", trace);
-    const Bisection before = bisect(scenario, trace);
+    const Bisection before = core::bisect::bisect(scenario, trace);
     REQUIRE(!before.first);
     const auto of = [](const Bisection& found, const std::string& theirs) {
         return std::ranges::find(found.checks, theirs, &TensorCheck::theirs);
     };
     const std::string theirs = before.checks[before.checks.size() / 2].theirs, ours = of(before, theirs)->ours;
-    const Bisection none = bisect(scenario, trace, {.chosen = {{theirs, ""}}});
+    const Bisection none = core::bisect::bisect(scenario, trace, {.chosen = {{theirs, ""}}});
     CHECK(of(none, theirs) == none.checks.end());
     CHECK(std::ranges::find(none.unmatched, theirs) != none.unmatched.end());
     const auto plan = plan_of(scenario);
@@ -267,12 +267,12 @@ TEST_CASE("a match that the user changes is compared as told") {
     CHECK(std::ranges::find(possible, ours) != possible.end());
     const auto other = std::ranges::find_if(possible, [&](const std::string& name) { return name != ours; });
     REQUIRE(other != possible.end());
-    const Bisection changed = bisect(scenario, trace, {.seek_causes = false, .chosen = {{theirs, *other}}});
+    const Bisection changed = core::bisect::bisect(scenario, trace, {.seek_causes = false, .chosen = {{theirs, *other}}});
     REQUIRE(of(changed, theirs) != changed.checks.end());
     CHECK(of(changed, theirs)->ours == *other);
     CHECK(of(changed, theirs)->match.basis == Basis::chosen);
     CHECK(changed.first);  // another step has other numbers
-    const Bisection unfit = bisect(scenario, trace, {.chosen = {{theirs, "no.such.step"}, {"no.such.tensor", ours}}});
+    const Bisection unfit = core::bisect::bisect(scenario, trace, {.chosen = {{theirs, "no.such.step"}, {"no.such.tensor", ours}}});
     CHECK(of(unfit, theirs)->ours == ours);
 }
 
@@ -283,10 +283,10 @@ TEST_CASE("a bisection in slices finds the same, counts what it tries and may be
     Resumable<Bisection> work = bisect_in_slices(scenario, trace, {}, progress);
     std::size_t slices = 1;
     while (!work.advance()) ++slices;
-    CHECK(slices > mutations().size());
-    CHECK(progress->all >= mutations().size());
+    CHECK(slices > mutations::mutations().size());
+    CHECK(progress->all >= mutations::mutations().size());
     CHECK(progress->done == progress->all);
-    CHECK(bisection_json(work.result()) == bisection_json(bisect(scenario, *trace)));
+    CHECK(bisection_json(work.result()) == bisection_json(core::bisect::bisect(scenario, *trace)));
     Resumable<Bisection> dropped = bisect_in_slices(scenario, trace, {}, nullptr);
     for (int i = 0; i < 6; ++i) CHECK_FALSE(dropped.advance());
 }
@@ -294,7 +294,7 @@ TEST_CASE("a bisection in slices finds the same, counts what it tries and may be
 TEST_CASE("a trace with nothing of the model is refused") {
     const TemporaryFolder folder;
     const std::string path = written(folder, {{"unknown", Tensor({{"", 3}}, {7.0F, 8.0F, 9.0F})}});
-    CHECK_THROWS_AS(bisect(simple(), open_trace(path)), Error);
+    CHECK_THROWS_AS(core::bisect::bisect(simple(), open_trace(path)), Error);
 }
 
 TEST_CASE("the JSON has the contract's keys") {

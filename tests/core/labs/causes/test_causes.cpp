@@ -448,7 +448,7 @@ TEST_CASE("the parts of a logit sum to it under every mistake of the gallery") {
         Looked looked;
         const Scenario plain = scenario_of(make_bundled_model(bundled.name));
         const std::shared_ptr<const Plan> plan = plan_of(plain);
-        for (const Mutation& mutation : mutations()) {
+        for (const Mutation& mutation : mutations::mutations()) {
             INFO(mutation.name);
             Scenario scenario = plain;
             scenario.mutation = mutation.name;

@@ -47,7 +47,7 @@ Scenario padded_batch() {
     return scenario;
 }
 
-std::vector<Index> generate(Generator generator, int most) {
+std::vector<Index> generated(Generator generator, int most) {
     for (int i = 0; i < most && generator.next(); ++i) {
     }
     return generator.tokens();
@@ -130,8 +130,8 @@ TEST_CASE("the same seed gives the same tokens, whatever was stepped back over")
     CHECK(row_tokens(session.scenario().inputs, 0) == text);
     // The generator writes the same text with the cache and with full passes.
     for (const bool cached : {true, false})
-        CHECK(generate(Generator(causal_lm(), 0, {.temperature = 1.5, .seed = 9}, cached), 6) == text);
-    CHECK(generate(Generator(causal_lm(), 0, {.temperature = 1.5, .seed = 10}), 6) != text);
+        CHECK(generated(Generator(causal_lm(), 0, {.temperature = 1.5, .seed = 9}, cached), 6) == text);
+    CHECK(generated(Generator(causal_lm(), 0, {.temperature = 1.5, .seed = 10}), 6) != text);
 }
 
 TEST_CASE("stepping back drops the edits of the cells that go, and undo brings them back") {
@@ -184,14 +184,14 @@ TEST_CASE("what can't be generated is reported in a sentence") {
 TEST_CASE("generation stops at the token that ends a text") {
     Model model = *make_bundled_model("causal-lm-as-meant");
     const Scenario free = scenario_of(std::make_shared<const Model>(model));
-    const auto text = generate(Generator(free, 0, {.temperature = 0.0}), 3);
+    const auto text = generated(Generator(free, 0, {.temperature = 0.0}), 3);
     const Index third = text.back();
     const std::size_t prompt = row_tokens(free.inputs, 0).size();
     std::vector<std::string> pieces;
     for (int i = 0; i < 12; ++i) pieces.push_back(std::string(1, static_cast<char>('a' + i)));
     model.tokenizer = Tokenizer(pieces, {.end = third}, nullptr);
     const Scenario ending = scenario_of(std::make_shared<const Model>(model));
-    const auto ended = generate(Generator(ending, 0, {.temperature = 0.0}), 50);
+    const auto ended = generated(Generator(ending, 0, {.temperature = 0.0}), 50);
     CHECK(ended.back() == third);
     CHECK(ended.size() <= prompt + 3);
     CHECK(has_ended(with_token(ending, 0, third), 0));

@@ -15,7 +15,7 @@ namespace {
 // The gradient by W2 in the last layer over that in the first.
 double growth(const TrainedStep& step) { return step.decoder_gradients.back() / step.decoder_gradients.front(); }
 
-void train(TrainingRun& run, Index steps) {
+void train_until(TrainingRun& run, Index steps) {
     for (Index step = 0; step < steps; ++step) finished(run.advance());
 }
 
@@ -42,7 +42,7 @@ TEST_CASE(
     std::vector<double> after;
     for (const Recipe& recipe : norms_and_warmup(0)) {
         TrainingRun run(recipe);
-        train(run, 15);
+        train_until(run, 15);
         CHECK(growth(run.history().front()) > 0.3);
         CHECK(growth(run.history().front()) < 4.0);
         after.push_back(growth(run.history().back()));
@@ -61,7 +61,7 @@ TEST_CASE("Post-Norm learns nothing without warm-up, Pre-Norm without and Post-N
         const std::vector<Recipe> recipes = norms_and_warmup(seed);
         for (std::size_t i = 0; i < recipes.size(); ++i) {
             TrainingRun run(recipes[i]);
-            train(run, recipes[i].steps);
+            train_until(run, recipes[i].steps);
             CHECK(run.finished());
             for (int step = 0; step < kLast; ++step)
                 losses[i] += (run.history().end() - 1 - step)->step.loss / (kSeeds * kLast);
@@ -79,7 +79,7 @@ TEST_CASE("any step of a training can be returned to, bit for bit") {
     Trainer beside = first_trainer(recipe);
     std::vector<Trainer> all = {beside};
     for (Index step = 1; step <= recipe.steps; ++step) {
-        train(run, 1);
+        train_until(run, 1);
         beside.train(batch_of(recipe, step));
         all.push_back(beside);
     }

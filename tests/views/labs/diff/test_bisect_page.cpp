@@ -20,7 +20,6 @@
 using namespace decoderscope;
 using namespace decoderscope::core::bisect;
 using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
 using namespace decoderscope::mutations::lists;

@@ -13,7 +13,6 @@
 
 using namespace decoderscope;
 using namespace decoderscope::core::generate;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::decoder;
 using namespace decoderscope::load;

@@ -27,7 +27,7 @@ TrainingPlan brief() {
     return plan;
 }
 
-void train(Driver& d, const TrainingPlan& plan) {
+void train_in(Driver& d, const TrainingPlan& plan) {
     d.session.apply(command::ChangeTraining{plan});
     d.settle();
     const auto button = d.find_on_stage("Train");
@@ -43,7 +43,7 @@ TEST_CASE("runs are trained side by side, and any of their steps is looked at") 
     Driver d("induction");
     d.press(Key::f);
     REQUIRE(d.state.tab == "train");
-    train(d, brief());
+    train_in(d, brief());
     CHECK(d.session.training().finished());
     std::vector<SeenTraining> seen = d.session.training().seen();
     REQUIRE(seen.size() == 2);
@@ -93,7 +93,7 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
     const TemporaryFolder folder;
     Driver d("induction");
     d.press(Key::f);
-    train(d, brief());
+    train_in(d, brief());
     const std::string path = folder.path() + "/mine";
     const SeenTraining seen = d.session.training().seen().front();
     d.session.apply(command::SaveModel{folder_of(*seen.recipe, *seen.model), path, true});
