@@ -341,7 +341,8 @@ TEST_CASE("JSON nested without end is refused, and not a matter of the stack") {
         INFO(key);
         const std::string json = R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, ")";
         const std::string end = std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
-        check_message(error_of([&] { static_cast<void>(load::families::read_family(json + key + "\": " + end)); }), {"nested"});
+        check_message(error_of([&] { static_cast<void>(load::families::read_family(json + key + "\": " + end)); }),
+                      {"nested"});
     }
 }
 

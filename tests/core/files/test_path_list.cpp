@@ -35,7 +35,8 @@ struct Folder {
 TEST_CASE("possible completions of a path are listed, and their common part is filled in") {
     const Folder f;
     const PathList all = list_paths(f.folder.file(""));
-    CHECK(names_listed(all) == std::vector<std::string>{"model-a/", "model-b/", "old.pt", "plain/", "weights.safetensors"});
+    CHECK(names_listed(all) ==
+          std::vector<std::string>{"model-a/", "model-b/", "old.pt", "plain/", "weights.safetensors"});
     CHECK(all.entries[0].kind == PathKind::model_folder);
     CHECK(all.entries[1].kind == PathKind::model_folder);
     CHECK(all.entries[2].kind == PathKind::pickled);

@@ -172,7 +172,8 @@ TEST_CASE("a trace of our own agrees to the last bit, and any changed tensor is 
         float& value = changed[i].second.writable()[static_cast<std::size_t>(middle)];
         if (std::abs(value) > 1e10F) continue;  // a fill
         value += 1.0F;
-        const Bisection found = core::bisect::bisect(scenario, open_trace(written(folder, changed)), {.seek_causes = false});
+        const Bisection found =
+            core::bisect::bisect(scenario, open_trace(written(folder, changed)), {.seek_causes = false});
         INFO(tensors[i].first);
         REQUIRE(found.first);
         CHECK(found.checks[*found.first].ours == tensors[i].first);
@@ -267,12 +268,14 @@ TEST_CASE("a match that the user changes is compared as told") {
     CHECK(std::ranges::find(possible, ours) != possible.end());
     const auto other = std::ranges::find_if(possible, [&](const std::string& name) { return name != ours; });
     REQUIRE(other != possible.end());
-    const Bisection changed = core::bisect::bisect(scenario, trace, {.seek_causes = false, .chosen = {{theirs, *other}}});
+    const Bisection changed =
+        core::bisect::bisect(scenario, trace, {.seek_causes = false, .chosen = {{theirs, *other}}});
     REQUIRE(of(changed, theirs) != changed.checks.end());
     CHECK(of(changed, theirs)->ours == *other);
     CHECK(of(changed, theirs)->match.basis == Basis::chosen);
     CHECK(changed.first);  // another step has other numbers
-    const Bisection unfit = core::bisect::bisect(scenario, trace, {.chosen = {{theirs, "no.such.step"}, {"no.such.tensor", ours}}});
+    const Bisection unfit =
+        core::bisect::bisect(scenario, trace, {.chosen = {{theirs, "no.such.step"}, {"no.such.tensor", ours}}});
     CHECK(of(unfit, theirs)->ours == ours);
 }
 
