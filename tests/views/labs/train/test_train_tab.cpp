@@ -72,7 +72,7 @@ TEST_CASE("the patterns follow the cursor to another attention, and it follows t
     d.press(Key::f);
     TrainingPlan plan = brief();
     plan.layers = 3;
-    train(d, plan);
+    train_in(d, plan);
     const std::string& shown = d.state.part<TrainTabState>().attention;
     CHECK(shown == "blocks.2.attn");
     d.session.apply(command::GoTo{"blocks.1.attn.z"});
