@@ -14,6 +14,8 @@ class Textures;
 
 namespace decoderscope::window {
 
+using Clock = std::chrono::steady_clock;
+
 // What a window shows. The window calls it, on one thread; the frontend knows nothing about the window.
 class Frontend {
 public:
@@ -48,7 +50,7 @@ public:
     // The window has closed: because the user wanted it to, or because a signal ended the program.
     virtual void ended(bool by_the_person) { static_cast<void>(by_the_person); }
     // Without threads: does work that waits, between frames and until then. A frame shows what came of it.
-    virtual void advance(std::chrono::steady_clock::time_point until) { static_cast<void>(until); }
+    virtual void advance(Clock::time_point until) { static_cast<void>(until); }
     // Whether there is such work.
     [[nodiscard]] virtual bool works() const { return false; }
     // Seconds until it must be drawn again if there is no input; infinity: never.

@@ -19,8 +19,6 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::json;
-
 // A parser callback that keeps only what it needs for its checks. No object may have a duplicate key. Nesting is
 // limited, because code that reads the JSON may recurse and the stack is finite. The number of values is limited,
 // because they can take many times the text's memory.
@@ -135,8 +133,6 @@ std::optional<float> float_from_json(const nlohmann::json& json) {
 }
 
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kShort = 100;
 

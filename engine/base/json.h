@@ -27,6 +27,9 @@ extern template class detail::serializer<ordered_json>;
 
 namespace decoderscope {
 
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys
+
 // Parses JSON from outside the program. Throws Error saying what was `expected` if the text is not JSON, is nested too
 // deeply, or has a duplicate key in an object: one of the two would be lost silently.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const Sentence& expected);

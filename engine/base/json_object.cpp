@@ -6,8 +6,6 @@
 
 namespace decoderscope {
 
-using Json = nlohmann::json;
-
 JsonObject::JsonObject(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
     if (!json.is_object()) throw Error("{about}expected an object {…}", {{"about", about()}});
 }

@@ -21,8 +21,6 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::json;
-
 std::vector<Index> read_shape(const Json& json, std::uint64_t data_size) {
     if (!json.is_array() || json.size() > limits::kAxes)
         throw Error("shape: expected a list of at most {most} sizes", {{"most", limits::kAxes}});
@@ -157,8 +155,6 @@ std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string
 }
 
 namespace {
-
-using Json = nlohmann::json;
 
 // Every integer up to here is exact as a float.
 constexpr double kLargestExact = 16'777'216.0;

@@ -8,9 +8,6 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys
-
 [[noreturn]] void fail(std::size_t number, const Sentence& why) {
     throw Error("edit {number}: {why}", {{"number", number}, {"why", why}});
 }

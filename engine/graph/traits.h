@@ -87,6 +87,8 @@ struct ScaleFacts {
     bool eps_outside = false;  // added to the root, not under it
     bool unbiased = false;     // the mean is over n − 1
 
+    bool operator==(const ScaleFacts&) const = default;
+
     // The scale of a row of n numbers, from the sum of their squared distances from the centre.
     [[nodiscard]] double scale_of(double squares, double n) const {
         const double spread = squares / (unbiased ? n - 1.0 : n);

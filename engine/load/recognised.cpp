@@ -16,8 +16,6 @@ namespace decoderscope::load {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 std::vector<std::string> head_counts(Index width, Index queries_per_key, bool rope) {
     std::vector<std::string> counts;
     for (Index heads = queries_per_key; heads <= width; heads += queries_per_key)

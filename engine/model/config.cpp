@@ -17,8 +17,6 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::json;
-
 [[noreturn]] void fail(std::string_view key, const Sentence& expected, const Sentence& found) {
     throw Error("{key}: expected {expected}, found {found}", {{"key", key}, {"expected", expected}, {"found", found}});
 }

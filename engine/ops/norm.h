@@ -40,7 +40,8 @@ struct NormScale {
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
-    bool operator==(const NormScale&) const = default;
+    // Of what it computes: RMSNorm's scale is the same with a gain of 1 + weight.
+    bool operator==(const NormScale& other) const { return facts() == other.facts(); }
 
 private:
     // What (x − centre) is multiplied by in ∂scale/∂x of a row of n numbers.

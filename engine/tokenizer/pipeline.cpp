@@ -114,7 +114,6 @@ std::vector<AddedTokens::Part> AddedTokens::parts_of(std::string_view text) cons
 
 namespace {
 
-using Json = nlohmann::json;
 using IdOf = std::function<std::optional<Index>(std::string_view)>;
 
 // "special_tokens" gives the ids of a template's name: often one.

@@ -12,8 +12,6 @@ namespace decoderscope::tokenizer {
 
 namespace {
 
-using Json = nlohmann::json;
-
 // The value of a key; null if absent.
 const Json& at(const Json& object, const char* key) {
     static const Json none;

@@ -11,7 +11,6 @@ namespace decoderscope::trace::sources {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr int kDeepest = 90;

@@ -13,7 +13,6 @@ namespace decoderscope::trace::sources {
 
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr Index kMostRanks = 100'000;

@@ -59,8 +59,6 @@ Tensor stored_tensor(const Bytes& bytes, std::string_view dtype, const std::vect
 
 namespace {
 
-using Json = nlohmann::json;
-
 // The header's text. A file cut within its header holds nothing that could be opened.
 std::string_view header_of(const std::string& path, const MappedFile& file) {
     std::uint64_t size = 0;

@@ -141,7 +141,7 @@ std::vector<Wrong> wrong_recordings() {
         opened("HERE/a.json: no outputs; expected what polygraphy run --save-outputs writes", "a.json",
                R"({"polygraphy": 1, "a": {}})"),
         opened("HERE/a.json: lst: expected [[runner, [results]]]", "a.json", R"({"polygraphy": 1, "lst": [[]]})"),
-        opened("HERE/a.json: a: expected base64", "a.json",
+        opened("HERE/a.json: a: expected Base64", "a.json",
                R"({"polygraphy": 1, "outputs": {"a": {"values": {"array": "!!"}}}})"),
         opened("HERE/a.json: module_path: missing", "a.json", R"({"tree": {"module_path": "M"}})"),
         opened("HERE/a.json: no full tensors; expected a dump of model_addition_debugger_context(model, debug_path=…, "

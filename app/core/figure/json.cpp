@@ -13,27 +13,27 @@ namespace decoderscope::core {
 namespace {
 
 // JSON that keeps keys in the order they are set in, and numbers as floats: 0.1 stays 0.1.
-using Json =
+using FloatJson =
     nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
 
-Json json_number(float value) {
+FloatJson json_number(float value) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
     return value;
 }
 
-Json causes(std::uint8_t hidden) {
-    Json list = Json::array();
+FloatJson causes(std::uint8_t hidden) {
+    FloatJson list = FloatJson::array();
     for (const std::string_view cause : mask_causes(hidden)) list.push_back(cause);
     return list;
 }
 
 // [row][column] of what `of` returns for each element.
 template <class T, class Function>
-Json matrix(const Heatmap& heatmap, const std::vector<T>& elements, Function of) {
-    Json rows = Json::array();
+FloatJson matrix(const Heatmap& heatmap, const std::vector<T>& elements, Function of) {
+    FloatJson rows = FloatJson::array();
     for (Index row = 0; row < heatmap.rows; ++row) {
-        Json line = Json::array();
+        FloatJson line = FloatJson::array();
         for (Index column = 0; column < heatmap.columns; ++column) {
             line.push_back(of(elements[static_cast<std::size_t>(row * heatmap.columns + column)]));
         }
@@ -42,14 +42,14 @@ Json matrix(const Heatmap& heatmap, const std::vector<T>& elements, Function of)
     return rows;
 }
 
-Json labels(const std::vector<std::string>& texts) {
-    Json list = Json::array();
+FloatJson labels(const std::vector<std::string>& texts) {
+    FloatJson list = FloatJson::array();
     for (const std::string& text : texts) list.push_back(valid_utf8(text));
     return list;
 }
 
-Json object_of(const Heatmap& heatmap) {
-    Json object;
+FloatJson object_of(const Heatmap& heatmap) {
+    FloatJson object;
     object["tensor"] = valid_utf8(heatmap.title);
     object["subtitle"] = valid_utf8(heatmap.subtitle);
     object["row_axis"] = valid_utf8(heatmap.row_axis);
@@ -57,7 +57,7 @@ Json object_of(const Heatmap& heatmap) {
     object["rows"] = labels(heatmap.row_labels);
     object["columns"] = labels(heatmap.column_labels);
     object["scale"] = heatmap.scale == Scale::sequential ? "sequential" : "diverging";
-    object["range"] = Json::array({json_number(heatmap.range.low), json_number(heatmap.range.high)});
+    object["range"] = FloatJson::array({json_number(heatmap.range.low), json_number(heatmap.range.high)});
     object["values"] = matrix(heatmap, heatmap.values, json_number);
     const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), [](auto cell) { return cell != 0; });
     if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
@@ -67,14 +67,14 @@ Json object_of(const Heatmap& heatmap) {
 }
 
 // A list of lists gets one line per inner list, anything else one line.
-void write_value(std::ostream& out, const Json& value) {
+void write_value(std::ostream& out, const FloatJson& value) {
     const bool is_matrix = value.is_array() && !value.empty() && value.front().is_array();
     if (!is_matrix) {
         out << value.dump();
         return;
     }
     const char* before = "[\n    ";
-    for (const Json& row : value) {
+    for (const FloatJson& row : value) {
         out << before << row.dump();
         before = ",\n    ";
     }
@@ -82,23 +82,23 @@ void write_value(std::ostream& out, const Json& value) {
 }
 
 // An object with one line per key.
-void write_object(std::ostream& out, const Json& object) {
+void write_object(std::ostream& out, const FloatJson& object) {
     const char* before = "{\n  ";
     for (const auto& [key, value] : object.items()) {
-        out << before << Json(key).dump() << ": ";
+        out << before << FloatJson(key).dump() << ": ";
         write_value(out, value);
         before = ",\n  ";
     }
     out << "\n}";
 }
 
-Json curve_of(const ChartCurve& curve) {
-    Json object;
+FloatJson curve_of(const ChartCurve& curve) {
+    FloatJson object;
     object["run"] = curve.run;
     object["curve"] = curve.curve.name;
-    object["steps"] = Json::array();
-    object["depths"] = Json::array();
-    object["values"] = Json::array();
+    object["steps"] = FloatJson::array();
+    object["depths"] = FloatJson::array();
+    object["values"] = FloatJson::array();
     for (const DepthPoint& point : curve.curve.points) {
         object["steps"].push_back(point.step);
         object["depths"].push_back(json_number(static_cast<float>(point.depth)));
@@ -107,13 +107,13 @@ Json curve_of(const ChartCurve& curve) {
     return object;
 }
 
-Json chart_of(const Chart& chart) {
-    Json object;
+FloatJson chart_of(const Chart& chart) {
+    FloatJson object;
     object["chart"] = chart.name;
     object["title"] = chart.title;
     object["measure"] = chart.caption;
     object["blocks"] = chart.blocks;
-    object["curves"] = Json::array();
+    object["curves"] = FloatJson::array();
     for (const ChartCurve& curve : chart.curves) object["curves"].push_back(curve_of(curve));
     return object;
 }
@@ -135,14 +135,14 @@ void write_json(std::ostream& out, const Heatmap& heatmap) {
 
 void write_json(std::ostream& out, const Exhibit& exhibit) {
     if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
-        Json object = object_of(exhibit.panels.front().heatmap());
+        FloatJson object = object_of(exhibit.panels.front().heatmap());
         if (!exhibit.caption.empty()) object["caption"] = valid_utf8(exhibit.caption);
         write_object(out, object);
         out << "\n";
         return;
     }
-    out << "{\"title\": " << Json(valid_utf8(exhibit.title)).dump()
-        << ",\n\"caption\": " << Json(valid_utf8(exhibit.caption)).dump();
+    out << "{\"title\": " << FloatJson(valid_utf8(exhibit.title)).dump()
+        << ",\n\"caption\": " << FloatJson(valid_utf8(exhibit.caption)).dump();
     const char* before = ",\n\"heatmaps\": [\n";
     for (const Panel& panel : exhibit.panels) {
         out << before;

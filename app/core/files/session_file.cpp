@@ -51,8 +51,6 @@ std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now)
 namespace {
 
 namespace fs = std::filesystem;
-using OrderedJson = nlohmann::ordered_json;
-
 // A path next to or below the session is relative, so that both can be moved together.
 std::string written_path(const std::string& path, const fs::path& folder) {
     if (folder.empty()) return path;

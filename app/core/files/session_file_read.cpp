@@ -16,8 +16,6 @@ namespace decoderscope::core::files {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
 // Limits, so that a file can't ask for more than any session needs.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostAxes = 8;

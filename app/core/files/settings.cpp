@@ -59,8 +59,6 @@ std::string config_folder() {
 namespace {
 
 namespace fs = std::filesystem;
-using OrderedJson = nlohmann::ordered_json;
-
 bool flag(const OrderedJson& json, const char* key, bool otherwise) {
     const auto found = json.find(key);
     return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;

@@ -10,8 +10,6 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
-using Kind = Expression::Kind;
-
 constexpr int kDeepestNames = 40;
 constexpr double kMostRepeats = 4096;
 
@@ -73,7 +71,7 @@ Value part_of(const Axes& axes, const Values& values, const Expression& e, const
         const Axis& along = axes[i];
         const Expression& at = *e.parts[i + 1];
         std::vector<Index> next;
-        if (at.kind == Kind::whole) {
+        if (at.kind == Expression::Kind::whole) {
             left.push_back(along);
             for (const Index offset : offsets)
                 for (Index k = 0; k < along.size; ++k) next.push_back(offset * along.size + k);
@@ -96,9 +94,10 @@ Value index_of_tensor(const std::string& name, const Expression& e, const Scope&
 // A tensor's part is read without copying the whole.
 Value evaluate_index(const Expression& e, const Scope& scope) {
     const Expression& base = *e.parts[0];
-    if (base.kind == Kind::name && !scope.variables.contains(base.text)) {
+    if (base.kind == Expression::Kind::name && !scope.variables.contains(base.text)) {
         if (const ExpressionRef let = let_of(scope, base.text)) {
-            if (let->kind == Kind::name && !let_of(scope, let->text)) return index_of_tensor(let->text, e, scope);
+            if (let->kind == Expression::Kind::name && !let_of(scope, let->text))
+                return index_of_tensor(let->text, e, scope);
         } else {
             return index_of_tensor(base.text, e, scope);
         }
@@ -160,7 +159,7 @@ Value evaluate_unary(const Expression& e, const Scope& scope) {
 
 // The vector of parts[2] for parts[0] = 0, 1, … below parts[1].
 Value each(const Expression& e, const Scope& scope) {
-    if (e.parts[0]->kind != Kind::name) throw Error("each(NAME, COUNT, EXPRESSION): expected a name first");
+    if (e.parts[0]->kind != Expression::Kind::name) throw Error("each(NAME, COUNT, EXPRESSION): expected a name first");
     const double count = number_of(evaluate(*e.parts[1], scope));
     if (!(count >= 0 && count <= kMostRepeats))
         throw Error("each: {count} times, expected from 0 to {most}",
@@ -244,21 +243,21 @@ Value evaluate_call(const Expression& e, const Scope& scope) {
 
 Value evaluate(const Expression& e, const Scope& scope) {
     switch (e.kind) {
-        case Kind::number:
+        case Expression::Kind::number:
             return single(e.number);
-        case Kind::text:
+        case Expression::Kind::text:
             return e.text;
-        case Kind::name:
+        case Expression::Kind::name:
             return evaluate_name(e, scope);
-        case Kind::index:
+        case Expression::Kind::index:
             return evaluate_index(e, scope);
-        case Kind::unary:
+        case Expression::Kind::unary:
             return evaluate_unary(e, scope);
-        case Kind::binary:
+        case Expression::Kind::binary:
             return evaluate_binary(e, scope);
-        case Kind::call:
+        case Expression::Kind::call:
             return evaluate_call(e, scope);
-        case Kind::whole:
+        case Expression::Kind::whole:
             break;
     }
     throw Error(": stands for a whole axis; expected it between brackets");

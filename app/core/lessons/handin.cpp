@@ -16,8 +16,6 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::string_view kFormat = "decoderscope-handin";
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kMostHandinBytes = std::size_t{64} << 20;

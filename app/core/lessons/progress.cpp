@@ -15,8 +15,6 @@ namespace decoderscope::core::lessons {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
 constexpr std::size_t kMostProgressBytes = std::size_t{64} << 20;
 constexpr std::array kKinds = {"choice", "number", "point", "run", "bug"};
 

@@ -11,7 +11,7 @@ namespace decoderscope::core {
 
 namespace {
 
-using Numbers = std::vector<std::size_t>;
+using EditNumbers = std::vector<std::size_t>;
 
 // What the cells of a stroke have in common, and the factor of heads that were switched together.
 using Kind = std::tuple<std::size_t, std::string, std::optional<Index>, std::optional<Index>, float>;
@@ -31,7 +31,7 @@ EditGroup alone(const std::vector<Edit>& edits, std::size_t number) {
     return {Sentence::verbatim(describe(edits[number])), {number}};
 }
 
-void add_alone(const std::vector<Edit>& edits, const Numbers& numbers, std::vector<EditGroup>& groups) {
+void add_alone(const std::vector<Edit>& edits, const EditNumbers& numbers, std::vector<EditGroup>& groups) {
     for (const std::size_t number : numbers) groups.push_back(alone(edits, number));
 }
 
@@ -48,9 +48,9 @@ Sentence place_of(const MaskEdit& edit) {
 }
 
 // The cells with the same query, or the same key, in the order of the first of each.
-std::vector<Numbers> lines(const std::vector<Edit>& edits, const Numbers& numbers,
-                           std::optional<Index> MaskEdit::*along) {
-    std::vector<Numbers> found;
+std::vector<EditNumbers> lines(const std::vector<Edit>& edits, const EditNumbers& numbers,
+                               std::optional<Index> MaskEdit::*along) {
+    std::vector<EditNumbers> found;
     std::map<Index, std::size_t> line_of;
     for (const std::size_t number : numbers) {
         const auto [line, is_new] = line_of.emplace(*(mask_at(edits, number).*along), found.size());
@@ -60,7 +60,7 @@ std::vector<Numbers> lines(const std::vector<Edit>& edits, const Numbers& number
     return found;
 }
 
-EditGroup line_group(const std::vector<Edit>& edits, const Numbers& numbers, bool row) {
+EditGroup line_group(const std::vector<Edit>& edits, const EditNumbers& numbers, bool row) {
     if (numbers.size() == 1) return alone(edits, numbers.front());
     const MaskEdit& first = mask_at(edits, numbers.front());
     const Arguments arguments = {
@@ -79,7 +79,7 @@ EditGroup line_group(const std::vector<Edit>& edits, const Numbers& numbers, boo
             numbers};
 }
 
-EditGroup area_group(const std::vector<Edit>& edits, const Numbers& numbers) {
+EditGroup area_group(const std::vector<Edit>& edits, const EditNumbers& numbers) {
     Index top = *mask_at(edits, numbers.front()).query, bottom = top;
     for (const std::size_t number : numbers) {
         const Index query = *mask_at(edits, number).query;
@@ -102,21 +102,21 @@ EditGroup area_group(const std::vector<Edit>& edits, const Numbers& numbers) {
 }
 
 // Whole lines if there are few of them; else all cells as one area, as a band is.
-void add_mask_groups(const std::vector<Edit>& edits, const Numbers& numbers, std::vector<EditGroup>& groups) {
+void add_mask_groups(const std::vector<Edit>& edits, const EditNumbers& numbers, std::vector<EditGroup>& groups) {
     constexpr std::size_t kFewLines = 3;
-    const std::vector<Numbers> rows = lines(edits, numbers, &MaskEdit::query),
-                               columns = lines(edits, numbers, &MaskEdit::key);
+    const std::vector<EditNumbers> rows = lines(edits, numbers, &MaskEdit::query),
+                                   columns = lines(edits, numbers, &MaskEdit::key);
     const bool by_row = rows.size() <= columns.size();
-    const std::vector<Numbers>& fewer = by_row ? rows : columns;
+    const std::vector<EditNumbers>& fewer = by_row ? rows : columns;
     if (fewer.size() <= kFewLines)
-        for (const Numbers& line : fewer) groups.push_back(line_group(edits, line, by_row));
+        for (const EditNumbers& line : fewer) groups.push_back(line_group(edits, line, by_row));
     else
         groups.push_back(area_group(edits, numbers));
 }
 
 // ---- heads and cells
 
-void add_head_group(const std::vector<Edit>& edits, const Numbers& numbers, std::vector<EditGroup>& groups) {
+void add_head_group(const std::vector<Edit>& edits, const EditNumbers& numbers, std::vector<EditGroup>& groups) {
     if (numbers.size() == 1) return add_alone(edits, numbers, groups);
     std::string heads;
     for (const std::size_t number : numbers)
@@ -129,7 +129,7 @@ void add_head_group(const std::vector<Edit>& edits, const Numbers& numbers, std:
                       numbers});
 }
 
-void add_cell_group(const std::vector<Edit>& edits, const Numbers& numbers, std::vector<EditGroup>& groups) {
+void add_cell_group(const std::vector<Edit>& edits, const EditNumbers& numbers, std::vector<EditGroup>& groups) {
     constexpr std::size_t kFew = 3;
     if (numbers.size() <= kFew) return add_alone(edits, numbers, groups);
     groups.push_back({message_n("{tensor}: {count} number typed over", "{tensor}: {count} numbers typed over",
@@ -140,7 +140,7 @@ void add_cell_group(const std::vector<Edit>& edits, const Numbers& numbers, std:
 }  // namespace
 
 std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits) {
-    std::vector<Numbers> alike;
+    std::vector<EditNumbers> alike;
     std::map<Kind, std::size_t> seen;
     for (std::size_t number = 0; number < edits.size(); ++number) {
         const std::optional<Kind> kind = kind_of(edits[number]);
@@ -149,7 +149,7 @@ std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits) {
         (is_new ? alike.back() : alike[place->second]).push_back(number);
     }
     std::vector<EditGroup> groups;
-    for (const Numbers& numbers : alike) {
+    for (const EditNumbers& numbers : alike) {
         const Edit& first = edits[numbers.front()];
         if (!kind_of(first))
             add_alone(edits, numbers, groups);

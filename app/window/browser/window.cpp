@@ -23,8 +23,6 @@
 namespace decoderscope::window {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double frame_seconds = 1.0 / 60.0;
 // What a page works between frames at a time, and how often it shows what came of it.
 constexpr std::chrono::milliseconds share_of_a_turn{12};

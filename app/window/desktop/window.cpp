@@ -19,8 +19,6 @@
 namespace decoderscope::window {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double frame_seconds = 1.0 / 60.0;
 // ImGui needs a frame or two until the layout has settled: after an input, and after a result that was waited for.
 constexpr int frames_to_settle = 3;

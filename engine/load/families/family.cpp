@@ -52,7 +52,7 @@ ModelFamily read_family(std::string_view config_json) {
     family.model_type = type->get<std::string>();
     const auto reader = std::ranges::find(kFamilies, family.model_type, [](const auto& known) { return known.first; });
     if (reader == kFamilies.end()) refuse(family.model_type);
-    FamilyKeys keys{Json(parsed)};
+    FamilyKeys keys{OrderedJson(parsed)};
     Reading reading = {keys, family};
     reader->second(reading);
     const Index width = reading.config["d_model"].get<Index>();

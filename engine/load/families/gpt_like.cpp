@@ -32,13 +32,13 @@ constexpr const char* kKinds = "global, local";  // not a message: the key's wor
 std::vector<std::string> attention_layers(FamilyKeys& keys, Index layers) {
     std::vector<std::string> kinds = keys.list("attention_layers"), repeated;
     const Sentence expected = message("lists of global and local, each with how often it is repeated");
-    const Json types = keys.value("attention_types");
+    const OrderedJson types = keys.value("attention_types");
     if (!types.is_null() && !types.is_array()) keys.fail("attention_types", expected);
-    for (const Json& type : types) {
+    for (const OrderedJson& type : types) {
         if (!type.is_array() || type.size() != 2 || !type[0].is_array() || !type[1].is_number_unsigned())
             keys.fail("attention_types", expected);
         for (Index i = 0; i < type[1].get<Index>() && static_cast<Index>(repeated.size()) <= layers; ++i)
-            for (const Json& kind : type[0]) {
+            for (const OrderedJson& kind : type[0]) {
                 if (kind != "global" && kind != "local") keys.fail("attention_types", expected);
                 repeated.push_back(kind.get<std::string>());
             }

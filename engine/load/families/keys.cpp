@@ -12,10 +12,10 @@ namespace decoderscope::load::families {
 
 namespace {
 
-Sentence text_of(const Json& value) {
+Sentence text_of(const OrderedJson& value) {
     if (value.is_object()) return message("an object");
     if (value.is_array()) return message("a list");
-    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
     return Sentence::verbatim(text.size() <= 60 ? text : text.substr(0, 57) + "…");
 }
 
@@ -38,8 +38,8 @@ std::string FamilyKeys::path(std::string_view name) const {
     return (inside_.empty() ? std::string() : inside_ + ".") + std::string(name);
 }
 
-Json FamilyKeys::value(const KeyNames& names) {
-    Json found;
+OrderedJson FamilyKeys::value(const KeyNames& names) {
+    OrderedJson found;
     const char* under = nullptr;
     for (const char* name : names.all()) {
         const auto at = json_.find(name);
@@ -73,7 +73,7 @@ bool FamilyKeys::is_null(const char* name) const {
 }
 
 Index FamilyKeys::size(const KeyNames& names) {
-    const Json found = value(names);
+    const OrderedJson found = value(names);
     const double size = found.is_number() ? found.get<double>() : 0.0;
     if (!found.is_number_integer() || size < 1.0 || size > static_cast<double>(limits::kSize))
         fail(names, message("a positive integer"));
@@ -83,7 +83,7 @@ Index FamilyKeys::size(const KeyNames& names) {
 Index FamilyKeys::size(const KeyNames& names, Index otherwise) { return has(names) ? size(names) : otherwise; }
 
 double FamilyKeys::number(const KeyNames& names, double otherwise) {
-    const Json found = value(names);
+    const OrderedJson found = value(names);
     if (found.is_null()) return otherwise;
     if (!found.is_number() || !std::isfinite(found.get<double>())) fail(names, message("a number"));
     return found.get<double>();
@@ -96,14 +96,14 @@ double FamilyKeys::positive(const KeyNames& names, double otherwise) {
 }
 
 bool FamilyKeys::flag(const KeyNames& names, bool otherwise) {
-    const Json found = value(names);
+    const OrderedJson found = value(names);
     if (found.is_null()) return otherwise;
     if (!found.is_boolean()) fail(names, message("true or false"));
     return found.get<bool>();
 }
 
 std::string FamilyKeys::word(const KeyNames& names, const std::string& otherwise) {
-    const Json found = value(names);
+    const OrderedJson found = value(names);
     if (found.is_null()) return otherwise;
     if (!found.is_string()) fail(names, message("a word"));
     return found.get<std::string>();
@@ -120,11 +120,11 @@ std::string FamilyKeys::activation(const KeyNames& names, const std::string& oth
 }
 
 std::vector<std::string> FamilyKeys::list(const KeyNames& names) {
-    const Json found = value(names);
+    const OrderedJson found = value(names);
     std::vector<std::string> words;
     if (found.is_null()) return words;
     if (!found.is_array()) fail(names, message("a list of words"));
-    for (const Json& word : found) {
+    for (const OrderedJson& word : found) {
         if (!word.is_string()) fail(names, message("a list of words"));
         words.push_back(word.get<std::string>());
     }
@@ -132,14 +132,14 @@ std::vector<std::string> FamilyKeys::list(const KeyNames& names) {
 }
 
 FamilyKeys FamilyKeys::object(const KeyNames& names) {
-    Json found = value(names);
-    if (found.is_null()) found = Json::object();
+    OrderedJson found = value(names);
+    if (found.is_null()) found = OrderedJson::object();
     if (!found.is_object()) fail(names, message("an object"));
     return FamilyKeys(std::move(found), path(names.first()));
 }
 
-void FamilyKeys::expect(const KeyNames& names, const Json& usual, const Sentence& why) {
-    const Json found = value(names);
+void FamilyKeys::expect(const KeyNames& names, const OrderedJson& usual, const Sentence& why) {
+    const OrderedJson found = value(names);
     if (found.is_null() || found == usual) return;
     throw Error("{key}: {found}, expected {usual}: {why}",
                 {{"key", path(names.first())}, {"found", text_of(found)}, {"usual", text_of(usual)}, {"why", why}});

@@ -1,9 +1,8 @@
 #pragma once
 
+#include "engine/base/json.h"
 #include "engine/base/message.h"
 #include "engine/tensor/tensor.h"
-
-#include <nlohmann/json.hpp>
 
 #include <initializer_list>
 #include <set>
@@ -12,8 +11,6 @@
 #include <vector>
 
 namespace decoderscope::load::families {
-
-using Json = nlohmann::ordered_json;
 
 // A key, or several names of the same.
 class KeyNames {
@@ -32,7 +29,8 @@ private:
 class FamilyKeys {
 public:
     // `inside` is the key of an object within the configuration.
-    explicit FamilyKeys(Json json, std::string inside = {}) : json_(std::move(json)), inside_(std::move(inside)) {}
+    explicit FamilyKeys(OrderedJson json, std::string inside = {})
+        : json_(std::move(json)), inside_(std::move(inside)) {}
 
     [[nodiscard]] bool has(const KeyNames& names);
     // Whether it says null, which may mean something else than leaving the key out.
@@ -49,10 +47,10 @@ public:
     [[nodiscard]] std::vector<std::string> list(const KeyNames& names);
     [[nodiscard]] FamilyKeys object(const KeyNames& names);
     // The value as it is; null if there is none.
-    [[nodiscard]] Json value(const KeyNames& names);
+    [[nodiscard]] OrderedJson value(const KeyNames& names);
 
     // Another value than the usual one would need `why`.
-    void expect(const KeyNames& names, const Json& usual, const Sentence& why);
+    void expect(const KeyNames& names, const OrderedJson& usual, const Sentence& why);
     // Keys that this family has and that don't change the numbers.
     void ignore(std::initializer_list<const char*> names);
     // Refuses every key that wasn't read and isn't known to be irrelevant for all families.
@@ -63,7 +61,7 @@ public:
 private:
     [[nodiscard]] std::string path(std::string_view name) const;
 
-    Json json_;
+    OrderedJson json_;
     std::string inside_;
     std::set<std::string, std::less<>> read_;
 };

@@ -32,7 +32,7 @@ void Reading::causal_lm(bool tied) {
     config["tie_word_embeddings"] = keys.flag("tie_word_embeddings", tied);
     keys.expect("add_cross_attention", false, message("cross-attention of this family is not read"));
     keys.expect("chunk_size_feed_forward", 0, message("the MLP is not computed in chunks"));
-    keys.expect("pruned_heads", Json::object(), message("heads that were taken out are not read"));
+    keys.expect("pruned_heads", OrderedJson::object(), message("heads that were taken out are not read"));
 }
 
 void biases(Reading& reading, const Biases& biases) {
@@ -53,7 +53,7 @@ namespace {
 
 // The object that says how RoPE is scaled; `beside` is the rope_theta beside it.
 void scaling(Reading& reading, FamilyKeys object, const std::string& model_type) {
-    Json& config = reading.config;
+    OrderedJson& config = reading.config;
     const std::string kind = object.word({"rope_type", "type"}, "default");
     if (kind == "linear") {
         config["rope_scaling"] = "linear";
@@ -77,7 +77,7 @@ void scaling(Reading& reading, FamilyKeys object, const std::string& model_type)
 
 void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta, const KeyNames& part) {
     FamilyKeys& keys = reading.keys;
-    Json& config = reading.config;
+    OrderedJson& config = reading.config;
     config["positional_encoding"] = "rope";
     if (const Index positions = keys.size("max_position_embeddings", 0); positions > 0)
         config["max_positions"] = positions;
@@ -100,7 +100,7 @@ void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta,
 }
 
 void head_dim(Reading& reading, Index otherwise) {
-    Json& config = reading.config;
+    OrderedJson& config = reading.config;
     const Index usual = config["d_model"].get<Index>() / config["nhead"].get<Index>();
     const Index width = reading.keys.size("head_dim", otherwise > 0 ? otherwise : usual);
     const bool uneven = config["d_model"].get<Index>() % config["nhead"].get<Index>() != 0;
@@ -112,7 +112,7 @@ void sliding_window(Reading& reading, Index window, const std::function<bool(Ind
     const Index layers = reading.layers();
     if (!types.empty() && static_cast<Index>(types.size()) != layers)
         reading.keys.fail("layer_types", message("one for each of the {count} blocks", {{"count", layers}}));
-    Json sliding = Json::array();
+    OrderedJson sliding = OrderedJson::array();
     for (Index layer = 0; layer < layers; ++layer) {
         bool here = window > 0 && slides(layer);
         if (!types.empty()) {

@@ -46,7 +46,7 @@ void read_t5(Reading& reading);
 struct Reading {
     FamilyKeys& keys;
     ModelFamily& family;
-    Json config = {{"model_type", "decoderscope"}};
+    OrderedJson config = {{"model_type", "decoderscope"}};
     KeyNames names_of_heads = "nhead";  // what the family calls it
 
     [[nodiscard]] Index layers() const { return config.at("num_layers").get<Index>(); }

@@ -125,9 +125,10 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
     return {as(three[0], "gate_proj"), as(three[1], "up_proj"), std::move(last)};
 }
 
-// Two, of which the first is gate and up in one.
+// Two, of which the first is gate and up in one. None stay none.
 std::vector<Assigned> with_fused_gate(const std::vector<Assigned>& two, const std::vector<Candidate>& candidates,
                                       Context& context) {
+    if (two.empty()) return two;
     const Module& up = two[0].module;
     const Module& down = two[1].module;
     const Index high = up.columns() == context.width ? up.rows() : up.columns();

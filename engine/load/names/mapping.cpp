@@ -12,8 +12,6 @@ namespace decoderscope::load::names {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 struct Word {
     How how;
     std::string_view text;

@@ -95,7 +95,7 @@ void use(Rgba color) { canvas_color(color.r, color.g, color.b, color.a / 255.0);
 
 constexpr int butt = 0, round_end = 1, square = 2;
 
-struct Pen {
+struct CanvasPen {
     void operator()(const figure::FilledRectangle& rectangle) const {
         use(rectangle.fill);
         canvas_fill_box(rectangle.box.x, rectangle.box.y, rectangle.box.width, rectangle.box.height);
@@ -168,7 +168,7 @@ void write_png(std::ostream& out, const Figure& figure, double scale) {
     std::vector<Rgba> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     {
         const Canvas canvas(width, height, scale);
-        const Pen pen;
+        const CanvasPen pen;
         pen(figure::FilledRectangle{{0, 0, figure.width + 1, figure.height + 1}, figure.background});
         for (const figure::Primitive& primitive : figure.primitives) std::visit(pen, primitive);
         canvas_pixels(reinterpret_cast<std::uint8_t*>(pixels.data()), width, height);

@@ -11,8 +11,6 @@ namespace decoderscope::core::bisect {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string measure(double value) {
     if (!std::isfinite(value)) return "∞";
     char text[32];
@@ -20,7 +18,9 @@ std::string measure(double value) {
     return text;
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(value > 0.0 ? "inf" : "nan"); }
+OrderedJson number(double value) {
+    return std::isfinite(value) ? OrderedJson(value) : OrderedJson(value > 0.0 ? "inf" : "nan");
+}
 
 const char* basis_word(trace::Basis basis) {
     switch (basis) {
@@ -54,31 +54,31 @@ Phrase basis_phrase(trace::Basis basis) {
     return Phrase("");
 }
 
-Json json_of(const Cause& cause) {
-    Json json = {{"name", cause.name},
-                 {"cause", cause.sentence.english()},
-                 {"explains", cause.explains},
-                 {"remains", number(cause.remains)}};
-    json["next"] = cause.next.empty() ? Json() : Json(cause.next);
+OrderedJson json_of(const Cause& cause) {
+    OrderedJson json = {{"name", cause.name},
+                        {"cause", cause.sentence.english()},
+                        {"explains", cause.explains},
+                        {"remains", number(cause.remains)}};
+    json["next"] = cause.next.empty() ? OrderedJson() : OrderedJson(cause.next);
     if (cause.harmless) json["harmless"] = true;
     return json;
 }
 
-Json causes_json(const std::vector<Cause>& causes) {
-    Json list = Json::array();
+OrderedJson causes_json(const std::vector<Cause>& causes) {
+    OrderedJson list = OrderedJson::array();
     for (const Cause& cause : causes) list.push_back(json_of(cause));
     return list;
 }
 
-Json matches_json(const Bisection& bisection) {
-    Json list = Json::array();
+OrderedJson matches_json(const Bisection& bisection) {
+    OrderedJson list = OrderedJson::array();
     for (const TensorCheck& check : bisection.checks) {
         if (!check.is_computed) continue;
-        Json entry = {{"ours", check.ours},
-                      {"theirs", check.theirs},
-                      {"by", basis_word(check.match.basis)},
-                      {"relative", number(check.relative)},
-                      {"differs", check.differs}};
+        OrderedJson entry = {{"ours", check.ours},
+                             {"theirs", check.theirs},
+                             {"by", basis_word(check.match.basis)},
+                             {"relative", number(check.relative)},
+                             {"differs", check.differs}};
         if (check.harmless) entry["harmless"] = true;
         if (check.factor != 1.0) entry["factor"] = check.factor;
         list.push_back(std::move(entry));
@@ -204,12 +204,12 @@ std::string bisection_text(const Bisection& bisection) {
 }
 
 std::string bisection_json(const Bisection& bisection) {
-    Json json;
+    OrderedJson json;
     const TensorCheck* check = bisection.first ? &bisection.checks[*bisection.first] : nullptr;
-    json["first"] = check == nullptr ? Json() : Json(check->ours);
-    json["theirs"] = check == nullptr ? Json() : Json(check->theirs);
+    json["first"] = check == nullptr ? OrderedJson() : OrderedJson(check->ours);
+    json["theirs"] = check == nullptr ? OrderedJson() : OrderedJson(check->theirs);
     json["largest"] = number(check == nullptr ? bisection.largest : check->largest);
-    json["cell"] = check == nullptr ? Json::array() : Json(check->cell);
+    json["cell"] = check == nullptr ? OrderedJson::array() : OrderedJson(check->cell);
     json["agreed_before"] = bisection.agreed_before;
     json["unmatched"] = bisection.unmatched;
     json["tolerance"] = bisection.tolerance;
@@ -219,14 +219,15 @@ std::string bisection_json(const Bisection& bisection) {
         json["made_from"] = bisection.cell.made_from;
         json["causes"] = causes_json(bisection.causes);
         json["further"] = causes_json(bisection.further);
-        Json isolated = Json::array();
+        OrderedJson isolated = OrderedJson::array();
         for (const IsolatedBlock& block : bisection.isolated)
-            isolated.push_back({{"block", block.block}, {"first", block.differs ? Json(*block.differs) : Json()}});
+            isolated.push_back(
+                {{"block", block.block}, {"first", block.differs ? OrderedJson(*block.differs) : OrderedJson()}});
         json["isolated"] = std::move(isolated);
         json["explained"] = {{"ours", bisection.cell.ours}, {"theirs", bisection.cell.theirs}};
     }
     json["matches"] = matches_json(bisection);
-    Json remarks = Json::array();
+    OrderedJson remarks = OrderedJson::array();
     for (const Sentence& remark : bisection.remarks) remarks.push_back(remark.english());
     json["remarks"] = std::move(remarks);
     return json.dump(1) + "\n";

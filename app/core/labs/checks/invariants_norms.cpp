@@ -1,6 +1,7 @@
 #include "app/core/labs/checks/invariants.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/message.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,17 +15,15 @@ constexpr double kAllowedOfNorms = 1e-5;
 // The largest relative error of a number rounded to float.
 constexpr double kRounding = 1.2e-7;
 
-using Row = std::span<const float>;
-
 // A norm: what it read, what it divided by, and what came out.
 struct Norm {
     const Step& step;        // …normalized
     const Step& scale_step;  // ….scale
     bool centred;            // LayerNorm subtracts the mean
     ScaleFacts facts;
-    Row x, scale, out;  // [batch, pos, d_model], [batch, pos, 1], [batch, pos, d_model]
-    Row weight, shift;  // [d_model]; shift may be empty
-    float gain_offset;  // added to the weight
+    row::In x, scale, out;  // [batch, pos, d_model], [batch, pos, 1], [batch, pos, d_model]
+    row::In weight, shift;  // [d_model]; shift may be empty
+    float gain_offset;      // added to the weight
 
     [[nodiscard]] double gain(std::size_t d) const { return static_cast<double>(gain_offset + weight[d]); }
     // The variance about the mean (or the mean square) that the scale is computed from, of the row divided by it.
@@ -36,7 +35,7 @@ struct Norm {
     }
 
     [[nodiscard]] std::size_t width() const { return weight.size(); }
-    [[nodiscard]] Row row(Row of, std::size_t number) const { return of.subspan(number * width(), width()); }
+    [[nodiscard]] row::In row(row::In of, std::size_t number) const { return of.subspan(number * width(), width()); }
 };
 
 struct Moments {
@@ -77,7 +76,7 @@ double off_scale(const Norm& norm, std::size_t row, const Moments& of_x) {
 // magnifies the output's rounding error: that much is allowed. Where the gain is 0, nothing can be recovered, and the
 // expected value, computed from x, is used instead.
 Measured measure_row(const Norm& norm, std::size_t number) {
-    const Row x = norm.row(norm.x, number), out = norm.row(norm.out, number);
+    const row::In x = norm.row(norm.x, number), out = norm.row(norm.out, number);
     const auto scale = static_cast<double>(norm.scale[number]);
     const Moments of_x = moments_of(x, norm.centred);
     Measured measured;
@@ -109,7 +108,7 @@ Measured measure_row(const Norm& norm, std::size_t number) {
     return measured;
 }
 
-bool all_finite(Row row) {
+bool all_finite(row::In row) {
     return std::ranges::all_of(row, [](float value) { return std::isfinite(value); });
 }
 
@@ -195,16 +194,17 @@ Resumable<Invariant> measure_norms(const Run& run) {
         const std::optional<ScaleFacts> scale =
             scale_step == nullptr ? std::nullopt : scale_step->operation.traits().scale;
         if (!scale) continue;
-        const Norm norm = {step,
-                           *scale_step,
-                           facts->centred,
-                           *scale,
-                           read_x(run.operand(step, OperandRole::input)),
-                           read_scale(run.value(scale_step->id)),
-                           read_out(run.value(step.id)),
-                           run.operand(step, OperandRole::gain).values(),
-                           step.operand(OperandRole::shift) ? run.operand(step, OperandRole::shift).values() : Row(),
-                           facts->gain_offset};
+        const Norm norm = {
+            step,
+            *scale_step,
+            facts->centred,
+            *scale,
+            read_x(run.operand(step, OperandRole::input)),
+            read_scale(run.value(scale_step->id)),
+            read_out(run.value(step.id)),
+            run.operand(step, OperandRole::gain).values(),
+            step.operand(OperandRole::shift) ? run.operand(step, OperandRole::shift).values() : row::In(),
+            facts->gain_offset};
         rows.look_at(norm, step.axes);
     }
     if (rows.checked > 0) invariant.verdict = rows.off > 0 ? Verdict::broken : Verdict::kept;

@@ -1,6 +1,7 @@
 #include "app/core/labs/checks/invariants.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/message.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,17 +17,15 @@ constexpr double kAllowedOfSums = 1e-5;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-using Row = std::span<const float>;
-
 // How far a row's sum is from 1; NaN if the sum is.
-double off_one(Row weights) {
+double off_one(row::In weights) {
     double sum = 0.0;
     for (const float weight : weights) sum += static_cast<double>(weight);
     return std::abs(sum - 1.0);
 }
 
 // The expected softmax of a row; all NaN if the row has nothing to give weight to.
-std::vector<double> softmax(Row scores) {
+std::vector<double> softmax(row::In scores) {
     double highest = -std::numeric_limits<double>::infinity(), sum = 0.0;
     for (const float score : scores) highest = std::max(highest, static_cast<double>(score));
     std::vector<double> weights;
@@ -36,10 +35,10 @@ std::vector<double> softmax(Row scores) {
 }
 
 // Whether the softmax must give NaN: nothing is left to attend to, or a score is already NaN or +∞.
-bool known_to_be_nan(Row scores) { return std::isnan(softmax(scores).front()); }
+bool known_to_be_nan(row::In scores) { return std::isnan(softmax(scores).front()); }
 
 // The weight that is furthest from what the scores give.
-Index furthest_off(Row weights, Row scores) {
+Index furthest_off(row::In weights, row::In scores) {
     const std::vector<double> expected = softmax(scores);
     Index found = 0;
     double furthest = -1.0;
@@ -73,8 +72,8 @@ struct PatternRows {
 
 void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scores, PatternRows& rows) {
     const auto width = static_cast<std::size_t>(pattern.weights.axes().back().size);
-    const Row weights = read_weights(pattern.weights);
-    Row scores;  // read only if a row is NaN
+    const row::In weights = read_weights(pattern.weights);
+    row::In scores;  // read only if a row is NaN
     for (std::size_t row = 0; row * width < weights.size(); ++row) {
         const double deviation = off_one(weights.subspan(row * width, width));
         if (std::isnan(deviation) && scores.empty()) scores = read_scores(pattern.masked_scores);
@@ -112,8 +111,8 @@ Sentence nan_by_right(const PatternRows& rows) {
 double point_at(const PatternRows& rows, Invariant& invariant) {
     const auto width = static_cast<std::size_t>(rows.in->weights.axes().back().size);
     Reader read_weights, read_scores;
-    const Row weights = read_weights(rows.in->weights).subspan(rows.row * width, width);
-    const Row scores = read_scores(rows.in->masked_scores).subspan(rows.row * width, width);
+    const row::In weights = read_weights(rows.in->weights).subspan(rows.row * width, width);
+    const row::In scores = read_scores(rows.in->masked_scores).subspan(rows.row * width, width);
     invariant.step = rows.in->step.name;
     invariant.cell = rows.in->weights.cell(static_cast<Index>(rows.row * width) + furthest_off(weights, scores));
     double sum = 0.0;

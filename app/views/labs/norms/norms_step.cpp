@@ -43,7 +43,8 @@ void go_to_step(const core::Session& session, NormsTabState& norms, const NormsS
                 Commands& commands) {
     norms.chosen.reset();
     if (session.shown().run->plan().find(step) != nullptr) return commands.push_back(core::command::GoTo{step});
-    for (const core::BothNorms<core::Companion>& runs = scene.runs; const core::Companion* run : {&runs.left, &runs.right})
+    for (const core::BothNorms<core::Companion>& runs = scene.runs;
+         const core::Companion* run : {&runs.left, &runs.right})
         if (const Ref there = run->run->plan().find(step); there != nullptr && !there->norm.empty())
             norms.chosen = {there->norm, scene.here.name};
 }
