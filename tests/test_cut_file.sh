@@ -26,5 +26,5 @@ fail() {
 }
 [ "$status" -eq 1 ] || fail "status $status, expected 1"
 [ "$(wc -l <"$work/said")" -eq 1 ] || fail "expected one line"
-grep -q "^decoderscope: $work/model/model.safetensors: was cut short" "$work/said" || fail "expected the file's name"
+grep -q "^decoderscope: $work/model/model.safetensors: was truncated" "$work/said" || fail "expected the file's name"
 [ -z "$(ls "$work/out")" ] || fail "left behind: $(ls "$work/out")"

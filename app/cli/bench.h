@@ -17,8 +17,8 @@ struct BenchResult {
     std::size_t recorded_bytes = 0;
 };
 
-// Times the recorded forward pass, and if the scenario asks for gradients the way back with it, recomputing everything
-// each time, after one uncounted warm-up run.
+// Times the recorded forward pass, and if the scenario asks for gradients the backward pass with it, recomputing
+// everything each time, after one uncounted warm-up run.
 [[nodiscard]] BenchResult bench_forward(const core::Scenario& scenario, int repeat);
 
 }  // namespace decoderscope::cli

@@ -170,7 +170,7 @@ void add_export(CLI::App& app, const Context& context) {
         ->excludes(layer);
     command.add_flag("--own-ranges", request->gathering.own_ranges,
                      "a separate colour range for each head or layer, instead of one for all");
-    command.add_flag("--with-operands", request->with_operands, "also the tensors from which it is computed");
+    command.add_flag("--with-operands", request->with_operands, "also the tensors that it is computed from");
     command
         .add_flag("--each-head", request->each_head,
                   "one file per head (with --all-layers, of every block) in the new folder --out")

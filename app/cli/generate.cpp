@@ -64,7 +64,7 @@ void add_generate(CLI::App& app, const Context& context) {
     command.add_option("--top-k", wanted->sampling.top_k, "keeps this many of the most probable tokens; 0: all");
     command.add_option("--top-p", wanted->sampling.top_p, "keeps the fewest tokens whose probabilities reach this sum");
     command.add_option("--seed", wanted->sampling.seed, "the same seed draws the same tokens again (0)");
-    command.add_flag("--no-cache", wanted->full_passes, "runs the whole text for every token");
+    command.add_flag("--no-cache", wanted->full_passes, "recompute the whole text for every token");
     command.add_flag("--json", wanted->json, "print prompt, generated ids and text as JSON");
     command.callback(
         [context, wanted] { context.work = [context, wanted] { generate(context.run, *wanted, context.out); }; });

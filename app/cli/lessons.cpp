@@ -111,8 +111,7 @@ void add_lessons(CLI::App& app, const Context& context) {
     command.require_subcommand(0, 1);
     const auto path = std::make_shared<std::string>();
     const auto page = std::make_shared<PageWanted>();
-    CLI::App& check =
-        *command.add_subcommand("check", "Judge what a learner handed in, or look for mistakes in a lesson");
+    CLI::App& check = *command.add_subcommand("check", "Grade a learner's hand-in, or look for mistakes in a lesson");
     check.add_option("FILE", *path, "what \"Hand in\" wrote (.json), a lesson (.md) or a lesson's name")->required();
     CLI::App& write = *command.add_subcommand("export", "Write a lesson as one page of HTML");
     write.add_option("NAME", page->name, "a lesson's name or its file")->required();

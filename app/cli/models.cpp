@@ -20,8 +20,8 @@ void add_models(CLI::App& app, const Context& context) {
 
 void add_names(CLI::App& app, const Context& context) {
     const auto path = std::make_shared<std::string>();
-    CLI::App& command =
-        *app.add_subcommand("names", "Print what each tensor of a model is taken for, as --map takes it");
+    CLI::App& command = *app.add_subcommand(
+        "names", "Print what each tensor of a model is recognised as, in the form that --map takes");
     command.add_option("MODEL", context.run.model, kModelHelp)->required();
     add_set_option(command, context.run);
     command.add_option("--out", *path, "the JSON file to write instead");

@@ -44,7 +44,8 @@ std::vector<std::string> draw_tour(core::Scenario scenario, const std::string& f
                                      {"5-output.png", "", true}};
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
-    if (failed) throw Error("{folder}: cannot be made: {reason}", {{"folder", folder}, {"reason", failed.message()}});
+    if (failed)
+        throw Error("{folder}: cannot be created: {reason}", {{"folder", folder}, {"reason", failed.message()}});
     window::OffscreenWindow window({.width = 1280, .height = 800});
     Application application(std::move(scenario));
     application.state().settings.introduction_closed = true;

@@ -54,7 +54,7 @@ Target find_target(Plan& plan, const std::string& text, const Inputs& inputs) {
     return {step, name.cell};
 }
 
-// ---- the way back
+// ---- the backward pass
 
 class Backwards {
 public:
@@ -191,7 +191,7 @@ private:
     Plan& plan_;
     Target target_;
     GradientsBy by_;
-    StepId forward_ = 0;  // how many steps there are on the way there
+    StepId forward_ = 0;  // how many steps the forward pass has
     std::vector<bool> wanted_;
     std::vector<bool> depends_;
     std::vector<std::vector<Way>> ways_;
@@ -205,7 +205,7 @@ Tensor targets_of(const Inputs& inputs) {
         throw Error("targets: missing; expected because the loss needs them and this model reads no tokens");
     Tensor targets = inputs.targets.empty() ? next_tokens(inputs) : inputs.targets;
     if (std::ranges::all_of(targets.values(), [](float target) { return target == kLeftOut; }))
-        throw Error("targets: all are left out, expected at least one that counts");
+        throw Error("targets: all are ignored, expected at least one that isn't");
     return targets;
 }
 

@@ -70,9 +70,9 @@ Explanation TokenLoss::explain(const Operands& in, const Tensor&, const Cell& ce
 }
 
 About TokenLoss::about_pull_back(std::size_t) const {
-    return {tr("gradient by the logits"), "∂/∂logits[b, p, t] = g[b, p] · (softmax(logits)[t] − [t = target])",
+    return {tr("gradient w.r.t. the logits"), "∂/∂logits[b, p, t] = g[b, p] · (softmax(logits)[t] − [t = target])",
             tr("Each token's logit is pushed down by the probability that it got, and the right one pulled up by what "
-               "it still lacks to 1. A row sums to 0.")};
+               "its probability lacks to 1. A row sums to 0.")};
 }
 
 Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
@@ -133,8 +133,8 @@ Explanation MeanLoss::explain(const Operands& in, const Tensor&, const Cell&) co
 }
 
 About MeanLoss::about_pull_back(std::size_t) const {
-    return {tr("gradient by each position's loss"), "∂/∂loss_per_token[b, p] = g / N",
-            tr("All positions that count have the same share in the mean.")};
+    return {tr("gradient w.r.t. each position's loss"), "∂/∂loss_per_token[b, p] = g / N",
+            tr("All positions that aren't ignored count equally in the mean.")};
 }
 
 Tensor MeanLoss::pull_back(std::size_t, const Backward& b) const {

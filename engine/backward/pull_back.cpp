@@ -41,8 +41,8 @@ Explanation PullBack::explain(const Operands& in, const Tensor&, const Cell& cel
 
 About SumGradients::about() const {
     return {tr("sum of gradients"), "g[…] = Σ_r g_r[…]",
-            tr("Several steps read this tensor, so a change of it reaches the target along several ways. What each way "
-               "would do adds up: the chain rule's sum.")};
+            tr("Several steps read this tensor, so a change of it reaches the target along several paths. The "
+               "gradients of all paths add up: the chain rule's sum.")};
 }
 
 Tensor SumGradients::compute(const Operands& in, const Axes& axes) const {
@@ -66,8 +66,8 @@ Explanation SumGradients::explain(const Operands& in, const Tensor&, const Cell&
 
 About TargetCell::about() const {
     return {tr("target"), "g[cell] = 1, elsewhere 0",
-            tr("The number that is asked about. Every gradient says how much this number moves when another one is "
-               "moved a little; for itself that is 1.")};
+            tr("The target itself. Every gradient says how much the target changes when another number changes a "
+               "little; for itself that is 1.")};
 }
 
 Tensor TargetCell::compute(const Operands&, const Axes& axes) const {
@@ -84,8 +84,7 @@ Explanation TargetCell::explain(const Operands&, const Tensor&, const Cell& at) 
 }
 
 About NoGradient::about() const {
-    return {tr("no gradient"), "g = 0",
-            tr("The target doesn't depend on this tensor: nothing that is changed here can move it.")};
+    return {tr("no gradient"), "g = 0", tr("The target doesn't depend on this tensor: no change here can affect it.")};
 }
 
 Tensor NoGradient::compute(const Operands&, const Axes& axes) const { return {axes, std::make_shared<const Zeros>()}; }
@@ -95,9 +94,9 @@ Explanation NoGradient::explain(const Operands&, const Tensor&, const Cell&) con
 }
 
 About PullBackEdits::about() const {
-    return {tr("gradient before the edits"), "g = g · (set ? 0 : factor)",
+    return {tr("gradient through the edits"), "g = g · (set ? 0 : factor)",
             tr("An edited cell is not what the model computed. A cell that was set no longer depends on anything, so "
-               "nothing passes back; a scaled cell passes its gradient back with the same factor.")};
+               "no gradient passes back; a scaled cell passes its gradient back with the same factor.")};
 }
 
 double PullBackEdits::factor_of(const Cell& cell) const {

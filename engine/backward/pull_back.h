@@ -10,8 +10,8 @@
 namespace decoderscope::backward {
 
 // The gradient of a target by one operand of an operation, along the way through this operation: what the chain rule
-// makes of the gradient by its output.
-// {the operation's operands, its output, the gradient by the output} -> the operand's axes
+// makes of the gradient with respect to its output.
+// {the operation's operands, its output, the gradient with respect to the output} -> the operand's axes
 struct PullBack {
     Operation of;
     std::size_t operand = 0;
@@ -27,7 +27,7 @@ struct PullBack {
     bool operator==(const PullBack&) const = default;
 };
 
-// The gradient by a tensor that several steps read: the sum of what comes back through each.
+// The gradient with respect to a tensor that several steps read: the sum of the gradients through each.
 // {one gradient a reader, at least two} -> the same axes
 struct SumGradients {
     [[nodiscard]] About about() const;
@@ -52,7 +52,7 @@ struct TargetCell {
     bool operator==(const TargetCell&) const = default;
 };
 
-// The gradient by a tensor that the target doesn't depend on.   {} -> `shape`
+// The gradient with respect to a tensor that the target doesn't depend on.   {} -> `shape`
 struct NoGradient {
     Axes shape;
 
@@ -64,8 +64,8 @@ struct NoGradient {
     bool operator==(const NoGradient&) const = default;
 };
 
-// The gradient by what a step computed, from the gradient by what its edits made of it: a cell that was set passes
-// nothing back, a scaled one passes it scaled.   {gradient} -> the same axes
+// The gradient with respect to what a step computed, from that with respect to its edited values: a cell that was set
+// passes nothing back, a scaled one passes it scaled.   {gradient} -> the same axes
 struct PullBackEdits {
     std::vector<Patch> patches;
 
@@ -77,7 +77,7 @@ struct PullBackEdits {
     bool operator==(const PullBackEdits&) const = default;
 
 private:
-    // What a cell is multiplied by on its way back.
+    // What a cell's gradient is multiplied by.
     [[nodiscard]] double factor_of(const Cell& cell) const;
 };
 

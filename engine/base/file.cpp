@@ -171,8 +171,7 @@ std::string behind_links(const std::string& name) {
     std::error_code failed;
     std::filesystem::path path = name;
     for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
-        if (links == kMostLinks)
-            throw Error("{name}: a link that leads nowhere, expected a file to write", {{"name", name}});
+        if (links == kMostLinks) throw Error("{name}: a broken link, expected a file to write", {{"name", name}});
         path = path.parent_path() / std::filesystem::read_symlink(path, failed);
     }
     return path.string();

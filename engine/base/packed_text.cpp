@@ -48,8 +48,8 @@ std::string unpacked_text(std::string_view packed, std::size_t most) {
         if (got > most - text.size()) throw Error("unpacks to more than {most} bytes", {{"most", most}});
         text.append(piece.data(), got);
     }
-    if (status == Z_BUF_ERROR) throw Error("cut off: its end is missing");
-    if (status != Z_STREAM_END || stream.avail_in > 0) throw Error("damaged: it is not as it was made");
+    if (status == Z_BUF_ERROR) throw Error("truncated: its end is missing");
+    if (status != Z_STREAM_END || stream.avail_in > 0) throw Error("damaged: not a valid zlib stream");
     return text;
 }
 

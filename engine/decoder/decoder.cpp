@@ -174,7 +174,7 @@ Plan plan_of(const PassRequest& request) {
 // The pass with the mutation's configuration and inputs.
 std::shared_ptr<const Plan> mutated(const PassRequest& request) {
     if (request.past != nullptr && request.past->positions > 0)
-        throw Error("{mutation}: a mistake is computed on whole texts, expected none where k and v are kept",
+        throw Error("{mutation}: a mistake is computed on whole texts, expected none with a KV cache",
                     {{"mutation", request.mutation->name}});
     const mutations::Mutation& mutation = *request.mutation;
     Config config = request.config;
@@ -208,7 +208,7 @@ std::shared_ptr<const Plan> plan_decoder(const PassRequest& request) {
     if (request.mutation != nullptr) return mutated(request);
     const Index before = request.past != nullptr ? request.past->positions : 0;
     if (before > 0 && request.dropout_seed)
-        throw Error("dropout is on: each pass drops other cells, expected it off where k and v are kept");
+        throw Error("dropout is on: each pass drops other cells, expected it off with a KV cache");
     check_inputs(request.inputs, request.config, before);
     if (before > 0) check_past(*request.past, request.config, request.inputs.batch());
     return std::make_shared<Plan>(plan_of(request));

@@ -31,8 +31,8 @@ struct PassRequest {
     // positions, key masks cover all positions, and edits address cells of the shorter tensors.
     const Past* past = nullptr;
     bool logit_lens = false;  // also applies the final norm and the head after each block
-    // Also the way back: the gradient of this cell, or of the loss, by everything (engine/backward/gradient.h). Empty:
-    // none.
+    // Also the backward pass: the gradient of this cell, or of the loss, with respect to everything
+    // (engine/backward/gradient.h). Empty: none.
     std::string gradients_of = {};
     backward::GradientsBy gradients_by = backward::GradientsBy::everything;
     // A mistake to compute with (engine/mutations/); nullptr: none. What doesn't fit the model is an Error.

@@ -10,7 +10,7 @@ const KeptRows kNothing;
 
 void check_rows(const std::string& name, const Tensor& rows, const Axes& expected) {
     if (rows.empty() || shape_text(rows.axes()) != shape_text(expected))
-        throw Error("{name}: shape {shape} was kept, expected {expected}",
+        throw Error("{name}: shape {shape} was cached, expected {expected}",
                     {{"name", name}, {"shape", shape_text(rows.axes())}, {"expected", shape_text(expected)}});
 }
 
@@ -42,7 +42,7 @@ Past past_of(const Run& run) {
 void check_past(const Past& past, const Config& config, Index batch) {
     if (past.positions == 0) return;
     if (!config.causal)
-        throw Error("causal is false: every position reads the later ones, expected true where k and v are kept");
+        throw Error("causal is false: every position reads the later ones, expected true with a KV cache");
     for (Index layer = 0; layer < config.num_layers; ++layer) {
         const std::string block = "blocks." + std::to_string(layer);
         Axes rows = {{axis::batch, batch},

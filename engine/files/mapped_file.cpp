@@ -57,7 +57,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path), descriptor_(open_
 void MappedFile::check() const {
     struct stat status {};
     if (::fstat(*descriptor_, &status) == 0 && static_cast<std::size_t>(status.st_size) >= size_) return;
-    throw Error("{path}: was cut short after it was opened, expected it to stay {size} bytes long",
+    throw Error("{path}: was truncated after it was opened, expected it to stay {size} bytes long",
                 {{"path", path_}, {"size", size_}});
 }
 

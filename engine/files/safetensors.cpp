@@ -59,7 +59,7 @@ void read_offsets(const Json& json, std::uint64_t data_size, StoredTensor& tenso
     tensor.end = json[1].get<std::uint64_t>();
     if (tensor.begin > tensor.end || tensor.end > data_size)
         throw Error(
-            "data_offsets {begin} to {end} lie outside the file's {data_size} bytes of data; the file is cut short or "
+            "data_offsets {begin} to {end} lie outside the file's {data_size} bytes of data; the file is truncated or "
             "its header is wrong",
             {{"begin", tensor.begin}, {"end", tensor.end}, {"data_size", data_size}});
 }
@@ -230,7 +230,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(p
     const auto header_size = stored<std::uint64_t>(file_.data());
     if (header_size > size - 8 || header_size > limits::kHeaderBytes)
         throw Error(
-            "{path}: the header claims {size} bytes, expected at most {most}; not a safetensors file, or cut short",
+            "{path}: the header claims {size} bytes, expected at most {most}; not a safetensors file, or truncated",
             {{"path", path}, {"size", header_size}, {"most", std::min(size - 8, limits::kHeaderBytes)}});
     data_offset_ = 8 + static_cast<std::size_t>(header_size);
     const std::string_view header(file_.data() + 8, static_cast<std::size_t>(header_size));

@@ -30,8 +30,8 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by n
 // axes. Throws Error naming the tensor and what was expected.
 [[nodiscard]] StoredTensors parse_safetensors_header(std::string_view text, std::uint64_t data_size);
 
-// The same of a file that may have been cut short: tensors whose bytes are not all there are left out, and named in
-// `lost`. Bytes behind the last tensor are not looked at: they were not listed yet when the writing program ended.
+// The same of a file that may be truncated: tensors whose bytes are not all there are left out, and named in
+// `lost`. Bytes after the last tensor are not read: they were not listed yet when the writing program ended.
 [[nodiscard]] StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t data_size,
                                                          std::vector<std::string>& lost);
 

@@ -40,8 +40,8 @@ private:
 
 using OperandAxes = std::vector<Axes>;
 
-// What a gradient is computed from: an operation's operands and output, and the target's gradient by that output. In
-// explanations the output and the gradient count as two more operands, after the operation's own.
+// What a gradient is computed from: an operation's operands and output, and the target's gradient with respect to that
+// output. In explanations the output and the gradient count as two more operands, after the operation's own.
 struct Backward {
     const Operands& in;
     const Tensor& out;
@@ -75,7 +75,7 @@ concept IsOperation = std::equality_comparable<T> &&
 };
 
 // An operation that hands a gradient back has, for each operand it passes one to, a pullback: the gradient of a target
-// by that operand, along the way through this operation, from the gradient by its output (the chain rule). It may also
+// by that operand, through this operation, from the gradient with respect to its output (the chain rule). It may also
 // have
 //     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
 template <class T>

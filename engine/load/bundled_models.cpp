@@ -112,7 +112,7 @@ Inputs post_ln_encdec_example(std::uint64_t seed) {
 const std::vector<Recipe>& recipes() {
     static const std::vector<Recipe> table = {
         {{"causal-lm-as-meant",
-          message("The tutorial's causal language model as its text means it: 5 Post-Norm blocks over 12 tokens, "
+          message("The tutorial's causal language model as its text intends it: 5 Post-Norm blocks over 12 tokens, "
                   "separate projections for q, k and v, and dropout after the softmax.")},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256,
              "layer_norm_eps": 1e-6, "vocab_size": 12, "lm_head": true, "mask_value": "-inf",
@@ -213,8 +213,8 @@ constexpr auto kTexts = std::to_array<Phrase>({
     message("Writes a word backwards. Encoder and decoder of 2 Pre-Norm blocks each, trained on letters: "
             "cross-attention reads the word from its end."),
     message("See where the second letter comes from"),
-    message("The lit row writes the second letter. The lit cell says where it looks: at the last letter but one of the "
-            "word. On the right stands how that weight was made."),
+    message("The highlighted row writes the second letter. The highlighted cell shows what it attends to: the last "
+            "letter but one of the word. On the right you see how that weight was computed."),
     message("Switch off the head that reverses"),
     message("Head 3 of the last cross-attention is off. The list shows how far that reaches, step by step; undo "
             "(Ctrl+Z) switches it on again."),
@@ -228,7 +228,8 @@ constexpr auto kTexts = std::to_array<Phrase>({
     message("Writes a date the way ISO 8601 does. Encoder and decoder of 2 Pre-Norm blocks each, trained on seven "
             "spellings: cross-attention goes to the year, the month and the day, wherever they stand."),
     message("See where the month comes from"),
-    message("The lit row writes the 7 of the month. The lit cell says where it looks: into the word July."),
+    message(
+        "The highlighted row writes the 7 of the month. The highlighted cell shows what it attends to: the word July."),
     message("See the same in another spelling"),
     message("The same digit of the same day, written 20.7.1969: now it looks at the 7."),
     message("Switch that head off"),
@@ -237,8 +238,8 @@ constexpr auto kTexts = std::to_array<Phrase>({
     message("Continues what it has seen before. 2 layers of attention alone, trained on strings of letters that come "
             "twice: an induction head looks one past where the letter stood before."),
     message("See the induction head look back"),
-    message("The lit row is the g of the second “algorithm”. The lit cell says where it looks: at the letter that "
-            "followed the first g, which is what comes next."),
+    message("The highlighted row is the g of the second “algorithm”. The highlighted cell shows what it attends to: "
+            "the letter that followed the first g, which is what comes next."),
     message("Switch off the heads that it relies on"),
     message("All heads of the first layer are off, and the stripe below the diagonal is gone: no key knows any more "
             "which letter comes before it. Undo (Ctrl+Z) brings them back."),

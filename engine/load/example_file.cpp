@@ -33,7 +33,7 @@ std::vector<std::string> texts_at(const nlohmann::json& object, const char* key)
     if (found == object.end()) return {};
     const auto is_text = [](const nlohmann::json& text) { return text.is_string(); };
     if (!found->is_array() || found->empty() || !std::all_of(found->begin(), found->end(), is_text))
-        throw Error("{key}: expected a list of texts, one a batch row", {{"key", key}});
+        throw Error("{key}: expected a list of texts, one per batch row", {{"key", key}});
     return found->get<std::vector<std::string>>();
 }
 
@@ -45,7 +45,7 @@ std::vector<std::vector<Index>> ids_at(const nlohmann::json& object, const char*
         return row.is_array() && !row.empty() && std::all_of(row.begin(), row.end(), is_id);
     };
     if (!found->is_array() || found->empty() || !std::all_of(found->begin(), found->end(), is_row))
-        throw Error("{key}: expected a list of lists of ids, one a batch row", {{"key", key}});
+        throw Error("{key}: expected a list of lists of ids, one per batch row", {{"key", key}});
     return found->get<std::vector<std::vector<Index>>>();
 }
 

@@ -91,9 +91,9 @@ bool known_gpt(const names::Shapes& stored, const StateDict& dict, KnownModule& 
                   .activation = "gelu",
                   .scaled_positions = true};
     else if (dict.heads > 0 && has("heads."))
-        module = {.name = message("a GPT with one matrix a head"), .norm_first = true};
+        module = {.name = message("a GPT with one matrix per head"), .norm_first = true};
     else if (has("trf_blocks.") && has(".fc3."))
-        module = {.name = message("a Llama after LLMs-from-scratch"),
+        module = {.name = message("a Llama as in LLMs-from-scratch"),
                   .norm_first = true,
                   .activation = "silu",
                   .norm = "rmsnorm",

@@ -122,12 +122,12 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, names::Reco
         naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), std::move(names), state_dict); });
     take_hints(recognised, hints_of_file(checkpoint.weights_path()));
     model.answers = overrides;
-    naming(message("{path} (missing; read off {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
+    naming(message("{path} (missing; derived from {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
         model.config_json =
             config_to_json(parse_config(answered_config(recognised, overrides), configuration_of(overrides)));
     });
     if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
-        model.remarks.push_back(message("{weights}: no config.json says what it is; taken as {module} with {taken}",
+        model.remarks.push_back(message("{weights}: there is no config.json; assumed {module} with {taken}",
                                         {{"weights", weights}, {"module", recognised.module}, {"taken", taken}}));
     model.recognised = std::move(recognised);
 }
@@ -182,7 +182,7 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, names::Reco
     if (!settings.empty()) model.config_json = config_to_json(parse_config(model.config_json, settings));
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
     if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
-        model.remarks.push_back(message("{weights}: its config.json leaves open what was taken as {taken}",
+        model.remarks.push_back(message("{weights}: its config.json leaves it open; assumed {taken}",
                                         {{"weights", weights}, {"taken", taken}}));
 }
 

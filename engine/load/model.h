@@ -42,7 +42,7 @@ struct Model {
     std::string config_json;  // as parse_config reads it; overrides are applied to it
     Overrides answers;        // to what its files don't say; included in config_json
     names::Mapping mapping;   // given for its tensors; empty if they were recognised
-    Recognised recognised;    // what its tensors were taken for, and what was asked; config_json says the answers
+    Recognised recognised;    // what its tensors were recognised as, and what was asked; config_json says the answers
     Weights weights;
     Inputs example;
     tokenizer::Tokenizer tokenizer;          // the decoder's tokens
@@ -77,7 +77,7 @@ struct Model {
 [[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers = {},
                                                         const names::Mapping& mapping = {});
 
-// What each of a model's tensors is taken for, to be corrected and given back as a mapping.
+// What each of a model's tensors is recognised as, to be corrected and given back as a mapping.
 [[nodiscard]] names::Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers = {});
 
 }  // namespace decoderscope::load

@@ -168,7 +168,7 @@ private:
                  "two_norms",
                  {"two_norms", "none"},
                  false,
-                 message("two_norms: attention and MLP read the same stream and are added in one sum")});
+                 message("two_norms: attention and MLP read the same residual stream and are added in one sum")});
         heads_norms(block);
         const bool asked =
             std::ranges::find(result_.questions, "embedding_norm", &Question::key) != result_.questions.end();
@@ -241,10 +241,10 @@ private:
              {"none", "sinusoidal", "rope"},
              false,
              message("no table of positions is stored")});
-        ask({"rotary_dim", "0", {}, module_.partly_rotary, message("how many columns of a head RoPE turns; 0: all")});
+        ask({"rotary_dim", "0", {}, module_.partly_rotary, message("how many columns of a head RoPE rotates; 0: all")});
         ask({"rope_theta", "10000", {}, false, message("the base of RoPE's frequencies")});
         ask_whether("rope_interleaved", module_.interleaved,
-                    message("true: RoPE turns neighbouring columns (Meta's files), false: halves (Hugging Face's)"));
+                    message("true: RoPE rotates neighbouring columns (Meta's files), false: halves (Hugging Face's)"));
     }
 
     // What changes attention and leaves no trace in the tensors.
@@ -319,7 +319,7 @@ private:
         const bool usual = !likely.empty() && result_.query_rows / std::atoll(likely.c_str()) == 64;
         result_.questions.insert(result_.questions.begin(), {"nhead", likely, counts, true,
                                                              usual ? message("a guess: heads of 64 columns are usual")
-                                                                   : message("a guess: no shape tells how many")});
+                                                                   : message("a guess: no shape shows how many")});
     }
 
     const names::Shapes& stored_;
@@ -344,20 +344,20 @@ void refuse_unanswered(const Recognised& recognised, const Question& question, c
                              {"also", also},
                              {"why", question.why}};
     if (question.choices.empty())
-        throw Error("{key}: not said by the tensors, which look like {module}; expected --set {key}=NUMBER: {why}",
+        throw Error("{key}: not shown by the tensors, which look like {module}; expected --set {key}=NUMBER: {why}",
                     named);
     if (question.key != "nhead")
         throw Error(
-            "{key}: not said by the tensors, which look like {module}; expected --set {key}=… with one of "
-            "{choices}: {why}",
+            "{key}: not shown by the tensors, which look like {module}; expected --set {key}=… with one of {choices}: "
+            "{why}",
             named);
     if (also.empty())
         throw Error(
-            "{key}: not said by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}",
+            "{key}: not shown by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}",
             named);
     throw Error(
-        "{key}: not said by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}; "
-        "also taken unless --set says otherwise: {also}",
+        "{key}: not shown by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}; "
+        "also assumed unless --set says otherwise: {also}",
         named);
 }
 

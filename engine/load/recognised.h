@@ -17,7 +17,7 @@ struct Recognised {
     std::vector<std::pair<std::string, std::string>> facts;  // what was inferred: "d_model" and "64", …
     std::string config_json;                                 // the facts, and the proposals that need no answer
     std::vector<Question> questions;
-    names::RecognisedNames names;  // what each tensor is taken for
+    names::RecognisedNames names;  // what each tensor is recognised as
     names::Shapes stored;          // the tensors
     Sentence problem;              // why they are no decoder as they are taken; then there are no questions yet
     Index queries_per_key = 1;     // more than 1: grouped queries, nhead / num_key_value_heads

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What stands in for a configuration: views need the number of heads, and nothing is computed with the rest.
+// A substitute for a configuration: views need the number of heads, and nothing is computed with the rest.
 std::string stand_in(const trace::RecordedSizes& sizes) {
     const nlohmann::json config = {
         {"model_type", "decoderscope"}, {"d_model", sizes.heads}, {"nhead", sizes.heads}, {"num_layers", 1}};

@@ -243,7 +243,7 @@ private:
         if (name.ends_with("q_proj.weight")) heads_are(heads, out);
     }
 
-    // One matrix that stands in each head's own columns, or one number for all.
+    // One matrix that is used for each head's own columns, or one number for all.
     void add_repeated(const Delayed& delayed) {
         const Shape& shape = delayed.shape;
         const std::string& name = delayed.target.name;

@@ -284,7 +284,7 @@ Json override_json(const std::string& key, const std::string& text) {
     }
 }
 
-// Two keys say where the norms stand: the one overridden last counts.
+// Two keys give the norm placement: the one overridden last applies.
 void override_key(Json& json, const std::string& key, const std::string& text) {
     if (key == "norm_first") json.erase("norm_placement");
     if (key == "norm_placement") json.erase("norm_first");

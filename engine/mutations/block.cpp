@@ -36,7 +36,7 @@ std::function<void(Plan&, const Config&)> uses(std::string_view own, std::string
     return [own, other](Plan& plan, const Config&) { use(plan, own, other); };
 }
 
-// A parameter is declared when it is asked for, so the value's stands behind q's and k's steps. Only what is there
+// A parameter is declared when it is asked for, so the value's comes after q's and k's steps. Only what is there
 // before a step can be read by it.
 std::function<void(Plan&, const Config&)> swapped(std::string_view one, std::string_view other) {
     return [one, other](Plan& plan, const Config&) {
@@ -62,7 +62,7 @@ std::function<void(Plan&, const Config&)> without_bias(std::vector<std::string_v
 
 void projections(std::vector<Mutation>& list) {
     list.push_back({.name = "shared-qkv",
-                    .cause = message("One projection, q's, makes query, key and value."),
+                    .cause = message("One projection, q's, is used for query, key and value."),
                     .change = [](Plan& plan, const Config&) {
                         use(plan, ".k_proj", ".q_proj");
                         use(plan, ".v_proj", ".q_proj");
@@ -71,13 +71,13 @@ void projections(std::vector<Mutation>& list) {
                     .cause = message("Query, key and value have projections of their own, where one is meant for all."),
                     .configure = [](Config& config) { config.shared_qkv = false; }});
     list.push_back({.name = "key-by-query-projection",
-                    .cause = message("The key is made by the query's projection."),
+                    .cause = message("The key is computed by the query's projection."),
                     .change = uses(".k_proj", ".q_proj")});
     list.push_back({.name = "value-by-key-projection",
-                    .cause = message("The value is made by the key's projection."),
+                    .cause = message("The value is computed by the key's projection."),
                     .change = uses(".v_proj", ".k_proj")});
     list.push_back({.name = "value-by-query-projection",
-                    .cause = message("The value is made by the query's projection."),
+                    .cause = message("The value is computed by the query's projection."),
                     .change = uses(".v_proj", ".q_proj")});
     list.push_back({.name = "query-and-key-swapped",
                     .cause = message("Query and key are swapped."),
@@ -93,7 +93,7 @@ void projections(std::vector<Mutation>& list) {
                     .change = without_bias({".q_proj", ".k_proj", ".v_proj"})});
     list.push_back({.name = "no-key-bias",
                     .cause = message("The key's bias is not added: it adds the same number to every score of a row, "
-                                     "which the softmax takes away again."),
+                                     "which the softmax cancels."),
                     .change =
                         [](Plan& plan, const Config& config) {
                             // A rotated or normalised key's bias differs from key to key.
@@ -136,7 +136,7 @@ void mlp(std::vector<Mutation>& list) {
                     }});
     list.push_back(
         {.name = "activation-twice",
-         .cause = message("The MLP's activation is applied behind its second Linear, too."),
+         .cause = message("The MLP's activation is applied after its second Linear, too."),
          .change = [](Plan& plan, const Config& config) {
              for (const StepId id : sites::readers(plan, ".down_proj.weight"))
                  plan.replace(id, Then{plan[id].operation, ops::Activate{config.activation}, plan[id].operands.size()},
@@ -173,7 +173,7 @@ std::function<void(Plan&, const Config&)> forgotten(std::initializer_list<Part> 
     };
 }
 
-// The norm's output that a sublayer's update was made from; the step itself if there is no norm before it.
+// The norm's output that a sublayer's update was computed from; the step itself if there is no norm before it.
 std::optional<StepId> norm_before(const Plan& plan, StepId stream, StepId sum) {
     for (StepId id = sum; id-- > stream;)
         if (plan[id].operation.traits().norm && plan[id].operands[0] == stream) return id;
@@ -183,23 +183,24 @@ std::optional<StepId> norm_before(const Plan& plan, StepId stream, StepId sum) {
 }  // namespace
 
 void residual(std::vector<Mutation>& list) {
-    list.push_back({.name = "no-residual-attention",
-                    .cause = message("The residual connection around self-attention is missing: its output replaces "
-                                     "the stream."),
-                    .change = forgotten({Part::self_attention})});
+    list.push_back(
+        {.name = "no-residual-attention",
+         .cause = message(
+             "The residual connection around self-attention is missing: its output replaces the residual stream."),
+         .change = forgotten({Part::self_attention})});
     list.push_back({.name = "no-residual-cross-attention",
                     .cause = message("The residual connection around cross-attention is missing."),
                     .change = forgotten({Part::cross_attention})});
     list.push_back({.name = "no-residual-mlp",
-                    .cause = message("The residual connection around the MLP is missing: its output replaces the "
-                                     "stream."),
+                    .cause = message(
+                        "The residual connection around the MLP is missing: its output replaces the residual stream."),
                     .change = forgotten({Part::mlp})});
     list.push_back({.name = "no-residual",
                     .cause = message("There are no residual connections."),
                     .change = forgotten({Part::self_attention, Part::cross_attention, Part::mlp})});
     list.push_back({.name = "residual-from-norm",
-                    .cause = message("The residual connection begins behind the norm: the normalised stream is added, "
-                                     "not the stream itself."),
+                    .cause = message("The residual connection starts after the norm: the normalised stream is added, "
+                                     "not the residual stream itself."),
                     .change = [](Plan& plan, const Config& config) {
                         for (const Part part : {Part::self_attention, Part::cross_attention, Part::mlp}) {
                             for (const StepId sum : sites::sums_of(plan, part)) {
@@ -209,14 +210,15 @@ void residual(std::vector<Mutation>& list) {
                             }
                         }
                     }});
-    list.push_back({.name = "sublayers-in-parallel",
-                    .cause = message("Attention and MLP read the same stream and are added in one sum, as in GPT-J."),
-                    .configure = [](Config& config) {
-                        if (config.placement() == NormPlacement::pre && !config.cross_attention)
-                            config.parallel_residual = ParallelResidual::two_norms;
-                    }});
+    list.push_back(
+        {.name = "sublayers-in-parallel",
+         .cause = message("Attention and MLP read the same residual stream and are added in one sum, as in GPT-J."),
+         .configure = [](Config& config) {
+             if (config.placement() == NormPlacement::pre && !config.cross_attention)
+                 config.parallel_residual = ParallelResidual::two_norms;
+         }});
     list.push_back({.name = "residual-not-scaled",
-                    .cause = message("The stream is not multiplied by residual_scale."),
+                    .cause = message("The residual stream is not multiplied by residual_scale."),
                     .configure = [](Config& config) { config.residual_scale = 1.0; }});
 }
 

@@ -77,8 +77,8 @@ About WrongHeads::about() const {
     if (kind == Kind::strided)
         return {tr("project to heads, columns dealt out in turn"),
                 "y[b, h, p, d] = Σ_i x[b, p, i] · W[d·heads + h, i] + bias",
-                tr("The projection's columns are dealt out to the heads in turn, where they lie head by head: each "
-                   "head gets a little of all of them.")};
+                tr("The projection's columns are dealt out to the heads in turn, although they are stored head by "
+                   "head: each head gets a little of all of them.")};
     return {tr("project to heads by a view alone"),
             "y = (x · Wᵀ + bias).view(batch, head, pos, d_head)",  // not a message: a formula
             tr("The numbers of a row lie head by head. A view to [batch, head, pos, d_head] without a transpose cuts "

@@ -10,7 +10,7 @@ namespace decoderscope::mutations {
 
 About WrongMask::about() const {
     return {tr("wrong mask"), "mask[b, h, q, k] ∈ {0, 1}",
-            tr("Not the mask that this decoder should have: a mistake that was put in. 1 = kept, 0 = hidden.")};
+            tr("Not the mask that this decoder should have: a mistake that was planted. 1 = kept, 0 = hidden.")};
 }
 
 bool WrongMask::keeps(const Operands& in, const Cell& cell) const {
@@ -101,14 +101,13 @@ void target_padding_for_source(Plan& plan, const Config&) {
 void masks(std::vector<Mutation>& list) {
     using Kind = WrongMask::Kind;
     list.push_back({.name = "no-causal-mask",
-                    .cause = message("There is no causal mask: every position sees the ones behind it."),
+                    .cause = message("There is no causal mask: every position sees the ones after it."),
                     .configure = [](Config& config) { config.causal = false; }});
     list.push_back({.name = "causal-mask",
                     .cause = message("There is a causal mask where the model has none."),
                     .configure = [](Config& config) { config.causal = true; }});
     list.push_back({.name = "mask-inverted",
-                    .cause = message("The mask's polarity is wrong: what should be kept is hidden, and the other way "
-                                     "round."),
+                    .cause = message("The mask is inverted: what should be kept is hidden, and vice versa."),
                     .change = wrong(Kind::inverted)});
     list.push_back({.name = "causal-one-too-far",
                     .cause = message("The causal mask is off by one: each position sees the next one."),
@@ -134,12 +133,12 @@ void masks(std::vector<Mutation>& list) {
                         inputs.encoder_attention_mask = {};
                     }});
     list.push_back({.name = "source-padding-inverted",
-                    .cause = message("The source's padding mask has the wrong polarity."),
+                    .cause = message("The source's padding mask is inverted."),
                     .feed = [](Inputs& inputs, const Config&) {
                         inputs.encoder_attention_mask = inverted(inputs.encoder_attention_mask);
                     }});
     list.push_back({.name = "padding-inverted",
-                    .cause = message("The padding mask's polarity is wrong: padding is kept and the text is hidden."),
+                    .cause = message("The padding mask is inverted: padding is kept and the text is hidden."),
                     .feed = [](Inputs& inputs, const Config&) {
                         inputs.attention_mask = inverted(inputs.attention_mask);
                         inputs.encoder_attention_mask = inverted(inputs.encoder_attention_mask);

@@ -17,7 +17,7 @@
 namespace decoderscope::mutations {
 
 About WrongScale::about() const {
-    return {tr("a norm's scale, computed otherwise"), "scale[b, p] = std_d x[b, p, d]",
+    return {tr("a norm's scale, computed differently"), "scale[b, p] = std_d x[b, p, d]",
             tr("The spread of the row by another formula: over n − 1 instead of n, or with eps added outside the "
                "root. For short rows it shows; for long ones hardly.")};
 }
@@ -196,17 +196,16 @@ void use_first(Plan& plan, std::string_view later) {
 
 void norms(std::vector<Mutation>& list) {
     list.push_back({.name = "norm-elsewhere",
-                    .cause = message("The norms stand at another place: Post-Norm where Pre-Norm is meant, or the "
-                                     "other way round."),
+                    .cause = message("The norm placement is wrong: Post-Norm where Pre-Norm is meant, or vice versa."),
                     .configure = [](Config& config) {
                         config.norm_first = config.placement() != NormPlacement::pre;
                         config.norm_placement.reset();
                     }});
     list.push_back({.name = "norm-behind-sublayer",
-                    .cause = message("The norm stands behind the sublayer, before the sum: x + norm(f(x))."),
+                    .cause = message("The norm comes after the sublayer, before the sum: x + norm(f(x))."),
                     .configure = [](Config& config) { config.norm_placement = NormPlacement::reordered; }});
     list.push_back({.name = "no-final-norm",
-                    .cause = message("The norm behind the last block is missing."),
+                    .cause = message("The norm after the last block is missing."),
                     .change = [](Plan& plan, const Config&) {
                         if (const Ref norm = plan.find("ln_final.normalized"))
                             plan.replace(norm->id, ops::Carry{}, {norm->operands[0]});

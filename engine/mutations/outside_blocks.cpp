@@ -27,7 +27,7 @@ void embedding(std::vector<Mutation>& list) {
                                              embed->operands);
                     }});
     list.push_back({.name = "no-embedding-norm",
-                    .cause = message("The norm behind the embedding is missing."),
+                    .cause = message("The norm after the embedding is missing."),
                     .configure = [](Config& config) { config.embedding_norm = false; }});
 }
 
@@ -132,15 +132,15 @@ Mutation targets(std::string_view name, Phrase cause, Index ahead, bool padding_
 // Mistakes of the training loop: the loss is measured against something else.
 void training(std::vector<Mutation>& list) {
     list.push_back(targets("targets-not-shifted",
-                           message("The targets are not shifted: each position is asked for the token that it reads, "
-                                   "not for the next one."),
+                           message("The targets are not shifted: each position is trained to predict the token that it "
+                                   "reads, not the next one."),
                            0));
     list.push_back(targets("targets-shifted-twice",
-                           message("The targets are shifted twice, in the data and in the loss: each position is asked "
-                                   "for the token after the next."),
+                           message("The targets are shifted twice, in the data and in the loss: each position is "
+                                   "trained to predict the token after the next."),
                            2));
     list.push_back(targets("padding-in-loss",
-                           message("Padding counts in the loss: what comes behind a short text is asked for, too."), 1,
+                           message("Padding counts in the loss: what follows a short text is a target, too."), 1,
                            true));
     list.push_back({.name = "dropout-left-on",
                     .cause = message("Dropout is left on: the model was not switched to evaluation."),

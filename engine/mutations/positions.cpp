@@ -13,8 +13,8 @@ namespace decoderscope::mutations {
 
 About SinusoidInHalves::about() const {
     return {tr("sinusoidal positions in halves"), "pos_embed[p] = [sin(p · f₀), sin(p · f₁), …, cos(p · f₀), …]",
-            tr("All sines, then all cosines. The code is as good as the alternating one to a model that is trained "
-               "with it, and wrong to one that was trained with the other.")};
+            tr("All sines, then all cosines. The encoding is as good as the alternating one for a model that is "
+               "trained with it, and wrong for one that was trained with the other.")};
 }
 
 float SinusoidInHalves::code(Index position, Index column) const {
@@ -43,9 +43,9 @@ Explanation SinusoidInHalves::explain(const Operands&, const Tensor&, const Cell
 
 About AddOtherPositions::about() const {
     if (by_batch)
-        return {tr("add the batch row's code"), "y[b, p, d] = x[b, p, d] + pos_embed[b, d]",
+        return {tr("add the batch row's encoding"), "y[b, p, d] = x[b, p, d] + pos_embed[b, d]",
                 tr("The table of positions is indexed by the first axis, which is the batch here: every token of a row "
-                   "carries the same code, and the model can't tell their order.")};
+                   "carries the same encoding, and the model can't tell their order.")};
     return {tr("add positions counted without padding"),
             "y[b, p, d] = x[b, p, d] + pos_embed[Σ_{j≤p} padding[b, j] − 1, d]",
             tr("Positions are counted over the tokens that are no padding, so that a text padded on the left begins "
@@ -121,12 +121,12 @@ void positions(std::vector<Mutation>& list) {
                     .change = each_code([](Plan& plan, const Config&, const Step&, const Step& sum) {
                         plan.replace(sum.id, ops::Carry{}, {sum.operands[0]});
                     })});
-    list.push_back({.name = "positions-by-batch",
-                    .cause = message("The positions are indexed by the batch: every token of a row gets the same "
-                                     "code."),
-                    .change = each_code([](Plan& plan, const Config&, const Step&, const Step& sum) {
-                        plan.replace(sum.id, AddOtherPositions{true}, sum.operands);
-                    })});
+    list.push_back(
+        {.name = "positions-by-batch",
+         .cause = message("The positions are indexed by the batch: every token of a row gets the same encoding."),
+         .change = each_code([](Plan& plan, const Config&, const Step&, const Step& sum) {
+             plan.replace(sum.id, AddOtherPositions{true}, sum.operands);
+         })});
     list.push_back(
         {.name = "positions-from-1", .cause = message("The positions begin at 1 instead of 0."), .change = from(1)});
     list.push_back({.name = "positions-from-2",
@@ -143,8 +143,8 @@ void positions(std::vector<Mutation>& list) {
          })});
     list.push_back(
         {.name = "sinusoid-in-halves",
-         .cause = message("The sinusoidal code has all sines first and all cosines behind them; they "
-                          "should alternate."),
+         .cause =
+             message("The sinusoidal encoding has all sines first and all cosines after them; they should alternate."),
          .change = each_code([](Plan& plan, const Config& config, const Step& code, const Step&) {
              if (config.positional_encoding == PositionalEncoding::sinusoidal)
                  plan.replace(code.id, SinusoidInHalves{code.axes[0], config.d_model, config.position_scale}, {});
@@ -173,12 +173,12 @@ Mutation theta(std::string_view name, Phrase cause, double value) {
 }  // namespace
 
 void rope(std::vector<Mutation>& list) {
-    list.push_back({.name = "rope-other-pairs",
-                    .cause = message("RoPE turns other pairs of columns: neighbours where halves are meant, or the "
-                                     "other way round."),
-                    .configure = [](Config& config) {
-                        if (rotates(config)) config.rope_interleaved = !config.rope_interleaved;
-                    }});
+    list.push_back(
+        {.name = "rope-other-pairs",
+         .cause = message("RoPE rotates other pairs of columns: neighbours where halves are meant, or vice versa."),
+         .configure = [](Config& config) {
+             if (rotates(config)) config.rope_interleaved = !config.rope_interleaved;
+         }});
     list.push_back({.name = "no-rope",
                     .cause = message("Queries and keys are not rotated by their position."),
                     .configure = [](Config& config) {
@@ -189,7 +189,7 @@ void rope(std::vector<Mutation>& list) {
     list.push_back(theta("rope-theta-1000000", message("RoPE's theta is 1000000, as in Qwen."), 1e6));
     list.push_back(theta("rope-theta-100000", message("RoPE's theta is 100000."), 1e5));
     list.push_back({.name = "rope-all-columns",
-                    .cause = message("RoPE turns all columns of a head, not only the first rotary_dim."),
+                    .cause = message("RoPE rotates all columns of a head, not only the first rotary_dim."),
                     .configure = [](Config& config) { config.rotary_dim = 0; }});
     list.push_back(
         {.name = "rope-on-values",

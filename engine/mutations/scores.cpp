@@ -55,8 +55,8 @@ Explanation SoftmaxAlong::explain(const Operands& in, const Tensor&, const Cell&
 
 About SoftmaxThenMask::about() const {
     return {tr("softmax, then mask"), "y[…, k] = mask[…, k] · softmax(scores)[…, k]",
-            tr("The softmax has already shared its whole weight, masked keys included, when the mask takes theirs "
-               "away: rows sum to less than 1, and the future still has a say in what remains.")};
+            tr("The softmax has already distributed all of the weight, masked keys included, when the mask removes "
+               "theirs: rows sum to less than 1, and the future still affects what remains.")};
 }
 
 Tensor SoftmaxThenMask::compute(const Operands& in, const Axes& axes) const {
@@ -164,19 +164,19 @@ Mutation added(std::string_view name, Phrase cause, float kept, float hidden) {
 
 void fills(std::vector<Mutation>& list) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    list.push_back({.name = "mask-after-softmax",
-                    .cause = message("The mask is applied after the softmax: the weights of what is left no longer sum "
-                                     "to 1."),
-                    .change = [](Plan& plan, const Config&) {
-                        for (const std::string& attention : plan.attentions()) {
-                            const Ref masked = plan.step_of(attention, AttentionStep::masked_scores);
-                            const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
-                            if (masked == nullptr || pattern == nullptr || masked->operands.size() != 2) continue;
-                            const std::vector<StepId> read = {masked->operands[0], masked->operands[1]};
-                            plan.replace(masked->id, ops::Carry{}, {read[0]});
-                            plan.replace(pattern->id, SoftmaxThenMask{}, read);
-                        }
-                    }});
+    list.push_back(
+        {.name = "mask-after-softmax",
+         .cause = message("The mask is applied after the softmax: the remaining weights no longer sum to 1."),
+         .change = [](Plan& plan, const Config&) {
+             for (const std::string& attention : plan.attentions()) {
+                 const Ref masked = plan.step_of(attention, AttentionStep::masked_scores);
+                 const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
+                 if (masked == nullptr || pattern == nullptr || masked->operands.size() != 2) continue;
+                 const std::vector<StepId> read = {masked->operands[0], masked->operands[1]};
+                 plan.replace(masked->id, ops::Carry{}, {read[0]});
+                 plan.replace(pattern->id, SoftmaxThenMask{}, read);
+             }
+         }});
     list.push_back(added("mask-added-as-float",
                          message("The mask of zeros and ones is added to the scores instead of filled in: the future "
                                  "leaks."),
@@ -185,8 +185,8 @@ void fills(std::vector<Mutation>& list) {
                          message("A mask with 1 for what is hidden is added to the scores: hidden keys weigh more."),
                          0.0F, 1.0F));
     list.push_back(added("mask-subtracted-as-float",
-                         message("1 is subtracted from hidden scores, where −∞ or a large number is meant."), 0.0F,
-                         -1.0F));
+                         message("1 is subtracted from hidden scores, where −∞ or a large negative number is meant."),
+                         0.0F, -1.0F));
     list.push_back(added("additive-mask-of-ones",
                          message("The additive mask has ones in place of zeros: the softmax doesn't see it."), 1.0F,
                          -kInfinity));

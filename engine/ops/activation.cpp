@@ -90,9 +90,9 @@ double activate(ActivationKind kind, double x) {
 
 About Activate::about() const {
     return {name_of(kind), formula_of(kind),
-            tr("The one bend in the MLP: without it up_proj and down_proj would be a single matrix. Each column is a "
-               "detector that stays (nearly) silent until its input is positive; what fires is written back by "
-               "down_proj.")};
+            tr("The MLP's only nonlinearity: without it up_proj and down_proj would be a single matrix. Each column is "
+               "a detector that stays (nearly) silent until its input is positive; down_proj writes the active ones "
+               "back into the residual stream.")};
 }
 
 Tensor Activate::compute(const Operands& in, const Axes& axes) const {
@@ -178,8 +178,8 @@ Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const
 }  // namespace
 
 About Activate::about_pull_back(std::size_t) const {
-    return {tr("gradient before the activation"), "∂/∂pre = g · act′(pre)",
-            tr("A detector that is silent passes nothing back (relu) or nearly nothing: it can't learn from this "
+    return {tr("gradient through the activation"), "∂/∂pre = g · act′(pre)",
+            tr("A detector that is silent passes no gradient back (relu) or hardly any: it can't learn from this "
                "position.")};
 }
 
@@ -222,9 +222,9 @@ Explanation ActivateGated::explain(const Operands& in, const Tensor&, const Cell
 
 About ActivateGated::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by what is gated"), "∂/∂pre = g · act(gate)",
-                tr("What the gate lets through, it lets back.")};
-    return {tr("gradient by the gate"), "∂/∂gate = g · pre · act′(gate)",
+        return {tr("gradient w.r.t. what is gated"), "∂/∂pre = g · act(gate)",
+                tr("What the gate lets through in the forward pass, it lets through in the backward pass.")};
+    return {tr("gradient w.r.t. the gate"), "∂/∂gate = g · pre · act′(gate)",
             tr("Opening the gate a little lets a little more of the other projection through.")};
 }
 

@@ -9,9 +9,9 @@ namespace decoderscope::ops {
 About Append::about() const {
     return {tr("append to the cache"), "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
             tr("Under a causal mask a position's key and value never change once they are computed: whatever comes "
-               "later is hidden from it. So a generator keeps them, computes those of the new token alone, and appends "
+               "later is hidden from it. So generation caches them, computes those of the new token alone, and appends "
                "them. The work for a token then grows with the length of the text, not with its square; the price is "
-               "the memory for two rows a position, head and layer.")};
+               "the memory for two rows per position, head and layer.")};
 }
 
 Axes Append::axes(const OperandAxes& in) const {
@@ -43,8 +43,8 @@ Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell)
 }
 
 About Append::about_pull_back(std::size_t) const {
-    return {tr("gradient by a part"), "∂/∂part[b, h, p, d] = g[b, h, first + p, d]",
-            tr("Each row hands back what arrived at its place.")};
+    return {tr("gradient w.r.t. one part"), "∂/∂part[b, h, p, d] = g[b, h, first + p, d]",
+            tr("Each row passes back the gradient at its place.")};
 }
 
 Tensor Append::pull_back(std::size_t operand, const Backward& b) const {

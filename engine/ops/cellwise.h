@@ -9,7 +9,7 @@ namespace decoderscope::ops {
 inline constexpr Index kStraightCost = 8;
 inline constexpr Index kCurvedCost = 50;  // with an exponential
 
-// grad · slope, cell by cell.
+// grad · derivative, cell by cell.
 template <class Slope>
 [[nodiscard]] Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kStraightCost) {
     Tensor out(grad.axes());

@@ -34,12 +34,12 @@ void add_to(const float* x, const Tensor& update, Index size, float* to) {
 About Add::about() const {
     if (residual_scale != 1.0)
         return {tr("add to the scaled stream"), "y[b, p, d] = residual_scale · x[b, p, d] + update[b, p, d]",
-                tr("The residual connection with a weight on the stream. DeepNorm chooses it above 1, the larger the "
-                   "deeper the stack, so that no single update can move the stream far, and Post-Norm can be trained "
-                   "at a depth of a thousand layers.")};
+                tr("The residual connection with a weight on the residual stream. DeepNorm chooses it above 1, the "
+                   "larger the deeper the stack, so that no single update can move the stream far, and Post-Norm can "
+                   "be trained at a depth of a thousand layers.")};
     return {tr("add"), "y[b, p, d] = x[b, p, d] + update[b, p, d]",
-            tr("The residual connection: a sublayer never replaces the stream, it adds to it. Follow one row through "
-               "the depth and you see what each sublayer wrote there. Gradients flow back through the sum "
+            tr("The residual connection: a sublayer never replaces the residual stream, it adds to it. Follow one row "
+               "through the depth and you see what each sublayer wrote there. Gradients flow back through the sum "
                "undiminished, which is why deep stacks can be trained at all.")};
 }
 
@@ -69,11 +69,12 @@ Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) co
 
 About Add::about_pull_back(std::size_t operand) const {
     if (operand == 0 && residual_scale != 1.0)
-        return {tr("gradient by the stream"), "∂/∂x = residual_scale · g",
-                tr("The stream hands its gradient on, times the weight that it has in the sum.")};
-    return {tr("gradient through the sum"), "∂/∂x = g",
-            tr("A sum hands its gradient to every summand as it is. This is the residual stream's gift to training: on "
-               "the way back nothing has to pass through a sublayer to reach the first block.")};
+        return {tr("gradient w.r.t. the stream"), "∂/∂x = residual_scale · g",
+                tr("The residual stream gets the sum's gradient, times its weight in the sum.")};
+    return {
+        tr("gradient through the sum"), "∂/∂x = g",
+        tr("A sum passes its gradient unchanged to every summand. This is what makes the residual stream trainable: in "
+           "the backward pass, a gradient reaches the first block without passing through a sublayer.")};
 }
 
 Tensor Add::pull_back(std::size_t operand, const Backward& b) const {
@@ -147,8 +148,8 @@ Explanation Rescale::explain(const Operands& in, const Tensor&, const Cell& cell
 }
 
 About Rescale::about_pull_back(std::size_t) const {
-    return {tr("gradient before the factor"), "∂/∂x = factor · g",
-            tr("What is multiplied on the way there is multiplied on the way back.")};
+    return {tr("gradient through the factor"), "∂/∂x = factor · g",
+            tr("What is multiplied in the forward pass is multiplied by the same factor in the backward pass.")};
 }
 
 Tensor Rescale::pull_back(std::size_t, const Backward& b) const {
@@ -167,9 +168,9 @@ constexpr Index kSoftCapCost = 20;  // of one number, in multiply-adds
 
 About SoftCap::about() const {
     return {tr("soft cap"), "y = cap · tanh(x / cap)",
-            tr("Nothing comes out larger than the cap, and what is small stays nearly as it is. A score that ran away "
-               "would make the softmax one-hot and its gradient nothing; a cap keeps a hand on it without a hard edge, "
-               "so that a gradient still passes. Gemma 2 caps its scores at 50 and its logits at 30.")};
+            tr("Nothing comes out larger than the cap, and what is small stays nearly as it is. A runaway score would "
+               "make the softmax one-hot and its gradient vanish; the cap limits it without a hard edge, so that a "
+               "gradient still passes. Gemma 2 caps its scores at 50 and its logits at 30.")};
 }
 
 Tensor SoftCap::compute(const Operands& in, const Axes& axes) const {
@@ -190,8 +191,9 @@ Explanation SoftCap::explain(const Operands& in, const Tensor&, const Cell& cell
 }
 
 About SoftCap::about_pull_back(std::size_t) const {
-    return {tr("gradient before the cap"), "∂/∂x = g · (1 − (y / cap)²)",
-            tr("Near the cap the curve is flat, so little comes through; small numbers pass theirs on nearly whole.")};
+    return {tr("gradient through the cap"), "∂/∂x = g · (1 − (y / cap)²)",
+            tr("Near the cap the curve is flat, so little gradient comes through; that of small numbers passes almost "
+               "unchanged.")};
 }
 
 Tensor SoftCap::pull_back(std::size_t, const Backward& b) const {
@@ -254,8 +256,9 @@ Explanation Drop::explain(const Operands& in, const Tensor&, const Cell& cell) c
 }
 
 About Drop::about_pull_back(std::size_t) const {
-    return {tr("gradient before dropout"), "∂/∂x = g · mask",
-            tr("What was dropped learns nothing in this pass; what stayed gets its gradient scaled up, as it was.")};
+    return {tr("gradient through dropout"), "∂/∂x = g · mask",
+            tr("What was dropped gets no gradient in this pass; what stayed gets its gradient scaled up, as it was "
+               "itself.")};
 }
 
 Tensor Drop::pull_back(std::size_t, const Backward& b) const {

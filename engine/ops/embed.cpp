@@ -21,11 +21,11 @@ Index row_of(float token, Index rows) {
 }  // namespace
 
 About Embed::about() const {
-    return {
-        tr("look up"), "embed[b, p, d] = E[token[b, p], d] · scale",
-        tr("Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places with "
-           "the same token start out alike; only positions and attention make them differ. Some models (the original "
-           "Transformer among them) multiply by √d_model so that the positional code doesn't drown the embedding.")};
+    return {tr("look up"), "embed[b, p, d] = E[token[b, p], d] · scale",
+            tr("Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places "
+               "with the same token start out alike; only positions and attention make them differ. Some models (the "
+               "original Transformer among them) multiply by √d_model so that the positional encoding doesn't drown "
+               "the embedding.")};
 }
 
 Axes Embed::axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::d_model, in[1][1].size}}; }
@@ -56,8 +56,8 @@ Explanation Embed::explain(const Operands& in, const Tensor&, const Cell& cell) 
 }
 
 About Embed::about_pull_back(std::size_t) const {
-    return {tr("gradient by the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} g[b, p, d]",
-            tr("A token's row gathers what comes back from every place where the token stands; the other rows of the "
+    return {tr("gradient w.r.t. the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} g[b, p, d]",
+            tr("A token's row sums the gradients from every position where the token occurs; the other rows of the "
                "table learn nothing from this text.")};
 }
 

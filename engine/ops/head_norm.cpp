@@ -92,9 +92,11 @@ About HeadNorm::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the norm"),
                 "∂/∂x[d] = (g · gain)[d] / s − x[d] · Σ_j (g · gain · x)[j] / (n · s³)",
-                tr("Only the part of the gradient across the vector comes through: its length is normalised away.")};
-    return {tr("gradient by the gain"), "∂/∂gain[d] = Σ g[b, h, p, d] · x[b, h, p, d] / s[b, h, p]",
-            tr("A gain counts in every row: what it is multiplied by there, times what its output is worth.")};
+                tr("Only the component of the gradient orthogonal to the vector comes through: its length is "
+                   "normalised away.")};
+    return {tr("gradient w.r.t. the gain"), "∂/∂gain[d] = Σ g[b, h, p, d] · x[b, h, p, d] / s[b, h, p]",
+            tr("A gain is used in every row: its gradient is the sum of what it is multiplied by there, times the "
+               "gradient of its output.")};
 }
 
 Tensor HeadNorm::pull_back(std::size_t operand, const Backward& b) const {

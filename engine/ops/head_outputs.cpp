@@ -82,13 +82,12 @@ Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& 
 
 About WeightedSum::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {
-            tr("gradient by the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d g[b, h, q, d] · v[b, h, k, d]",
-            tr("What more weight on this key would do: how well its value points along the gradient. It is as large "
-               "for masked cells as for others, as no mask has been passed yet; the gradient by the scores is 0 "
-               "there.")};
-    return {tr("gradient by the value"), "∂/∂v[b, h, k, d] = Σ_q pattern[b, h, q, k] · g[b, h, q, d]",
-            tr("A value counts for the queries that attend to it, in proportion to their weights.")};
+        return {tr("gradient w.r.t. the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d g[b, h, q, d] · v[b, h, k, d]",
+                tr("What more weight on this key would do: how well its value aligns with the gradient. It is as large "
+                   "for masked cells as for others, because the backward pass has not reached the mask yet; the "
+                   "gradient with respect to the scores is 0 there.")};
+    return {tr("gradient w.r.t. the value"), "∂/∂v[b, h, k, d] = Σ_q pattern[b, h, q, k] · g[b, h, q, d]",
+            tr("A value gets gradients from the queries that attend to it, in proportion to their weights.")};
 }
 
 Tensor WeightedSum::pull_back(std::size_t operand, const Backward& b) const {
@@ -158,15 +157,14 @@ Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell
 
 About ProjectOutput::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, p, d] = Σ_o g[b, p, o] · W[o, h·d_head + d]",
+        return {tr("gradient w.r.t. the heads' outputs"), "∂/∂z[b, h, p, d] = Σ_o g[b, p, o] · W[o, h·d_head + d]",
                 tr("Every head is told, in its own columns, in which direction its output should move.")};
     if (operand == 1)
-        return {
-            tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bp g[b, p, o] · z[b, h, p, d]",
-            tr("A weight counts at every position where it is used: what it was multiplied by there, times what its "
-               "output is worth, summed over all positions of all rows.")};
-    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
-            tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.")};
+        return {tr("gradient w.r.t. the weight"), "∂/∂W[o, h·d_head + d] = Σ_bp g[b, p, o] · z[b, h, p, d]",
+                tr("A weight is used at every position: its gradient is its input there times the gradient of its "
+                   "output, summed over all positions of all rows.")};
+    return {tr("gradient w.r.t. the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
+            tr("A bias is added at every position, so its gradient is the sum of the output's over all of them.")};
 }
 
 Tensor ProjectOutput::pull_back(std::size_t operand, const Backward& b) const {
@@ -206,7 +204,7 @@ Explanation ProjectOutput::explain_pull_back(std::size_t operand, const Backward
 }
 
 About HeadResults::about() const {
-    return {tr("each head's share"), "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
+    return {tr("each head's result"), "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
             tr("attn_out before the heads are summed: who wrote what into the residual stream. Computed on demand, "
                "since it is as many times larger than attn_out as there are heads.")};
 }
@@ -242,11 +240,11 @@ Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& 
 
 About HeadResults::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, q, d] = Σ_o g[b, h, q, o] · W[o, h·d_head + d]",
+        return {tr("gradient w.r.t. the heads' outputs"), "∂/∂z[b, h, q, d] = Σ_o g[b, h, q, o] · W[o, h·d_head + d]",
                 tr("Every head is told, in its own columns, in which direction its output should move.")};
-    return {tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bq g[b, h, q, o] · z[b, h, q, d]",
-            tr("A weight counts at every position where it is used: what it was multiplied by there, times what its "
-               "output is worth, summed over all positions of all rows.")};
+    return {tr("gradient w.r.t. the weight"), "∂/∂W[o, h·d_head + d] = Σ_bq g[b, h, q, o] · z[b, h, q, d]",
+            tr("A weight is used at every position: its gradient is its input there times the gradient of its output, "
+               "summed over all positions of all rows.")};
 }
 
 Tensor HeadResults::pull_back(std::size_t operand, const Backward& b) const {
@@ -294,8 +292,8 @@ Explanation HeadResults::explain_pull_back(std::size_t operand, const Backward& 
 
 About SumHeads::about() const {
     return {tr("sum over heads"), "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
-            tr("What attention adds to the stream is nothing but the sum of what its heads add. Computed this way "
-               "while a head's result is changed manually.")};
+            tr("What attention adds to the residual stream is the sum of what its heads add. Computed this way while a "
+               "head's result is changed manually.")};
 }
 
 Axes SumHeads::axes(const OperandAxes& in) const { return {in[0][0], {axis::pos, in[0][2].size}, in[0][3]}; }
@@ -326,10 +324,10 @@ Explanation SumHeads::explain(const Operands& in, const Tensor&, const Cell& cel
 
 About SumHeads::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the heads' shares"), "∂/∂result[b, h, q, o] = g[b, q, o]",
-                tr("A sum hands its gradient to every summand as it is: all heads get the same.")};
-    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
-            tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.")};
+        return {tr("gradient w.r.t. the heads' results"), "∂/∂result[b, h, q, o] = g[b, q, o]",
+                tr("A sum passes its gradient unchanged to every summand: all heads get the same.")};
+    return {tr("gradient w.r.t. the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
+            tr("A bias is added at every position, so its gradient is the sum of the output's over all of them.")};
 }
 
 Tensor SumHeads::pull_back(std::size_t operand, const Backward& b) const {

@@ -19,7 +19,7 @@ enum class RopeScalingKind { none, linear, llama3 };
 // Which activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016).
 enum class ActivationKind { relu, gelu, gelu_tanh, silu };
 
-// A target that is left out of the loss, as torch.nn.CrossEntropyLoss's ignore_index.
+// A target that is ignored in the loss, as torch.nn.CrossEntropyLoss's ignore_index.
 inline constexpr float kLeftOut = -100.0F;
 
 }  // namespace decoderscope

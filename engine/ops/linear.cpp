@@ -31,8 +31,8 @@ Explanation explain_row(const Operands& in, Index batch, Index pos, Index output
 
 About Linear::about() const {
     return {tr("linear"), "y[b, p, o] = Σ_i x[b, p, i] · W[o, i] + bias[o]",
-            tr("A learned mix of the row's numbers. Every position is treated alike and on its own: nothing here reads "
-               "another token.")};
+            tr("A learned linear combination of the row's numbers. Every position is treated alike and on its own: "
+               "nothing here reads another token.")};
 }
 
 Tensor Linear::compute(const Operands& in, const Axes& axes) const {
@@ -68,17 +68,17 @@ Floats turned(const float* matrix, Index rows, Index columns) {
 const char* teaches_linear(std::size_t operand) {
     if (operand == 0)
         return tr(
-            "An input counts through every output that reads it, each in proportion to its weight: the same "
-            "matrix, used the other way round.");
+            "An input gets gradients through every output that reads it, each in proportion to its weight: the same "
+            "matrix, transposed.");
     if (operand == 1)
         return tr(
-            "A weight counts at every position where it is used: what it was multiplied by there, times what its "
-            "output is worth, summed over all positions of all rows.");
-    return tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.");
+            "A weight is used at every position: its gradient is its input there times the gradient of its output, "
+            "summed over all positions of all rows.");
+    return tr("A bias is added at every position, so its gradient is the sum of the output's over all of them.");
 }
 
-// One of the three gradients of a Linear that reads rows x [batch, pos, in]; `grad_cell` says where the gradient by an
-// output of a row is.
+// One of the three gradients of a Linear that reads rows x [batch, pos, in]; `grad_cell` says where the gradient with
+// respect to an output of a row is.
 template <class GradCell>
 Explanation explain_linear(std::size_t operand, const Backward& b, const Cell& cell, const GradCell& grad_cell) {
     std::vector<Term> terms;
@@ -129,10 +129,10 @@ Tensor gradient_by_bias(const float* grad, Index rows, Axes axes) {
 
 About Linear::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_o g[b, p, o] · W[o, i]", teaches_linear(0)};
+        return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_o g[b, p, o] · W[o, i]", teaches_linear(0)};
     if (operand == 1)
-        return {tr("gradient by the weight"), "∂/∂W[o, i] = Σ_bp g[b, p, o] · x[b, p, i]", teaches_linear(1)};
-    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]", teaches_linear(2)};
+        return {tr("gradient w.r.t. the weight"), "∂/∂W[o, i] = Σ_bp g[b, p, o] · x[b, p, i]", teaches_linear(1)};
+    return {tr("gradient w.r.t. the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]", teaches_linear(2)};
 }
 
 Tensor Linear::pull_back(std::size_t operand, const Backward& b) const {
@@ -181,12 +181,12 @@ Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const C
 
 About ProjectHeads::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_hd g[b, h, p, d] · W[h·d_head + d, i]",
+        return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_hd g[b, h, p, d] · W[h·d_head + d, i]",
                 teaches_linear(0)};
     if (operand == 1)
-        return {tr("gradient by the weight"), "∂/∂W[h·d_head + d, i] = Σ_bp g[b, h, p, d] · x[b, p, i]",
+        return {tr("gradient w.r.t. the weight"), "∂/∂W[h·d_head + d, i] = Σ_bp g[b, h, p, d] · x[b, p, i]",
                 teaches_linear(1)};
-    return {tr("gradient by the bias"), "∂/∂bias[h·d_head + d] = Σ_bp g[b, h, p, d]", teaches_linear(2)};
+    return {tr("gradient w.r.t. the bias"), "∂/∂bias[h·d_head + d] = Σ_bp g[b, h, p, d]", teaches_linear(2)};
 }
 
 Tensor ProjectHeads::pull_back(std::size_t operand, const Backward& b) const {

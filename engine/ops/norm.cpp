@@ -147,7 +147,7 @@ About Normalize::about() const {
                    "RMSNorm, its weights would be off by 1 in every column.")};
     if (kind == NormKind::rmsnorm)
         return {tr("RMSNorm"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
-                tr("Every row is brought to the same size; its direction stays. The gain, one number a column, is "
+                tr("Every row is brought to the same size; its direction stays. The gain, one number per column, is "
                    "learned.")};
     return {tr("LayerNorm"), "normalized[b, p, d] = (x[b, p, d] − mean[b, p]) / scale[b, p] · gain[d] + shift[d]",
             tr("Every row gets mean 0 and variance 1 before gain and shift. Its place makes the architecture: on the "
@@ -200,16 +200,18 @@ About Normalize::about_pull_back(std::size_t operand) const {
         return {tr("gradient through the norm"),
                 is_centred(kind) ? "∂/∂x[b, p, d] = (g · gain / scale)[d] − mean_d(g · gain / scale)"
                                  : "∂/∂x[b, p, d] = g[b, p, d] · gain[d] / scale[b, p]",
-                tr("The gradient is divided by the row's scale: the longer the row, the less a change of it counts. "
-                   "In Post-Norm the stream itself passes through here in every block; in Pre-Norm it passes by.")};
+                tr("The gradient is divided by the row's scale: the longer the row, the less a change of it counts. In "
+                   "Post-Norm the residual stream itself passes through here in every block; in Pre-Norm it bypasses "
+                   "the norm.")};
     if (operand == 1)
-        return {tr("gradient by the scale"),
+        return {tr("gradient w.r.t. the scale"),
                 "∂/∂scale[b, p] = −Σ_d g[b, p, d] · gain[d] · (x[b, p, d] − mean) / scale²",
                 tr("A larger scale makes the whole row smaller.")};
     if (operand == 2)
-        return {tr("gradient by the gain"), "∂/∂gain[d] = Σ_bp g[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
-                tr("A gain counts in every row: what it is multiplied by there, times what its output is worth.")};
-    return {tr("gradient by the shift"), "∂/∂shift[d] = Σ_bp g[b, p, d]",
+        return {tr("gradient w.r.t. the gain"), "∂/∂gain[d] = Σ_bp g[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
+                tr("A gain is used in every row: its gradient is the sum of what it is multiplied by there, times the "
+                   "gradient of its output.")};
+    return {tr("gradient w.r.t. the shift"), "∂/∂shift[d] = Σ_bp g[b, p, d]",
             tr("A shift is added in every row, so its gradient is the sum over all of them.")};
 }
 

@@ -32,10 +32,10 @@ Term scaled_term(Factor factor, double scale) {
 About SinusoidalPositions::about() const {
     return {
         tr("sinusoidal positions"), "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
-        tr("Attention has no sense of order, so each position is given a code of its own: a row of clocks, fast hands "
-           "on the left, slow ones on the right. A step of k positions turns every pair of columns by a fixed angle, "
-           "which a linear map can learn to read. The tutorial behind post-ln-encdec adds, on batch-first input, the "
-           "code of the batch index instead: every position of a row then carries the same code.")};
+        tr("Attention has no sense of order, so each position is given an encoding of its own: a row of clocks, fast "
+           "hands on the left, slow ones on the right. A step of k positions rotates every pair of columns by a fixed "
+           "angle, which a linear map can learn to read. The tutorial behind post-ln-encdec adds, on batch-first "
+           "input, the encoding of the batch index instead: every position of a row then carries the same encoding.")};
 }
 
 Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
@@ -61,7 +61,7 @@ Explanation SinusoidalPositions::explain(const Operands&, const Tensor&, const C
 
 About LearnedPositions::about() const {
     return {tr("learned positions"), "pos_embed[p, d] = P[p, d]",
-            tr("One trained row a position, as GPT-2 does it. Nothing relates neighbouring positions but what training "
+            tr("One learned row per position, as in GPT-2. Nothing relates neighbouring positions but what training "
                "found, and there is no row beyond the longest text seen in training.")};
 }
 
@@ -79,8 +79,8 @@ Explanation LearnedPositions::explain(const Operands& in, const Tensor&, const C
 }
 
 About LearnedPositions::about_pull_back(std::size_t) const {
-    return {tr("gradient by the table of positions"), "∂/∂P[p, d] = scale · g[p, d]",
-            tr("Each position's row gets what comes back from it; rows beyond this text get nothing.")};
+    return {tr("gradient w.r.t. the table of positions"), "∂/∂P[p, d] = scale · g[p, d]",
+            tr("Each position's row gets the gradient from that position; rows beyond this text get none.")};
 }
 
 Tensor LearnedPositions::pull_back(std::size_t, const Backward& b) const {
@@ -125,13 +125,13 @@ About Rope::about() const {
             ? "y[2i] = x[2i]·cos φ − x[2i+1]·sin φ,  y[2i+1] = x[2i+1]·cos φ + x[2i]·sin φ"
             : "y[d] = x[d]·cos φ − x[d + d_head/2]·sin φ,  y[d + d_head/2] = x[d + d_head/2]·cos φ + x[d]·sin φ",
         interleaved
-            ? tr("Instead of adding a code, query and key are turned by an angle that grows with the position. Their "
-                 "product then depends on the distance between the two positions alone. Early columns turn fast, late "
-                 "ones hardly. Here neighbouring columns make a pair, as in the paper and in Llama's own release; "
-                 "Hugging Face's files have the columns reordered so that halves make pairs.")
-            : tr("Instead of adding a code, query and key are turned by an angle that grows with the position. Their "
-                 "product then depends on the distance between the two positions alone. Early columns turn fast, late "
-                 "ones hardly.")};
+            ? tr("Instead of adding an encoding, query and key are rotated by an angle that grows with the position. "
+                 "Their product then depends on the distance between the two positions alone. Early columns rotate "
+                 "fast, late ones hardly at all. Here neighbouring columns make a pair, as in the paper and in Llama's "
+                 "own release; Hugging Face's files have the columns reordered so that halves make pairs.")
+            : tr("Instead of adding an encoding, query and key are rotated by an angle that grows with the position. "
+                 "Their product then depends on the distance between the two positions alone. Early columns rotate "
+                 "fast, late ones hardly at all.")};
 }
 
 Tensor Rope::compute(const Operands& in, const Axes& axes) const {
@@ -158,7 +158,7 @@ Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) c
 
 Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<Factor(const Cell&)>& factor_of) const {
     const Index column = cell[3];
-    if (column >= columns) return {{line(tr("not turned"), {term({factor_of(cell)})})}};
+    if (column >= columns) return {{line(tr("not rotated"), {term({factor_of(cell)})})}};
     const Index pair = interleaved ? column / 2 : column % (columns / 2);
     const auto [x, y] = columns_of(pair);
     const auto angle = static_cast<double>(angle_of(first + cell[2], pair));
@@ -166,15 +166,15 @@ Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<
     Cell partner = cell;
     partner[3] = column == x ? y : x;
     const bool negative = (column == x) != back;
-    return {{line(back ? tr("turned back") : tr("turned"),
+    return {{line(back ? tr("rotated back") : tr("rotated"),
                   {term({factor_of(cell), constant_factor(std::cos(angle), "cos" + phi)}),
                    term({factor_of(partner), constant_factor(negative ? -std::sin(angle) : std::sin(angle),
                                                              (negative ? "−sin" : "sin") + phi)})})}};
 }
 
 About Rope::about_pull_back(std::size_t) const {
-    return {tr("gradient before the rotation"), "∂/∂x = R(−φ) · g",
-            tr("What was turned on the way there is turned back by the same angle.")};
+    return {tr("gradient through the rotation"), "∂/∂x = R(−φ) · g",
+            tr("What was rotated in the forward pass is rotated back by the same angle.")};
 }
 
 Tensor Rope::pull_back(std::size_t, const Backward& b) const {
@@ -223,9 +223,9 @@ Index RelativeBias::row_of(Index query, Index key, Index rows) const {
 About RelativeBias::about() const {
     return {
         tr("relative position bias"), "scores[b, h, q, k] = q·k + table[bucket(k − q), h]",
-        tr("Each head learned how much it likes every distance: a number that is added to the score, whatever stands "
-           "there. Near distances have a number each, farther ones share one with their neighbours, and all blocks "
-           "share the table of the first. No position is added to the stream (T5). No mask has been applied yet.")};
+        tr("Each head learned a bias for every distance: a number that is added to the score, whatever token is there. "
+           "Near distances have a number each, farther ones share one with their neighbours, and all blocks share the "
+           "table of the first. No position is added to the residual stream (T5). No mask has been applied yet.")};
 }
 
 Tensor RelativeBias::compute(const Operands& in, const Axes& axes) const {
@@ -255,9 +255,9 @@ Explanation RelativeBias::explain(const Operands& in, const Tensor&, const Cell&
 
 About RelativeBias::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient before the bias"), "∂/∂scores = grad", tr("A sum hands what comes back on as it is.")};
-    return {tr("gradient by the table of distances"), "∂/∂table[r, h] = Σ_{bucket(k − q) = r} grad[b, h, q, k]",
-            tr("A distance's number gathers what comes back from every pair of positions that are so far apart.")};
+        return {tr("gradient through the bias"), "∂/∂scores = grad", tr("A sum passes its gradient on unchanged.")};
+    return {tr("gradient w.r.t. the table of distances"), "∂/∂table[r, h] = Σ_{bucket(k − q) = r} grad[b, h, q, k]",
+            tr("A distance's number sums the gradients from every pair of positions that far apart.")};
 }
 
 Tensor RelativeBias::pull_back(std::size_t operand, const Backward& b) const {

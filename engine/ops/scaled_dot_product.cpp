@@ -43,9 +43,9 @@ About ScaledDotProduct::about() const {
         return {tr("scaled dot product, less with distance"),
                 "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] · scale − slope[h] · (q − k)",
                 tr("Large where the query of one position points the same way as the key of another, and the larger "
-                   "the nearer that key is: each head takes off a number of its own for every step of distance "
-                   "(ALiBi). No position is added to the stream, and texts longer than any in training keep their "
-                   "meaning. No mask has been applied yet: ahead of the query the distance is negative.")};
+                   "the nearer that key is: each head subtracts a number of its own for every step of distance "
+                   "(ALiBi). No position is added to the residual stream, and the model extends to texts longer than "
+                   "any in training. No mask has been applied yet: ahead of the query the distance is negative.")};
     if (scale != 0.0)
         return {tr("scaled dot product"), "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] · attention_scale",
                 tr("Large where the query of one position points the same way as the key of another. The factor keeps "
@@ -108,11 +108,11 @@ Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const C
 
 About ScaledDotProduct::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the query"), "∂/∂q[b, h, q, d] = Σ_k g[b, h, q, k] · k[b, h, k, d] · scale",
+        return {tr("gradient w.r.t. the query"), "∂/∂q[b, h, q, d] = Σ_k g[b, h, q, k] · k[b, h, k, d] · scale",
                 tr("A query moves its whole row of scores. It is pulled towards the keys whose scores should grow, and "
                    "away from those whose scores should shrink.")};
-    return {tr("gradient by the key"), "∂/∂k[b, h, k, d] = Σ_q g[b, h, q, k] · q[b, h, q, d] · scale",
-            tr("A key moves its whole column of scores: every query that may see it has its say.")};
+    return {tr("gradient w.r.t. the key"), "∂/∂k[b, h, k, d] = Σ_q g[b, h, q, k] · q[b, h, q, d] · scale",
+            tr("A key moves its whole column of scores: every query that may see it contributes.")};
 }
 
 Tensor ScaledDotProduct::pull_back(std::size_t operand, const Backward& b) const {

@@ -20,7 +20,7 @@ constexpr std::size_t kWide = 32;
 About Softmax::about() const {
     return {tr("softmax"), "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
             tr("Turns a row of scores into weights that are positive and sum to 1. What counts is the difference "
-               "between scores: 1 more is e ≈ 2.7 times the weight. Taking the row's maximum off changes nothing but "
+               "between scores: 1 more is e ≈ 2.7 times the weight. Subtracting the row's maximum changes nothing but "
                "keeps exp from overflowing.")};
 }
 
@@ -119,10 +119,10 @@ constexpr Index kSoftmaxGradientCost = 8;  // of one number, in multiply-adds
 }  // namespace
 
 About Softmax::about_pull_back(std::size_t) const {
-    return {tr("gradient by the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
+    return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
             tr("Weights sum to 1, so one grows only at the others' cost: what counts is how much better a key is than "
-               "the row's average. Each row of this gradient sums to 0, and where the weight is 0 (behind a mask, or "
-               "lost in a one-hot row) nothing comes through at all.")};
+               "the row's average. Each row of this gradient sums to 0, and where the weight is 0 (masked, or in a "
+               "one-hot row) no gradient comes through at all.")};
 }
 
 Tensor Softmax::pull_back(std::size_t, const Backward& b) const {

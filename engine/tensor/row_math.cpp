@@ -227,7 +227,7 @@ FOR_EACH_CPU void gelu_tanh_back(In x, In grad, Out y) {
     const double slope = 2.0 * std::sqrt(2.0 * std::numbers::inv_pi);
     for (std::size_t i = 0; i < y.size(); ++i) {
         auto value = static_cast<double>(x[i]);
-        value = value < -30.0 ? -30.0 : value;  // beyond, the slope is 0 or 1
+        value = value < -30.0 ? -30.0 : value;  // beyond, the derivative is 0 or 1
         value = value > 30.0 ? 30.0 : value;
         const double square = 0.044715 * value * value;
         const double share = 1.0 / (1.0 + exponential(-slope * value * (1.0 + square)));

@@ -19,7 +19,7 @@
 //     ReplacedRows      rows.cpp            an earlier tensor whose rows from one on are others
 //     RestWhenRead      execute.cpp         rows that an edit cannot reach, or that nothing waits for
 //     MadeAgain         execute.cpp         a tensor that was freed after its last reader
-//     Zeros             ops/pull_back.cpp   gradients by what the target doesn't depend on
+//     Zeros             ops/pull_back.cpp   gradients with respect to what the target doesn't depend on
 //     Unpacked          linalg.cpp          a weight, from the form that its products read
 //
 // `rows` marks those that implement LazyRows.

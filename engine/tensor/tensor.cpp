@@ -189,7 +189,7 @@ void check_cell(const CellName& name, const Axes& axes) {
     for (std::size_t i = 0; inside && i < axes.size(); ++i) inside = name.cell[i] >= 0 && name.cell[i] < axes[i].size;
     if (!inside)
         throw Error(
-            "{cell}: no cell of this tensor of shape {shape}, expected an index for each of {axes}",
+            "{cell}: not a cell of this tensor of shape {shape}, expected an index for each of {axes}",
             {{"cell", cell_name(name.tensor, name.cell)}, {"shape", shape_text(axes)}, {"axes", axes_text(axes)}});
 }
 

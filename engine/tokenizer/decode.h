@@ -12,7 +12,7 @@
 
 namespace decoderscope::tokenizer {
 
-// A token, or several, on the way back to a text.
+// A token, or several, being decoded to a text.
 struct DecodedToken {
     std::string text;
     bool literal = false;  // an added token: not written in the byte alphabet

@@ -80,7 +80,7 @@ PrecompiledMap::PrecompiledMap(std::string_view table) {
 }
 
 std::uint32_t PrecompiledMap::unit(std::size_t at) const {
-    if (at >= table_->units.size()) throw Error("precompiled_charsmap points behind its end");
+    if (at >= table_->units.size()) throw Error("precompiled_charsmap points past its end");
     return table_->units[at];
 }
 
@@ -95,7 +95,7 @@ std::optional<std::string_view> PrecompiledMap::replacement(std::string_view par
         node ^= offset(here);
         if (!has_leaf(here)) continue;
         const std::uint32_t at = value(unit(node));
-        if (at > table_->texts.size()) throw Error("precompiled_charsmap points behind its end");
+        if (at > table_->texts.size()) throw Error("precompiled_charsmap points past its end");
         const std::string_view texts = std::string_view(table_->texts).substr(at);
         return texts.substr(0, texts.find('\0'));
     }

@@ -35,7 +35,7 @@ AddedToken read_token(const nlohmann::json& entry, const TokenIds& ids) {
     });
 }
 
-// Whether a word's character stands at the end of one text or at the beginning of another.
+// Whether a word's character is at the end of one text or at the beginning of another.
 bool ends_with_word(std::string_view text) {
     return !text.empty() && is_word_character(first_code_point(text.substr(text.size() - bytes_of_last(text))).code);
 }
@@ -67,7 +67,7 @@ std::vector<AddedToken> read_added_tokens(const nlohmann::json& list, const Toke
     for (const nlohmann::json& entry : list) {
         tokens.push_back(read_token(entry, ids));
         if (!contents.insert(tokens.back().content).second)
-            throw Error("\"{text}\" is there twice, expected it once",
+            throw Error("\"{text}\" is given twice, expected it once",
                         {{"text", tokens.back().content.substr(0, 100)}});
     }
     return tokens;
@@ -234,7 +234,7 @@ TextCutter::TextCutter(const std::vector<AddedToken>& added, Normalizer normaliz
       model_(std::move(model)) {}
 
 std::vector<Index> TextCutter::operator()(std::string_view text) const {
-    if (!is_utf8(text)) throw Error("the text is no UTF-8");
+    if (!is_utf8(text)) throw Error("the text is not UTF-8");
     std::vector<Index> ids;
     RememberedWords words(model_);
     const auto cut = [&](std::string_view whole, bool begins_text) {

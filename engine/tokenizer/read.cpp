@@ -313,7 +313,7 @@ Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
     if (config.vocab_size == 0) return tokenizers;
     const Found target = read_target(folder);
     if (!target.labels_alone_because.empty())
-        tokenizers.remarks.push_back(message("{path}: labels the tokens but can't cut a text into them: {reason}.",
+        tokenizers.remarks.push_back(message("{path}: labels the tokens but can't tokenize text: {reason}.",
                                              {{"path", target.path}, {"reason", target.labels_alone_because}}));
     if (!target.path.empty()) check_size(target, "vocab_size", config.vocab_size, tokenizers.remarks);
     const SpecialIds ids = read_special_ids(folder);

@@ -90,7 +90,7 @@ constexpr int kDeepestClass = 16;
 
 bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Reads the pattern once from left to right and writes each part anew.
+// Reads the pattern once from left to right and rewrites each part.
 class Translation {
 public:
     explicit Translation(std::string_view pattern) : rest_(pattern) {}

@@ -20,7 +20,7 @@ const RegularExpression& gpt2_pattern() {
 }
 
 std::vector<std::string_view> gpt2_words(std::string_view text) {
-    if (!is_utf8(text)) throw Error("the text is no UTF-8");
+    if (!is_utf8(text)) throw Error("the text is not UTF-8");
     std::vector<std::string_view> words;
     for (const Span& word : gpt2_pattern().matches(text))
         words.push_back(text.substr(word.begin, word.end - word.begin));

@@ -91,7 +91,7 @@ struct SplitPunctuation {
     [[nodiscard]] Stretches operator()(const Stretch& stretch) const;
 };
 
-// SentencePiece's way to write spaces: each is a visible character, "▁", and one stands before a text.
+// SentencePiece's way to write spaces: each is a visible character, "▁", and one comes before a text.
 struct Metaspace {
     enum class Prefix { always, first, never };  // before each stretch, before the first, before none
 

@@ -47,7 +47,7 @@ Tokenizer Tokenizer::ending_with(Index token) const {
 std::string Tokenizer::piece(Index id) const { return has_piece(id) ? stored(id) : std::to_string(id); }
 
 std::vector<Index> Tokenizer::encode(std::string_view text) const {
-    if (!can_encode()) throw Error("the model's vocabulary can't cut a text into tokens, expected token ids");
+    if (!can_encode()) throw Error("the model's vocabulary can't tokenize text, expected token ids");
     const TextCoding& coding = vocabulary_->coding;
     std::vector<Index> ids = coding.before;
     for (const Index id : coding.cut(text)) ids.push_back(id);

@@ -36,7 +36,7 @@ std::vector<std::string> tokens_by_id(const TokenIds& ids) {
     for (const auto& [token, id] : ids) {
         const std::string*& place = found[static_cast<std::size_t>(id)];
         if (place != nullptr)
-            throw Error("id {id} is both \"{other}\" and \"{token}\", expected one token an id",
+            throw Error("id {id} is both \"{other}\" and \"{token}\", expected one token per id",
                         {{"id", id}, {"other", *place}, {"token", token}});
         place = &token;
     }
@@ -80,7 +80,7 @@ Ids ids_of(const std::vector<std::string>& tokens) {
     Ids ids;
     for (const std::string& token : tokens)
         if (!ids.emplace(token, static_cast<Index>(ids.size())).second)
-            throw Error("tokens: \"{token}\" stands there twice", {{"token", token}});
+            throw Error("tokens: \"{token}\" is given twice", {{"token", token}});
     return ids;
 }
 
@@ -115,7 +115,7 @@ std::vector<Index> cut_characters(std::string_view text, const Ids& ids) {
     std::vector<Index> cut;
     while (!text.empty()) {
         const std::size_t bytes = character_bytes(text);
-        if (bytes == 0) throw Error("the text is no UTF-8");
+        if (bytes == 0) throw Error("the text is not UTF-8");
         const auto found = ids.find(text.substr(0, bytes));
         if (found == ids.end()) throw Error("\"{text}\" is not in the vocabulary", {{"text", text.substr(0, bytes)}});
         cut.push_back(found->second);
@@ -141,7 +141,7 @@ Tokenizer parse_character_vocabulary(std::string_view json) {
 
 Tokenizer parse_pieces(std::string_view json) {
     const nlohmann::json list = parse_json(json, message("a list of pieces"));
-    if (!list.is_array()) throw Error("expected a JSON list of pieces, one a token");
+    if (!list.is_array()) throw Error("expected a JSON list of pieces, one per token");
     std::vector<std::string> pieces;
     for (const nlohmann::json& item : list) {
         const nlohmann::json piece = item.is_object() ? item.value("piece", nlohmann::json()) : item;

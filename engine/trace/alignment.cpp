@@ -381,7 +381,7 @@ void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace,
         taken.insert(match.step);
         settled.insert(match.tensor);
     }
-    // One that differs from what it was taken for may still be something else, besides.
+    // One that differs from the step that it was matched to may still be something else, besides.
     for (const std::size_t tensor : matched)
         if (!settled.contains(tensor))
             if (const auto match = by_value(plan, trace, tensor, taken, equal)) alignment.matches.push_back(*match);

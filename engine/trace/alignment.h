@@ -39,7 +39,7 @@ enum class Basis {
     name,    // it has our name, or one that means the same
     call,    // the module or function that it was given to, or that gave it
     value,   // shape and numbers
-    place,   // shape, and what stands before and behind it
+    place,   // shape, and what comes before and after it
     chosen,  // the user said so
 };
 
@@ -47,7 +47,7 @@ enum class Basis {
 enum class Strictness {
     exact,         // number by number
     as_softmax,    // scores as the softmax sees them: hidden is hidden, and a constant a row is nothing
-    up_to_factor,  // what the scores are made from: some divide the query, some the scores
+    up_to_factor,  // what the scores are computed from: some divide the query, some the scores
 };
 
 // A recorded tensor that is a step's.

@@ -151,8 +151,8 @@ Trace polygraphy(const std::string& path, const std::string& text) {
     }
     if (trace.tensors.empty()) throw Error("no outputs; expected what polygraphy run --save-outputs writes");
     if (others > 0)
-        trace.remarks.push_back(message_n("{count} output is no array and is left out",
-                                          "{count} outputs are no arrays and are left out", others));
+        trace.remarks.push_back(message_n("{count} output is not an array and is left out",
+                                          "{count} outputs are not arrays and are left out", others));
     trace.remarks.push_back(
         message("the network's outputs by their names in ONNX: no calls and no parameters are in it"));
     return trace;

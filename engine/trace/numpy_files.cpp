@@ -88,7 +88,7 @@ TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
         std::uint32_t length = 0;
         std::memcpy(&length, at + 8, long_header ? 4 : 2);
         const std::size_t begin = (long_header ? 12 : 10) + std::size_t{length};
-        if (begin > bytes.size) throw Error("cut within its .npy header");
+        if (begin > bytes.size) throw Error("truncated within its .npy header");
         const std::string_view header(at + (long_header ? 12 : 10), length);
         TraceTensor tensor;
         tensor.name = name;
@@ -96,7 +96,8 @@ TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
         tensor.shape = shape_of(after_key(header, "'shape'"));
         constexpr std::string_view yes = "True";  // not a message: Python's word
         if (after_key(header, "'fortran_order'").starts_with(yes) && tensor.shape.size() > 1)
-            throw Error("stored column by column; expected rows, which numpy.ascontiguousarray makes");
+            throw Error(
+                "stored column by column (Fortran order); expected rows, as numpy.ascontiguousarray gives them");
         const Dtype* dtype = dtype_named(tensor.dtype);
         std::uint64_t size = dtype == nullptr ? 0 : dtype->bytes;
         for (const Index length_of_axis : tensor.shape) {
@@ -136,7 +137,7 @@ public:
     }
     [[nodiscard]] std::size_t size() const { return file_.size(); }
     void check(std::uint64_t offset, std::uint64_t size) const {
-        if (offset > file_.size() || size > file_.size() - offset) throw Error("cut short, or no .npz");
+        if (offset > file_.size() || size > file_.size() - offset) throw Error("truncated, or not an .npz");
     }
 
 private:
@@ -153,7 +154,7 @@ struct Directory {
 // Where the list of files is: the last record of a zip says it.
 Directory directory_of(const Zip& zip) {
     constexpr std::size_t kRecord = 22, kLongestComment = 65535;
-    if (zip.size() < kRecord) throw Error("cut short, or no .npz");
+    if (zip.size() < kRecord) throw Error("truncated, or not an .npz");
     const std::size_t last = zip.size() - kRecord;
     for (std::size_t back = 0; back <= std::min(last, kLongestComment); ++back) {
         const std::size_t at = last - back;
@@ -164,7 +165,7 @@ Directory directory_of(const Zip& zip) {
         }
         return {zip.at<std::uint32_t>(at + 16), zip.at<std::uint16_t>(at + 10)};
     }
-    throw Error("cut short, or no .npz: a zip's list of files is missing");
+    throw Error("truncated, or not an .npz: a zip's list of files is missing");
 }
 
 constexpr int kStored = 0, kDeflated = 8;

@@ -131,7 +131,7 @@ TraceTensor joined(const std::string& name, const std::vector<const TraceTensor*
         if (part->shape.size() == expected.size()) expected[along] = part->shape[along];
         if (part->shape != expected)
             throw Error(
-                "{name}: a rank holds shape {shape}, which is no part along axis {axis} of the others' {expected}",
+                "{name}: a rank has shape {shape}, which is not a shard along axis {axis} of the others' {expected}",
                 {{"name", name},
                  {"shape", shape_text(part->shape)},
                  {"axis", axis},
@@ -207,7 +207,8 @@ Trace ranks(const std::string& path, const std::string& text) {
     trace.hyperparameters = files.front().trace.hyperparameters;
     if (!missing.empty())
         trace.remarks.push_back(
-            message("ranks that are missing: {ranks}; what they hold parts of is incomplete", {{"ranks", missing}}));
+            message("ranks that are missing: {ranks}; the tensors that they have shards of are incomplete",
+                    {{"ranks", missing}}));
     return trace;
 }
 

@@ -64,7 +64,7 @@ std::string_view header_of(const std::string& path, const MappedFile& file) {
     std::uint64_t size = 0;
     if (file.size() >= 8) std::memcpy(&size, file.data(), sizeof size);
     if (file.size() < 8 || size > file.size() - 8 || size > limits::kHeaderBytes)
-        throw Error("{path}: {size} bytes, expected a safetensors file: not one, or cut within its header",
+        throw Error("{path}: {size} bytes, expected a safetensors file: not one, or truncated within its header",
                     {{"path", path}, {"size", file.size()}});
     return {file.data() + 8, static_cast<std::size_t>(size)};
 }
@@ -116,14 +116,14 @@ std::map<std::string, std::string, std::less<>> hyperparameters_of(const std::st
 void say_what_is_missing(const std::map<std::string, std::string, std::less<>>& metadata,
                          const std::vector<std::string>& lost, Trace& trace) {
     if (!lost.empty())
-        trace.remarks.push_back(message_n("the file is cut short: {count} tensor is missing, {first}",
-                                          "the file is cut short: {count} tensors are missing, {first} the first",
+        trace.remarks.push_back(message_n("the file is truncated: {count} tensor is missing, {first}",
+                                          "the file is truncated: {count} tensors are missing, {first} the first",
                                           lost.size(), {{"first", lost.front()}}));
     const auto finished = metadata.find("finished");
     if (finished == metadata.end() || finished->second == "yes") return;
     if (finished->second == "no")
         trace.remarks.push_back(
-            message("the recorded program ended before the recording did: this is what was written"));
+            message("the recorded program ended before the recording did: this is what was written until then"));
     else
         trace.remarks.push_back(message("the recorded program ended with {error}", {{"error", finished->second}}));
 }
@@ -164,7 +164,7 @@ RecordedFile recorded_file(const std::string& path) {
                 ? message("the recorder, of PyTorch {version}",
                           {{"version", metadata.contains("torch") ? metadata.find("torch")->second : std::string("?")}})
                 : Sentence(message("a safetensors file"));
-        // Only the recorder's files are written as they go; another one that is cut short is damaged.
+        // Only the recorder's files are written as they go; another one that is truncated is damaged.
         std::vector<std::string> lost;
         const std::size_t size = file.size() - data_offset;
         const StoredTensors stored = recorded.is_recorders ? parse_cut_safetensors_header(header, size, lost)

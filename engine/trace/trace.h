@@ -50,7 +50,7 @@ struct Trace {
 };
 
 // Opens a trace without reading its numbers. It may be
-// - a file of the recorder (assets/recorder/record.py), also one that was cut short, or the manifest of several ranks;
+// - a file of the recorder (assets/recorder/record.py), also a truncated one, or the manifest of several ranks;
 // - any safetensors file of tensors, such as a TransformerLens cache or what `decoderscope trace` writes;
 // - an .npz of arrays;
 // - Hugging Face's model debugger's JSON with full tensors;
@@ -58,7 +58,7 @@ struct Trace {
 // Throws Error naming the file and what was expected. Pickles are never read.
 [[nodiscard]] Trace open_trace(const std::string& path);
 
-// Throws Error with the reason if a recording was cut short before its first tensor.
+// Throws Error with the reason if a recording was truncated before its first tensor.
 void check_not_empty(const Trace& trace);
 
 }  // namespace decoderscope::trace

@@ -35,8 +35,9 @@ private:
     std::unique_ptr<Execution> execution_;
 };
 
-// The loss of a batch and its gradients by the parameters, and nothing else: the steps that neither needs are left out,
-// and each tensor is freed after the last step that reads it. Plans are kept for the shapes of batch met lately.
+// The loss of a batch and its gradients with respect to the parameters, and nothing else: steps that neither needs are
+// left out, and each tensor is freed after the last step that reads it. Plans are kept for the shapes of batch met
+// lately.
 class Backpropagation {
 public:
     explicit Backpropagation(Config config) : config_(std::move(config)) {}

@@ -103,7 +103,7 @@ test('a recording that was cut short shows and compares what it holds, and says 
     await bisecting(page);
     await drop(page, {'cut.safetensors': file.subarray(0, file.length - lost + 4)});
     const text = await found(page, /agree/);
-    assert.match(text, new RegExp(`^Note: the file is cut short: ${whole.tensors.length - last} tensors are missing, h\\.1\\.attn\\.c_attn/out the first$`, 'm'));
+    assert.match(text, new RegExp(`^Note: the file is truncated: ${whole.tensors.length - last} tensors are missing, h\\.1\\.attn\\.c_attn/out the first$`, 'm'));
     assert.deepEqual(wrong, []);
     await context.close();
 });

@@ -156,7 +156,7 @@ TEST_CASE("added tokens are found in a text as they stand, the longest of severa
 TEST_CASE("what is no UTF-8 is refused, and so is a byte that the vocabulary lacks") {
     const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReducedGpt2Tokens));
     for (const char* text : {"\xFF", "abc \xC3", "a\xED\xA0\x80", "\x80 b"})
-        CHECK(error_of([&] { (void)tokenizer.encode(text); }) == "the text is no UTF-8");
+        CHECK(error_of([&] { (void)tokenizer.encode(text); }) == "the text is not UTF-8");
     const Tokenizer small = byte_level_tokenizer({.ids = {{"a", 0}, {"b", 1}, {"ab", 2}}, .merges = {{"a", "b"}}});
     CHECK(small.encode("aab") == std::vector<Index>{0, 2});
     CHECK(error_of([&] { (void)small.encode("a b"); }) == "the vocabulary has no token for \"Ġ\"");
@@ -179,7 +179,7 @@ TEST_CASE("broken tables are refused by the line or the token") {
     CHECK(parse_merges("#version: 0.2\r\na b\r\n\r\n# #\r\n") == std::vector<WrittenMerge>{{"a", "b"}, {"#", "#"}});
 
     const auto ids = [](const char* text) { return error_of([&] { (void)parse_vocab_json(text); }); };
-    check_message(ids(R"({"a": 0, "b": 0})"), {"id 0", "\"a\"", "\"b\"", "one token an id"});
+    check_message(ids(R"({"a": 0, "b": 0})"), {"id 0", "\"a\"", "\"b\"", "one token per id"});
     check_message(ids(R"({"a": "0"})"), {"\"a\"", "whole number"});
     check_message(ids(R"({"a": 0.5})"), {"\"a\"", "whole number"});
     check_message(ids(R"({"a": -1})"), {"\"a\"", "-1"});

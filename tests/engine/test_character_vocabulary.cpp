@@ -30,7 +30,7 @@ TEST_CASE("a text in characters becomes ids after the beginning token, and round
 TEST_CASE("a text that a character vocabulary can't write is refused by its first such character") {
     const Tokenizer tokenizer = parse_character_vocabulary(kVocabulary);
     CHECK(error_of([&] { (void)tokenizer.encode("abz"); }) == "\"z\" is not in the vocabulary");
-    CHECK(error_of([&] { (void)tokenizer.encode("a\xC3"); }) == "the text is no UTF-8");
+    CHECK(error_of([&] { (void)tokenizer.encode("a\xC3"); }) == "the text is not UTF-8");
     CHECK(error_of([&] { (void)tokenizer.encode("<pad>"); }) == "\"<\" is not in the vocabulary");
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("a broken vocabulary is refused by its key") {
     const auto said = [](const char* json) { return error_of([&] { (void)parse_character_vocabulary(json); }); };
     CHECK(said(R"({})") == "tokens: expected a list of characters");
     CHECK(said(R"({"tokens": ["a", 1]})") == "tokens: entry 1, expected a character");
-    CHECK(said(R"({"tokens": ["a", "a"]})") == "tokens: \"a\" stands there twice");
+    CHECK(said(R"({"tokens": ["a", "a"]})") == "tokens: \"a\" is given twice");
     CHECK(said(R"({"tokens": ["ab"]})") == "tokens: \"ab\", expected one character");
     CHECK(said(R"({"tokens": ["a"], "pad": "b"})") == "pad: expected one of the tokens");
     CHECK(said(R"({"tokens": ["a"], "bos": "a"})").find("\"bos\": unknown key") == 0);

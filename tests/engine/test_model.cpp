@@ -261,7 +261,7 @@ TEST_CASE("a file that is missing, cut short or something else is named") {
     const Saved cut_short;
     const std::string whole = read_bytes(cut_short.folder.file("model.safetensors"));
     write_bytes(cut_short.folder.file("model.safetensors"), whole.substr(0, whole.size() - 1));
-    cut_short.check_error("model.safetensors", {"cut short"});
+    cut_short.check_error("model.safetensors", {"truncated"});
 
     const Saved folder_instead;
     std::filesystem::remove(folder_instead.folder.file("model.safetensors"));

@@ -228,8 +228,8 @@ TEST_CASE("a file that was cut short after it was opened is refused") {
     write_safetensors(path, {{"weight", Tensor({{axis::pos, 100'000}}, std::vector<float>(100'000))}});
     const SafetensorsFile file(path);
     std::filesystem::resize_file(path, 20'000);
-    check_message(error_of([&] { static_cast<void>(file.floats("weight")); }), {"t.safetensors", "cut short", "400"});
-    check_message(error_of([&] { static_cast<void>(file.integers("weight")); }), {"t.safetensors", "cut short"});
+    check_message(error_of([&] { static_cast<void>(file.floats("weight")); }), {"t.safetensors", "truncated", "400"});
+    check_message(error_of([&] { static_cast<void>(file.integers("weight")); }), {"t.safetensors", "truncated"});
     // A file that grew does no harm.
     std::filesystem::resize_file(path, 500'000);
     CHECK(file.floats("weight").at(Cell{0}) == 0.0F);

@@ -176,7 +176,7 @@ TEST_CASE("a broken tokenizer.json is refused by its key") {
     check_message(changed("/added_tokens/0/id", 7), {"added_tokens", "<|endoftext|>"});
     Json doubled = gpt2_json(false);
     doubled["added_tokens"].push_back({{"id", 64}, {"content", "<x>"}});
-    check_message(said(doubled), {"added_tokens", "64", "<x>", "one token an id"});
+    check_message(said(doubled), {"added_tokens", "64", "<x>", "one token per id"});
     check_message(changed("/added_tokens/0/lstrip", 1), {"added_tokens", "<|endoftext|>", "lstrip", "true or false"});
     check_message(changed("/added_tokens/0/id", "x"), {"added_tokens", "<|endoftext|>", "whole number"});
     check_message(changed("/added_tokens/0/content", ""), {"added_tokens", "content"});

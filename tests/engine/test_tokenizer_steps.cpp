@@ -136,7 +136,7 @@ TEST_CASE("wrong pieces of a unigram model are named") {
                   {"<unk>", "not in the vocabulary"});
 }
 
-TEST_CASE("a map of characters that points behind its end is refused, whatever the text") {
+TEST_CASE("a map of characters that points past its end is refused, whatever the text") {
     std::mt19937 random(4);
     for (int i = 0; i < 2000; ++i) {
         std::string table = {'\x40', 0, 0, 0};
@@ -145,7 +145,7 @@ TEST_CASE("a map of characters that points behind its end is refused, whatever t
         for (const char* text : {"a", "\x01\x02", "e\u0301", "文字"}) {
             Stretch stretch{text, true};
             const std::string error = error_of([&] { map(stretch); });
-            if (error != "(no error)") check_message(error, {"precompiled_charsmap", "behind its end"});
+            if (error != "(no error)") check_message(error, {"precompiled_charsmap", "past its end"});
         }
     }
     for (const char* table : {"", "abc", "\x03zzz", "\xFF\xFF\xFF\x7F"})

@@ -83,7 +83,7 @@ TEST_CASE("a recorder's file that was cut short opens with what it holds") {
     write_bytes(folder.file("t.safetensors"), whole.substr(0, whole.size() - 20));
     const Trace trace = open_trace(folder.file("t.safetensors"));
     CHECK(names_of(trace) == std::vector<std::string>{"a/out"});
-    CHECK(contains(remarks_of(trace), "cut short: 2 tensors are missing, b/out"));
+    CHECK(contains(remarks_of(trace), "truncated: 2 tensors are missing, b/out"));
     // The parameters come first; while they are whole, the file is also a model's.
     const std::string dead = recorders({"param/w", "a/out"});
     write_bytes(folder.file("x.safetensors"), dead.substr(0, dead.size() - 4));
@@ -97,11 +97,11 @@ TEST_CASE("a recorder's file that was cut short opens with what it holds") {
     write_bytes(folder.file("u.safetensors"), whole + "and more");
     CHECK(open_trace(folder.file("u.safetensors")).tensors.size() == 3);
     write_bytes(folder.file("v.safetensors"), whole.substr(0, 20));
-    CHECK(contains(message_of(folder.file("v.safetensors")), "cut within its header"));
+    CHECK(contains(message_of(folder.file("v.safetensors")), "truncated within its header"));
     // Another program's file has no reason to be cut.
     const std::string other = raw_safetensors({{"a", "F32", "[2]", raw<float>({1.0F, 2.0F})}});
     write_bytes(folder.file("w.safetensors"), other.substr(0, other.size() - 4));
-    CHECK(contains(message_of(folder.file("w.safetensors")), "cut short"));
+    CHECK(contains(message_of(folder.file("w.safetensors")), "truncated"));
 }
 
 TEST_CASE("half precision and whole numbers are read as they are") {
@@ -199,7 +199,7 @@ TEST_CASE("a manifest that lies is refused") {
         R"({"__metadata__": {"format": "decoderscope-trace 1", "finished": "yes", "rank": "1", "world_size": "2"}, )"
         R"("h.q/out": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}})";
     write_bytes(folder.file("t.rank1-of-2.safetensors"), with_header(header, raw<float>({1.0F, 2.0F})));
-    CHECK(contains(with("\"axis\": -1", "\"axis\": -1"), "no part along axis -1"));
+    CHECK(contains(with("\"axis\": -1", "\"axis\": -1"), "not a shard along axis -1"));
 }
 
 TEST_CASE("pickles are never read, and the refusal says how to save instead") {

@@ -74,7 +74,7 @@ namespace {
 const std::map<std::string_view, std::string_view>& not_here() {
     constexpr std::string_view kWindow = "thrown by the window alone", kSystem = "the system's own failure";
     static const std::map<std::string_view, std::string_view> all = {
-        {"{path}: was cut short after it was opened, expected it to stay {size} bytes long", "tests/test_cut_file.sh"},
+        {"{path}: was truncated after it was opened, expected it to stay {size} bytes long", "tests/test_cut_file.sh"},
         {"cannot be read to its end; expected the file to stay as it was while it is read", kSystem},
         {"{name}: the model's files are missing, expected them in {installed} or {source}",
          "an installation that is damaged"},
@@ -86,7 +86,7 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"its shape is larger than any file", "no shape of so many numbers is read"},
         {"{path}: {error}", "puts the path before another error"},
-        {"{folder}: cannot be made: {reason}", kWindow},
+        {"{folder}: cannot be created: {reason}", kWindow},
         {"{path}: a file of your own, and a link holds none; save a session file instead", kWindow},
         {"the session has {length} bytes, and a link can hold {most}; save a session file instead", kWindow},
         {"the link would have {length} characters, and only up to {most} can be relied on to arrive; save a session "

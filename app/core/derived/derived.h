@@ -20,7 +20,7 @@ namespace decoderscope::core {
 
 inline constexpr std::size_t kMostOrigins = 3;
 
-// What a derived value is made from, mostly runs. A nullptr counts as an origin, too.
+// What a derived value is computed from, mostly runs. A nullptr counts as an origin, too.
 class Origins {
 public:
     template <class... Held>
@@ -227,8 +227,8 @@ private:
 };
 
 // The one cache of values derived from runs: pictures, measures, comparisons. A value is identified by its origins
-// (what it was made from; they never change), its type, and a key: a place, a step, an option. A view asks each frame
-// and draws what it gets; it never decides when to measure.
+// (what it was computed from; they never change), its type, and a key: a place, a step, an option. A view asks each
+// frame and draws what it gets; it never decides when to measure.
 //
 // A value is made when it is first asked for. It is dropped once one of its origins is gone, or when it is the least
 // recently used of its type and more than T::kKept (16 if T has no such member) are held. A value asked for in the last

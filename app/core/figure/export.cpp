@@ -91,13 +91,13 @@ public:
         std::error_code failed;
         const bool there = std::filesystem::exists(target, failed);
         if (there && (!std::filesystem::is_directory(target, failed) || !std::filesystem::is_empty(target, failed)))
-            throw Error("{target}: is there already, expected a new or an empty folder", {{"target", target}});
+            throw Error("{target}: already exists; expected a new or an empty folder", {{"target", target}});
         path_ = std::filesystem::path(target).string();
         while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
         path_ += ".part-" + std::to_string(::getpid());
         std::filesystem::create_directory(path_, failed);
         if (failed)
-            throw Error("{target}: cannot be made: {reason}", {{"target", target}, {"reason", failed.message()}});
+            throw Error("{target}: cannot be created: {reason}", {{"target", target}, {"reason", failed.message()}});
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;

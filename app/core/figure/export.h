@@ -14,7 +14,7 @@ namespace decoderscope::core {
 // Thrown out of an export that was stopped.
 class ExportStopped : public Error {
 public:
-    ExportStopped() : Error("stopped; nothing was written") {}
+    ExportStopped() : Error("cancelled; nothing was written") {}
 };
 
 // The exhibit, calling `before_each` before each panel is made. An exception from that ends the export.

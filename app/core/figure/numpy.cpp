@@ -211,7 +211,7 @@ class Archive {
 public:
     explicit Archive(std::ostream& out) : stream_{out}, functions_(functions_on(stream_)) {
         zip_ = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &functions_);
-        if (zip_ == nullptr) throw Error("cannot write the NPZ: the archive cannot be begun");
+        if (zip_ == nullptr) throw Error("cannot write the NPZ: the archive cannot be created");
     }
     Archive(const Archive&) = delete;
     Archive& operator=(const Archive&) = delete;

@@ -84,7 +84,8 @@ FileLock::~FileLock() {
 AutosaveSlot::AutosaveSlot(const std::string& folder) {
     std::error_code failed;
     fs::create_directories(folder, failed);
-    if (failed) throw Error("{folder}: cannot be made: {reason}", {{"folder", folder}, {"reason", failed.message()}});
+    if (failed)
+        throw Error("{folder}: cannot be created: {reason}", {{"folder", folder}, {"reason", failed.message()}});
     const std::string name = folder + "/" + std::string(kBeginning) + std::to_string(::getpid());
     for (int number = 0; !lock_; ++number) {
         const std::string stem = number == 0 ? name : name + "-" + std::to_string(number);

@@ -61,9 +61,9 @@ std::string unpacked(std::string_view packed) {
         throw Error("{length} characters, and no link has more than {most}",
                     {{"length", packed.size()}, {"most", kMostLinkCharacters}});
     if (packed.find_first_not_of(kBase64UrlCharacters) != std::string_view::npos)
-        throw Error("damaged: it has characters that no link is made of; copy it again, to its end");
+        throw Error("damaged: it has characters that no link has; copy it again, to its end");
     const std::optional<std::string> bytes = bytes_of_base64(packed, Base64::url);
-    if (!bytes) throw Error("cut off: its end is missing");
+    if (!bytes) throw Error("truncated: its end is missing");
     return unpacked_text(*bytes, kMostLinkBytes);
 }
 

@@ -9,7 +9,7 @@
 
 namespace decoderscope::core::files {
 
-// Where links lead: what stands before their '#'.
+// Where links lead: what comes before their '#'.
 struct LinkBase {
     std::string address;         // "https://example.org/decoderscope/"; empty: not known
     bool from_settings = false;  // the person gives it; else it is the page's own

@@ -117,7 +117,7 @@ std::optional<TokenRows> rows_of(const SavedSequence& saved, const tokenizer::To
     if (saved.tokens) return saved.tokens;
     if (!saved.text) return std::nullopt;
     if (!tokenizer.can_encode())
-        throw Error("{before}text: the model has no vocabulary that cuts a text; expected {before}tokens",
+        throw Error("{before}text: the model has no vocabulary that tokenizes text; expected {before}tokens",
                     {{"before", before}});
     return naming(before + "text", [&] {
         TokenRows rows;
@@ -170,7 +170,7 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
         if (batch > 0 && saved.numbers.empty()) tensor = first_of_batch(tensor, batch);
         if (!saved.checksum.empty() && checksum_of_numbers(tensor) != saved.checksum)
             restored.remarks.push_back(message(
-                "{key}: {source} holds other numbers than when the session was saved",
+                "{key}: {source} has other numbers than when the session was saved",
                 {{"key", input.key},
                  {"source", saved.of_example ? message("the model's example") : Sentence::verbatim(saved.file)}}));
         return tensor;

@@ -57,7 +57,7 @@ SavedModel read_model(JsonObject json, const fs::path& folder) {
         model.name = json.text("bundled");
         const auto& known = load::bundled_models();
         if (std::none_of(known.begin(), known.end(), [&](const load::BundledModel& m) { return m.name == model.name; }))
-            json.fail("bundled", message("\"{name}\" is no bundled model; `decoderscope models` lists them",
+            json.fail("bundled", message("\"{name}\" is not a bundled model; `decoderscope models` lists them",
                                          {{"name", model.name}}));
     } else {
         model.name = read_path(json.text("path"), folder);
@@ -92,7 +92,7 @@ std::optional<std::vector<std::string>> read_text_rows(JsonObject& json, const s
     if (json.find(key.c_str()) == nullptr) return std::nullopt;
     std::vector<std::string> rows;
     for (const Json& row : json.list(key.c_str())) {
-        if (!row.is_string()) json.fail(key, message("expected a list of texts, a batch row each"));
+        if (!row.is_string()) json.fail(key, message("expected a list of texts, one per batch row"));
         rows.push_back(row.get<std::string>());
     }
     if (rows.empty()) json.fail(key, message("expected at least one batch row"));
@@ -262,7 +262,7 @@ SavedNorms read_norms(JsonObject json) {
     if (json.find("gradients") != nullptr) norms.growth = read_growth(json.object("gradients"));
     json.finish();
     if (norms.places && norms.places->left == norms.places->right)
-        json.fail("right", message("expected another place than left"));
+        json.fail("right", message("expected another placement than left"));
     if (norms.layers == Index{0}) json.fail("layers", message("expected at least 1"));
     if (!std::isfinite(norms.gain_factor)) json.fail("gain", message("expected a finite number"));
     if (!std::isfinite(norms.shift_factor)) json.fail("shift", message("expected a finite number"));
@@ -340,7 +340,7 @@ std::vector<SavedPin> read_pins(JsonObject& json, const fs::path& folder) {
 void check_version(JsonObject& json) {
     const Json* format = json.find("format");
     if (format == nullptr || *format != kSessionFormat)
-        throw Error("no Decoderscope session, expected \"format\": \"{format}\"", {{"format", kSessionFormat}});
+        throw Error("not a Decoderscope session, expected \"format\": \"{format}\"", {{"format", kSessionFormat}});
     const std::uint64_t version = json.whole("version");
     if (version > kSessionVersion)
         throw Error(
@@ -370,7 +370,7 @@ bool is_session_path(std::string_view path) {
 
 SessionFile parse_session(std::string_view text, const std::string& folder) {
     const Json whole = parse_json(text, message("a Decoderscope session"));
-    if (!whole.is_object()) throw Error("no Decoderscope session, expected an object of JSON");
+    if (!whole.is_object()) throw Error("not a Decoderscope session, expected a JSON object");
     JsonObject json(whole, "");
     check_version(json);
     SessionFile file;

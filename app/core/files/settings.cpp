@@ -124,7 +124,8 @@ void save_settings(const std::string& path, const Settings& settings) {
     const fs::path folder = fs::path(path).parent_path();
     fs::create_directories(folder, failed);
     if (failed)
-        throw Error("{folder}: cannot be made: {reason}", {{"folder", folder.string()}, {"reason", failed.message()}});
+        throw Error("{folder}: cannot be created: {reason}",
+                    {{"folder", folder.string()}, {"reason", failed.message()}});
     OrderedJson json = {{"text_scale", settings.text_scale},
                         {"color_map", color_map_name(settings.sequential)},
                         {"map_width", settings.map_width},

@@ -11,8 +11,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     // ---- the pass as a whole
     {.id = "step",
      .name = message("step"),
-     .meaning = message("One tensor of the forward pass, with the operation that makes it and the tensors that it is "
-                        "computed from. The timeline shows all of them in order."),
+     .meaning = message("One tensor of the forward pass, with the operation that computes it and the tensors that it "
+                        "is computed from. The timeline shows all of them in order."),
      .spellings = message("steps, timeline")},
     {.id = "tensor",
      .name = message("tensor"),
@@ -27,7 +27,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "tokens|x|encoder_tokens"},
     {.id = "batch",
      .name = message("batch"),
-     .meaning = message("Several sequences that are computed together, one a row. They never affect each other."),
+     .meaning = message("Several sequences that are computed together, one per row. They never affect each other."),
      .spellings = message("batch row, batch rows")},
     {.id = "position",
      .name = message("position"),
@@ -37,7 +37,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     {.id = "encoder",
      .name = message("encoder"),
      .meaning = message("The stack of blocks that reads the source. Each position sees all others, before and after; "
-                        "what comes out is the memory."),
+                        "its output is the memory."),
      .pytorch = "torch.nn.TransformerEncoder"},
     {.id = "decoder",
      .name = message("decoder"),
@@ -93,7 +93,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .spellings = message("tokens, token id, token ids, vocabulary")},
     {.id = "embedding",
      .name = message("Embedding"),
-     .meaning = message("A table with one learned row a token: where a token stands, its row enters the model."),
+     .meaning = message("A table with one learned row per token: wherever a token occurs, its row enters the model."),
      .spellings = message("embeddings"),
      .pytorch = "torch.nn.Embedding",
      .transformer_lens = "hook_embed / W_E",
@@ -107,7 +107,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "pos_embed"},
     {.id = "rope",
      .name = message("RoPE"),
-     .meaning = message("Rotary positions: pairs of numbers of q and k are turned by an angle that grows with the "
+     .meaning = message("Rotary positions: pairs of numbers of q and k are rotated by an angle that grows with the "
                         "position. The score then depends on how far apart the two are."),
      .spellings = message("rotary positions"),
      .transformer_lens = "hook_rot_q / hook_rot_k",
@@ -116,8 +116,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     // ---- attention
     {.id = "self-attention",
      .name = message("Self-attention"),
-     .meaning = message("Each position looks at positions of its own sequence and takes up a weighted mix of what they "
-                        "hold. It is the only place where one position reads another."),
+     .meaning = message("Each position attends to positions of its own sequence and takes a weighted average of their "
+                        "values. It is the only place where one position reads another."),
      .spellings = message("attention"),
      .pytorch = "torch.nn.MultiheadAttention",
      .transformer_lens = "attn / hook_attn_out",
@@ -130,9 +130,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "cross_attn_out"},
     {.id = "memory",
      .name = message("memory"),
-     .meaning =
-         message("What the encoder hands to the decoder: one row a position of the source. Cross-attention reads "
-                 "it in every block."),
+     .meaning = message("What the encoder passes to the decoder: one row per position of the source. Cross-attention "
+                        "reads it in every block."),
      .spellings = message("Encoder output"),
      .pytorch = "memory",
      .tensors = "encoder_out|memory"},
@@ -166,7 +165,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "k|k_unnormed|k_new|k_kept"},
     {.id = "value",
      .name = message("value"),
-     .meaning = message("What a position passes on when it is attended to. z is the mix of the values."),
+     .meaning = message("What a position passes on when it is attended to. z is the weighted average of the values."),
      .spellings = message("values"),
      .pytorch = "value",
      .transformer_lens = "hook_v",
@@ -201,8 +200,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "pattern"},
     {.id = "z",
      .name = message("z"),
-     .meaning = message("What a head read: the values of the keys, mixed by the weights of the pattern, before o_proj. "
-                        "One vector of d_head numbers a query."),
+     .meaning = message("What a head read: the values of the keys, averaged with the weights of the pattern, before "
+                        "o_proj. One vector of d_head numbers per query."),
      .spellings = message("weighted sum of values"),
      .transformer_lens = "hook_z",
      .tensors = "z"},
@@ -276,8 +275,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "scale"},
     {.id = "layernorm",
      .name = message("LayerNorm"),
-     .meaning = message("Takes the mean off a row, divides it by its standard deviation, then multiplies by a learned "
-                        "gain and adds a learned bias."),
+     .meaning = message("Subtracts the mean from a row, divides it by its standard deviation, then multiplies by a "
+                        "learned gain and adds a learned bias."),
      .pytorch = "torch.nn.LayerNorm",
      .transformer_lens = "LayerNorm"},
     {.id = "rmsnorm",
@@ -288,8 +287,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .transformer_lens = "RMSNorm"},
     {.id = "gain",
      .name = message("gain"),
-     .meaning = message("A norm's learned factors, one a column. They undo the equal size where the model needs it "
-                        "undone."),
+     .meaning =
+         message("A norm's learned factors, one per column. They undo the normalisation where the model needs that."),
      .spellings = message("gains, shift, shifts"),
      .pytorch = "LayerNorm.weight / LayerNorm.bias",
      .transformer_lens = "w / b"},
@@ -299,15 +298,13 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "eps"},
     {.id = "pre-norm",
      .name = message("Pre-Norm"),
-     .meaning =
-         message("The norm stands before each sublayer, and the stream itself is never normalised: it grows with "
-                 "depth. Most models since GPT-2 do this."),
+     .meaning = message("The norm comes before each sublayer, and the residual stream itself is never normalised: it "
+                        "grows with depth. Most models since GPT-2 do this."),
      .pytorch = "norm_first=True"},
     {.id = "post-norm",
      .name = message("Post-Norm"),
-     .meaning =
-         message("The norm stands after each residual sum, on the stream itself, as in the first Transformer. The "
-                 "stream keeps its length; deep stacks are harder to train."),
+     .meaning = message("The norm comes after each residual sum, on the residual stream itself, as in the first "
+                        "Transformer. The stream keeps its length; deep stacks are harder to train."),
      .pytorch = "norm_first=False"},
 
     // ---- the MLP
@@ -321,22 +318,21 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "mlp_out|pre"},
     {.id = "d-ff",
      .name = message("d_ff"),
-     .meaning = message("How many numbers the inside of the MLP has, most often 4 times d_model."),
+     .meaning = message("The width of the MLP's hidden layer, usually 4 times d_model."),
      .pytorch = "dim_feedforward",
      .transformer_lens = "d_mlp"},
     {.id = "activation",
      .name = message("activation"),
-     .meaning = message("The bend between the MLP's Linears, such as ReLU, GELU or SiLU. Without it both would be one "
-                        "matrix."),
+     .meaning = message("The nonlinearity between the MLP's Linears, such as ReLU, GELU or SiLU. Without it both would "
+                        "be one matrix."),
      .spellings = message("activations, ReLU, GELU, SiLU"),
      .pytorch = "torch.nn.functional.gelu",
      .transformer_lens = "hook_post",
      .tensors = "post"},
     {.id = "gate",
      .name = message("gate"),
-     .meaning =
-         message("A third Linear of some MLPs: its activation decides how much of each inner number passes. With "
-                 "SiLU this is SwiGLU."),
+     .meaning = message("A third Linear of some MLPs: its activation decides how much of each hidden number passes. "
+                        "With SiLU this is SwiGLU."),
      .spellings = message("gated MLP, SwiGLU"),
      .transformer_lens = "hook_pre",
      .tensors = "gate"},
@@ -353,7 +349,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     {.id = "language-head",
      .name = message("language head"),
      .meaning = message("The last Linear: it turns a row of the residual stream into one logit for each token of the "
-                        "vocabulary. It is no attention head."),
+                        "vocabulary. It is not an attention head."),
      .spellings = message("lm_head, unembedding"),
      .transformer_lens = "unembed / W_U"},
     {.id = "loss",
@@ -376,8 +372,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "probs"},
     {.id = "generation",
      .name = message("generation"),
-     .meaning = message("Writing a text token by token: the pass gives probabilities, one token is drawn and appended, "
-                        "and the pass is made again."),
+     .meaning = message("Writing a text token by token: the forward pass gives probabilities, one token is drawn and "
+                        "appended, and the forward pass is repeated."),
      .spellings = message("Generate, generated")},
     {.id = "temperature",
      .name = message("temperature"),
@@ -389,24 +385,23 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("Only the likeliest tokens that together have the probability p may be drawn.")},
     {.id = "kv-cache",
      .name = message("KV cache"),
-     .meaning = message("A generator keeps the keys and values of earlier positions: under a causal mask they never "
+     .meaning = message("Generation keeps the keys and values of earlier positions: under a causal mask they never "
                         "change, so only those of the new token are computed."),
      .spellings = message("cache, append to the cache"),
      .pytorch = "past_key_values",
      .transformer_lens = "past_kv_cache"},
     {.id = "logit-lens",
      .name = message("Logit lens"),
-     .meaning = message("What the model would say if it ended after an earlier block: the final norm and the language "
-                        "head, applied to the stream there."),
+     .meaning = message("What the model would predict if it ended after an earlier block: the final norm and the "
+                        "language head, applied to the residual stream there."),
      .transformer_lens = "cache.accumulated_resid / unembed"},
 
-    // ---- the way back, training, causes
+    // ---- backward pass, training, causes
     {.id = "gradient",
      .name = message("gradient"),
-     .meaning =
-         message("How much a target would change for each unit that a number grows: the slope at this one point, "
-                 "for every number of the run at once."),
-     .spellings = message("gradients, slope, slopes, way back"),
+     .meaning = message("How much a target would change per unit of a number: the slope at one point, which the "
+                        "backward pass computes for every number of the run at once."),
+     .spellings = message("gradients, slope, slopes, backward pass"),
      .pytorch = "torch.autograd.grad",
      .transformer_lens = "hook_z_grad"},
     {.id = "training",
@@ -429,42 +424,41 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "torch.optim.lr_scheduler.LinearLR"},
     {.id = "clipping",
      .name = message("clip"),
-     .meaning = message("To scale all gradients of a step down together where their norm is larger than a bound."),
+     .meaning = message("To scale down all gradients of a step together if their norm exceeds a bound."),
      .spellings = message("clipped, clipping"),
      .pytorch = "torch.nn.utils.clip_grad_norm_"},
     {.id = "initialisation",
      .name = message("initialisation"),
-     .meaning = message("How weights begin before any training. Xavier's rule makes a Linear's larger than PyTorch's "
-                        "default does."),
+     .meaning =
+         message("The weights before any training. Xavier's rule draws a Linear's larger than PyTorch's default does."),
      .spellings = message("Xavier"),
      .pytorch = "torch.nn.init"},
     {.id = "cause",
      .name = message("cause"),
-     .meaning = message("What changes a number when it is changed itself: found by doing it and running again, not by "
-                        "looking at the run as it is."),
+     .meaning = message("What changes a number when it is changed itself: found by intervening and running again, not "
+                        "by looking at the run as it is."),
      .spellings = message("causes")},
     {.id = "patching",
      .name = message("activation patching"),
-     .meaning = message("Putting a row of one run into another, to see how much of the difference between them passes "
-                        "through there."),
+     .meaning = message("Replacing a row of one run by that of another, to see how much of the difference between them "
+                        "passes through there."),
      .spellings = message("causal tracing, comes back"),
      .transformer_lens = "patching.get_act_patch_block_every"},
     {.id = "attribution",
      .name = message("direct logit attribution"),
-     .meaning = message("A logit as a sum of what each head, each MLP and the embedding wrote into the stream, along "
-                        "the stream alone."),
+     .meaning = message("A logit as a sum of what each head, each MLP and the embedding wrote into the residual "
+                        "stream, along the direct path alone."),
      .transformer_lens = "cache.decompose_resid"},
     {.id = "integrated-gradients",
      .name = message("integrated gradients"),
-     .meaning = message("The mean of the slopes along a way from off to on: it adds up to what really changes, where "
-                        "the slope at one point need not even have its sign.")},
+     .meaning = message("The mean of the gradients along a path from off to on: it adds up to the real change, while "
+                        "the gradient at one point may not even have its sign.")},
 
     // ---- what the window measures and does
     {.id = "edit",
      .name = message("edit"),
-     .meaning =
-         message("A change that you made to the run: a painted mask cell, a head that is off or scaled, a number "
-                 "that you typed over. Everything that depends on it is recomputed."),
+     .meaning = message("A change that you made to the run: a painted mask cell, a head that is off or scaled, a "
+                        "number that you overwrote. Everything that depends on it is recomputed."),
      .spellings = message("edits"),
      .transformer_lens = "hook"},
     {.id = "difference",
@@ -480,7 +474,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     {.id = "entropy",
      .name = message("entropy"),
      .meaning =
-         message("How spread out a head's weights are, in bits: 0 = all on one key, log2 n = equal over n keys.")},
+         message("How spread out a head's weights are, in bits: 0 = all on one key, log2 n = uniform over n keys.")},
     {.id = "nan",
      .name = message("NaN"),
      .meaning = message("Not a number: the result of 0/0 or ∞ − ∞. Whatever is computed from it is NaN, too."),

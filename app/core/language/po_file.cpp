@@ -122,7 +122,7 @@ private:
         while (rest_.starts_with(' ') || rest_.starts_with('\t')) rest_.remove_prefix(1);
     }
     [[noreturn]] void fail() const {
-        throw Error("Plural-Forms: {expression} is no expression over the count n",
+        throw Error("Plural-Forms: {expression} is not an expression over the count n",
                     {{"expression", std::string(whole_)}});
     }
 

@@ -240,7 +240,7 @@ private:
         if (!harmless && by.solution.empty())
             throw Error("{id}: no solution; the first wrong step is {step}", {{"id", question.id}, {"step", first}});
         if (!by.solution.empty() && !first.empty() && by.solution != first)
-            throw Error("{id}: solution: {given}; the first step that the mutation computes otherwise is {step}",
+            throw Error("{id}: solution: {given}; the first step that the mutation computes differently is {step}",
                         {{"id", question.id}, {"given", by.solution}, {"step", first}});
         const Plan& plan = runs_->now().run->plan();
         for (const std::string& step : by.also)

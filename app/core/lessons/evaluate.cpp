@@ -30,7 +30,7 @@ const Ran& ran_of(const Scope& scope) { return scope.ran != nullptr ? *scope.ran
 
 Scope deeper(const Scope& scope) {
     Scope inner = scope;
-    if (++inner.depth > kDeepestNames) throw Error("the names stand for one another in a circle");
+    if (++inner.depth > kDeepestNames) throw Error("the names refer to each other in a circle");
     return inner;
 }
 

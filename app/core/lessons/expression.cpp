@@ -69,7 +69,7 @@ Format parse_format(std::string_view text) {
             format.decimals = word[0] - '0';
             if (format.kind == Format::Kind::plain) format.kind = Format::Kind::decimals;
         } else {
-            throw Error("\"{word}\" is no format; expected a number of decimals, %, or signed", {{"word", word}});
+            throw Error("\"{word}\" is not a format; expected a number of decimals, %, or signed", {{"word", word}});
         }
     }
     return format;
@@ -150,7 +150,7 @@ private:
     }
 
     ExpressionRef either() {
-        if (++depth_ > kDeepest) fail(message("fewer parentheses inside of one another"));
+        if (++depth_ > kDeepest) fail(message("fewer nested parentheses"));
         ExpressionRef all = chain(std::array<std::string_view, 1>{"or"}, [&] { return both(); });
         --depth_;
         return all;

@@ -225,7 +225,7 @@ Value config_key(const Scenario& scenario, Given a) {
         if (end == value.c_str() + value.size() && !value.empty()) return single(number);
         return value;
     }
-    throw Error("config: \"{key}\" is no key of the configuration", {{"key", key}});
+    throw Error("config: \"{key}\" is not a key of the configuration", {{"key", key}});
 }
 
 constexpr std::array<TextFunction, 10> kTextFunctions = {{

@@ -62,7 +62,7 @@ JudgedAnswer judged(const Lesson& lesson, const Question& question, const Handed
     JudgedAnswer result{.question = question.id, .given = true, .tries = handed.tries, .hints = handed.hints};
     try {
         const Place* place = place_before(lesson, question.id);
-        if (place == nullptr) throw Error("no place with a model stands before the question");
+        if (place == nullptr) throw Error("no place with a model comes before the question");
         const auto opened = std::make_shared<const Scenario>(scenario_of(*place, lesson.path));
         const files::SavedWork work = files::open_session(files::parse_session(handed.run, ""), "run");
         check_model(*opened, work.scenario);

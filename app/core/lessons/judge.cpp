@@ -226,7 +226,7 @@ struct Judge {
 
     template <class By, class Other>
     Verdict operator()(const By&, const Other&) const {
-        throw Error("{id}: this is no answer to a question of this kind", {{"id", asked.question.id}});
+        throw Error("{id}: this is not an answer to a question of this kind", {{"id", asked.question.id}});
     }
 };
 
@@ -268,7 +268,7 @@ Shown shown_choice(const Choice& choice, const Scope& scope) {
     if (choice.mutation.empty()) return shown(choice.text, scope);
     if (const mutations::Mutation* mutation = mutations::find_mutation(choice.mutation))
         return words(tr(mutation->cause));
-    return words(tr("Nothing is wrong: these are the numbers that were meant."));
+    return words(tr("Nothing is wrong: these are the intended numbers."));
 }
 
 Verdict judge(const Asked& asked, const Answer& answer) {

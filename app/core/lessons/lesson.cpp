@@ -47,7 +47,7 @@ std::vector<BlockLine> read_block_lines(const std::string& contents, int line, c
         const std::string key = text.substr(0, colon);
         at_line(path, line, [&] {
             if (colon == std::string::npos || !is_key(key))
-                throw Error("\"{text}\"; expected \"key: value\", or two spaces before what goes on",
+                throw Error("\"{text}\"; expected \"key: value\", or two spaces before a continuation",
                             {{"text", whole}});
         });
         lines.push_back({key, std::string(trimmed(std::string_view(text).substr(colon + 1), kBlanks)), line});
@@ -72,7 +72,7 @@ std::vector<ExpressionRef> expressions(const std::string& text) {
 }
 
 [[noreturn]] void refuse_key(const std::string& key, const char* known) {
-    throw Error("\"{key}\" is no key here; expected one of {known}", {{"key", key}, {"known", known}});
+    throw Error("\"{key}\" is not a key here; expected one of {known}", {{"key", key}, {"known", known}});
 }
 
 // Runs `take(line)` for each line; an Error of it names the line, and a key that stands twice is one, unless it is
@@ -83,7 +83,7 @@ void for_each_line(const BlockSource& source, const std::set<std::string_view>& 
     for (const BlockLine& line : source.lines)
         at_line(source.path, line.line, [&] {
             if (!seen.insert(line.key).second && !repeated.contains(line.key))
-                throw Error("{key} stands twice; expected it once", {{"key", line.key}});
+                throw Error("{key} is given twice; expected it once", {{"key", line.key}});
             naming(line.key, [&] { take(line); });
         });
 }
@@ -100,7 +100,7 @@ void add_let(Lets& lets, const std::string& text) {
     if (sign == std::string::npos || !valid)
         throw Error("\"{text}\", expected NAME = EXPRESSION with a name of letters, digits and _", {{"text", text}});
     if (!lets.emplace(name, parse_expression(text.substr(sign + 1))).second)
-        throw Error("\"{name}\" stands twice; expected another name", {{"name", name}});
+        throw Error("\"{name}\" is used twice; expected another name", {{"name", name}});
 }
 
 CellAnswer parse_cell_answer(const std::string& text) {
@@ -308,7 +308,7 @@ private:
     void add_question(Question question) {
         at_line(lesson_.path, question.line, [&] {
             if (!ids_.insert(question.id).second)
-                throw Error("id: \"{id}\" stands twice; expected another", {{"id", question.id}});
+                throw Error("id: \"{id}\" is used twice; expected another", {{"id", question.id}});
         });
         opened_since_question_ = false;
         page(question.line).blocks.emplace_back(std::move(question));
@@ -316,7 +316,7 @@ private:
 
     Page& page(int line) {
         at_line(lesson_.path, line, [&] {
-            if (lesson_.pages.empty()) throw Error("this stands before the first page; expected a heading ## first");
+            if (lesson_.pages.empty()) throw Error("this comes before the first page; expected a heading ## first");
         });
         if (current_page_ != lesson_.pages.size()) {
             current_page_ = lesson_.pages.size();

@@ -93,20 +93,20 @@ private:
             if (group_ == nullptr)
                 throw Error("{key} before any choice or wrong answer; expected it after one", {{"key", line.key}});
             const BlockLine*& of_group = line.key == "if" ? group_->condition : group_->reply;
-            if (of_group != nullptr) throw Error("{key} stands twice; expected it once", {{"key", line.key}});
+            if (of_group != nullptr) throw Error("{key} is given twice; expected it once", {{"key", line.key}});
             of_group = &line;
             return;
         }
         std::vector<BlockLine>& lines = by_key_[line.key];
         if (!lines.empty() && !kRepeated.contains(line.key))
-            throw Error("{key} stands twice; expected it once", {{"key", line.key}});
+            throw Error("{key} is given twice; expected it once", {{"key", line.key}});
         lines.push_back(line);
     }
 
     void refuse_unused(const std::string& kind, const std::string& key, int line) const {
         if (used_.contains(key)) return;
         at_line(source_.path, line, [&] {
-            throw Error("\"{key}\" is no key of a question of kind {kind}; docs/lessons.md lists them",
+            throw Error("\"{key}\" is not a key of a question of kind {kind}; docs/lessons.md lists them",
                         {{"key", key}, {"kind", kind}});
         });
     }

@@ -139,7 +139,7 @@ Verdict Player::answer(const Session& session, const Question& question, const A
         verdict = judged(session, question, given);
     } catch (const Error&) {
         const std::string sentence =
-            tr("What is open has not what this question asks about. The page's first button opens it again.");
+            tr("What is open lacks what this question asks about. The page's first button opens it again.");
         return {false, {{{Span::Style::plain, sentence, "", false}}}};
     }
     ++progress.tries;

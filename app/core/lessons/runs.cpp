@@ -22,7 +22,7 @@ void add_part(Changes& changes, std::string_view part) {
     }
     const auto sign = part.find('=');
     if (sign == std::string_view::npos)
-        throw Error("\"{part}\" is no change; expected KEY=VALUE or a JSON list of edits", {{"part", part}});
+        throw Error("\"{part}\" is not a change; expected KEY=VALUE or a JSON list of edits", {{"part", part}});
     const std::string key(trimmed(part.substr(0, sign), kAroundChanges)),
         value(trimmed(part.substr(sign + 1), kAroundChanges));
     if (key == "source") {
@@ -141,7 +141,7 @@ Tensor Runs::tensor(const Ran& of, const std::string& name) {
     return made;
 }
 
-// What the stream says early is no part of a run: it is computed beside it.
+// The logit lens is not part of a run: it is computed beside it.
 Tensor Runs::lens(const Ran& of, const std::string& name) {
     std::shared_ptr<const Run>& run = lenses_[&of];
     if (!run) run = execute(plan_of(of.scenario, true), {.previous = of.run.get()});

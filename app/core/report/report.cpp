@@ -156,7 +156,7 @@ void norms_section(Page& page, const ReportOf& report) {
         page.paragraph(norms::depth_sentence(pre, post));
         page.figure(norms::depth_exhibit(report.shown.scenario, pre, post));
     } catch (const Error& error) {
-        page.paragraph(tr("The norms cannot be moved to the other place here: {error}", {{"error", error.sentence()}}));
+        page.paragraph(tr("The norm placement can't be changed here: {error}", {{"error", error.sentence()}}));
     }
 }
 

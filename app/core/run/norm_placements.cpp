@@ -9,8 +9,9 @@ std::span<const PlaceOfNorms> places_of_norms() {
     static constexpr std::array places = {
         PlaceOfNorms{NormPlacement::pre, "pre", message("Pre-Norm"), "x + f(norm(x))",
                      message("Each sublayer f reads a normalised copy. The stream x runs through untouched.")},
-        PlaceOfNorms{NormPlacement::post, "post", message("Post-Norm"), "norm(x + f(x))",
-                     message("Each sublayer f reads x itself. Every sum is normalised before it goes on.")},
+        PlaceOfNorms{
+            NormPlacement::post, "post", message("Post-Norm"), "norm(x + f(x))",
+            message("Each sublayer f reads x itself. Every sum is normalised before the next sublayer reads it.")},
         PlaceOfNorms{NormPlacement::peri, "peri", message("Peri-Norm"), "x+norm(f(norm(x)))",
                      message("Each sublayer f reads a normalised copy, and what it adds is normalised, too: no update "
                              "can outgrow the others (Gemma 2).")},

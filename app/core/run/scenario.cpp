@@ -10,7 +10,7 @@ namespace decoderscope::core {
 
 namespace {
 
-// Two keys say where the norms stand: of those, too, only the last override is kept.
+// Two keys give the norm placement: of those, too, only the last override is kept.
 bool say_the_same(const std::string& a, const std::string& b) {
     const auto of_placement = [](const std::string& key) { return key == "norm_first" || key == "norm_placement"; };
     return a == b || (of_placement(a) && of_placement(b));

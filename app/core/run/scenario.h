@@ -38,8 +38,8 @@ public:
     std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
-    std::string gradients_of;                   // a cell or "loss" (engine/backward/gradient.h); empty: no way back
-    std::string mutation;                       // a mistake to compute with, by name (engine/mutations/); empty: none
+    std::string gradients_of;  // a cell or "loss" (engine/backward/gradient.h); empty: no backward pass
+    std::string mutation;      // a mistake to compute with, by name (engine/mutations/); empty: none
     Recording recording = Recording::all;
     // The generated tokens at the end of each batch row, by row; nothing is computed from this.
     std::map<Index, std::vector<Index>> generated;

@@ -44,7 +44,7 @@ TokenRows rows_of_ids(std::string_view ids) {
         }
     }
     if (rows.back().empty()) rows.pop_back();
-    if (rows.empty()) throw Error("no token id, expected ids such as \"1 2 3\"");
+    if (rows.empty()) throw Error("not a token id, expected ids such as \"1 2 3\"");
     return rows;
 }
 
@@ -62,9 +62,9 @@ TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view t
     if (rows.size() > 1 && rows.back().empty()) rows.pop_back();
     for (std::size_t line = 0; line < rows.size(); ++line)
         if (rows[line].empty())
-            throw Error(rows.size() == 1
-                            ? message("empty, expected at least one token")
-                            : message("line {line} is empty, expected a token a line", {{"line", line + 1}}));
+            throw Error(rows.size() == 1 ? message("empty, expected at least one token")
+                                         : message("line {line} is empty, expected at least one token per line",
+                                                   {{"line", line + 1}}));
     return rows;
 }
 
@@ -74,8 +74,8 @@ TokenBatch batch_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed, s
 
 void check_same_batch(const Tensor& target, const Tensor& source) {
     if (target.dim(0) == source.dim(0)) return;
-    throw Error(message_n("the source has {count} line, the target {target}; expected as many",
-                          "the source has {count} lines, the target {target}; expected as many", source.dim(0),
+    throw Error(message_n("the source has {count} line, the target {target}; expected the same number",
+                          "the source has {count} lines, the target {target}; expected the same number", source.dim(0),
                           {{"target", target.dim(0)}}));
 }
 

@@ -132,7 +132,7 @@ void add_head_group(const std::vector<Edit>& edits, const EditNumbers& numbers, 
 void add_cell_group(const std::vector<Edit>& edits, const EditNumbers& numbers, std::vector<EditGroup>& groups) {
     constexpr std::size_t kFew = 3;
     if (numbers.size() <= kFew) return add_alone(edits, numbers, groups);
-    groups.push_back({message_n("{tensor}: {count} number typed over", "{tensor}: {count} numbers typed over",
+    groups.push_back({message_n("{tensor}: {count} number overwritten", "{tensor}: {count} numbers overwritten",
                                 numbers.size(), {{"tensor", std::get<SetCell>(edits[numbers.front()]).tensor}}),
                       numbers});
 }

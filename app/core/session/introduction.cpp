@@ -23,8 +23,8 @@ Sentence blocks_of(const Config& config) {
 
 Sentence norm_of(const Config& config) {
     const Phrase place = place_of_norms(config.placement()).title;
-    return is_centred(config.norm) ? message("{place} by LayerNorm", {{"place", place}})
-                                   : message("{place} by RMSNorm", {{"place", place}});
+    return is_centred(config.norm) ? message("{place} with LayerNorm", {{"place", place}})
+                                   : message("{place} with RMSNorm", {{"place", place}});
 }
 
 Sentence positions_of(const Config& config) {
@@ -44,7 +44,7 @@ Sentence positions_of(const Config& config) {
 Sentence output_of(const Config& config) {
     if (config.vocab_size == 0) return message("It reads and writes rows of numbers: it has no vocabulary.");
     const Arguments size = {{"tokens", grouped(config.vocab_size)}};
-    return config.lm_head ? message("It says which of {tokens} tokens comes next.", size)
+    return config.lm_head ? message("It predicts which of {tokens} tokens comes next.", size)
                           : message("It reads {tokens} kinds of tokens and has no language head.", size);
 }
 

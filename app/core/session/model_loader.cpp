@@ -38,7 +38,7 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
         result.error = pickled.problem();
         result.python = pickled.python();
     } catch (const LoadStopped&) {
-        result.error = message("{name}: no longer wanted", {{"name", order.name}});
+        result.error = message("{name}: cancelled", {{"name", order.name}});
     } catch (const std::bad_alloc&) {
         result.error = message("{name}: does not fit into the machine's memory", {{"name", order.name}});
     } catch (const std::exception& error) {

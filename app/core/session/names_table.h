@@ -19,7 +19,7 @@ struct NamesRow {
     bool operator==(const NamesRow&) const = default;
 };
 
-// What each of a checkpoint's tensors is taken for; those that aren't recognised come first.
+// What each of a checkpoint's tensors is recognised as; those that aren't recognised come first.
 [[nodiscard]] std::vector<NamesRow> names_table(const load::Recognised& recognised);
 
 // The mapping that the rows say. Throws Error naming the tensor whose name can't be read.

@@ -120,8 +120,8 @@ void Session::type(const command::TypeInput& command) {
         work_.take(std::move(typed));
         start(std::move(plan));
         if (dropped > 0)
-            desk_.tell({message_n("{count} edit does not fit what was typed; undo brings it back.",
-                                  "{count} edits do not fit what was typed; undo brings them back.", dropped)});
+            desk_.tell({message_n("{count} edit does not fit the new input; undo brings it back.",
+                                  "{count} edits do not fit the new input; undo brings them back.", dropped)});
     } catch (const Error& error) {
         work_.refuse_input(error.sentence());
     }
@@ -134,8 +134,9 @@ void Session::take_written() {
         if (!written) return;
         type({.typed = {.target = Typed{.text = ids_text(written->rows), .ids = true}}});
         if (written->unfinished > 0)
-            desk_.tell({message_n("{count} line has no end: the model was stopped there.",
-                                  "{count} lines have no end: the model was stopped there.", written->unfinished)});
+            desk_.tell(
+                {message_n("{count} line never reached the end token: the model was stopped.",
+                           "{count} lines never reached the end token: the model was stopped.", written->unfinished)});
     } catch (const Error& error) {
         desk_.tell({error.sentence(), true});
     }

@@ -144,7 +144,7 @@ struct Session::Apply {
         s.change(*edited(s.scenario(), s.shown(), c));
         s.desk_.tell({c.recording == Recording::all
                           ? Sentence("Every tensor is recorded.")
-                          : Sentence("Scores and the inside of the MLPs are recomputed when you look at them.")});
+                          : Sentence("Scores and the MLPs' hidden activations are recomputed on demand.")});
     }
 
     void operator()(const command::TypeInput& c) const { s.type(c); }

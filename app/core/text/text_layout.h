@@ -19,7 +19,7 @@ namespace decoderscope::core {
 // A part of a text that stays on one line.
 struct TextPiece {
     std::size_t begin = 0, size = 0;  // in bytes
-    bool spaced = false;              // a space stands before it, unless it begins a line
+    bool spaced = false;              // a space comes before it, unless it begins a line
     bool new_line = false;            // begins a line in any case
     bool operator==(const TextPiece&) const = default;
 };

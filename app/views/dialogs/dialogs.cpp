@@ -262,7 +262,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     ImGui::Dummy({1, ui.px(4)});
     paragraph(ui.fonts.caption, ui.theme.muted, text_size_note(state));
     paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("Kept from one start to the next. The monitor's own scale is respected."));
+              tr("Remembered after a restart. The monitor's own scale is taken into account."));
     if (!state.dialog_opens && pressed(Key::escape)) close_dialog(state);
 }
 

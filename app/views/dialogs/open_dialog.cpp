@@ -131,7 +131,7 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
     compat::begin_child("paths", {ui.px(kOpenWidth), ui.px(190)}, {.border = true, .padded = true});
     if (list.entries.empty())
         paragraph(ui.fonts.caption, ui.theme.muted,
-                  list.error.empty() ? tr("No folder, weights or session begins like this.")
+                  list.error.empty() ? tr("No folder, weights or session starts like this.")
                                      : core::valid_utf8(tr(list.error)));
     for (const core::PathList::Entry& entry : list.entries) {
         const bool plain = entry.kind == PathKind::folder;
@@ -327,7 +327,7 @@ void tensors(const Ui& ui, const load::Recognised& recognised, OpenDialogState& 
     const std::size_t unknown = recognised.names.open.size();
     const bool all_known = unknown == 0 && recognised.problem.empty();
     const std::string title = unknown == 0
-                                  ? std::string(tr("What each tensor is taken for"))
+                                  ? std::string(tr("What each tensor is recognised as"))
                                   : std::string(tr_n("{count} tensor isn't recognised: what is it?",
                                                      "{count} tensors aren't recognised: what are they?", unknown));
     if (!ImGui::CollapsingHeader((title + "##tensors").c_str(), all_known ? 0 : ImGuiTreeNodeFlags_DefaultOpen)) return;
@@ -363,7 +363,8 @@ QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, Ope
         paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
         paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
         ImGui::Dummy({1, ui.px(4)});
-        paragraph(ui.fonts.caption, ui.theme.text, tr("Its tensors don't say, and no config.json beside them does:"));
+        paragraph(ui.fonts.caption, ui.theme.text,
+                  tr("The tensors don't show it, and there is no config.json beside them:"));
     }
     const Overrides given(open.answers.begin(), open.answers.end());
     for (const Question& question : recognised.questions)

@@ -24,7 +24,7 @@ struct OpenDialogState {
     bool refocus = false;                        // loading failed: the path needs to be typed again
     std::string asked_about;                     // the model that the answers are about
     std::map<std::string, std::string> answers;  // by configuration key
-    std::vector<core::NamesRow> names;           // what each tensor is taken for, as changed in the form
+    std::vector<core::NamesRow> names;           // what each tensor is recognised as, as changed in the form
     bool copied = false;                         // the lines of Python are on the clipboard
 };
 

@@ -128,7 +128,7 @@ void draw_replacing(const Ui& ui, const ViewState& state, const std::string& pat
         text_line(ui.fonts.caption, ui.theme.muted, " ");
         return;
     }
-    paragraph(ui.fonts.caption, ui.theme.error, tr("{path} exists already. Replace it?", {{"path", path}}), width);
+    paragraph(ui.fonts.caption, ui.theme.error, tr("{path} already exists. Replace it?", {{"path", path}}), width);
 }
 
 void save_session(const core::Session& session, ViewState& state, Commands& commands) {

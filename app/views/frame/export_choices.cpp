@@ -70,7 +70,7 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
                   gathered({.all_layers = true}));
     if (all) scene.choices.push_back(*all);
     if (heads)
-        scene.choices.push_back({tr("Each head of all layers, a file each"), in_all_layers(step) + ".files", true,
+        scene.choices.push_back({tr("Each head of all layers, one file per head"), in_all_layers(step) + ".files", true,
                                  gathered({.all_heads = true, .all_layers = twins})});
 }
 

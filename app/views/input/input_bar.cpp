@@ -120,8 +120,8 @@ void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) 
 }
 
 const char* box_tip(const InputBox& box) {
-    return box.ids ? tr("Token ids, such as 1 2 3: the vocabulary can't cut a text into tokens.\nEnter: another line, "
-                        "which is another row of the batch.  Esc: done  (I)")
+    return box.ids ? tr("Token ids, such as 1 2 3: the vocabulary can't tokenize text.\nEnter: another line, which is "
+                        "another row of the batch.  Esc: done  (I)")
                    : tr("Type, and the model runs on it.\nEnter: another line, which is another row of the batch.  ↵ "
                         "within a line: a line break.  Esc: done  (I)");
 }

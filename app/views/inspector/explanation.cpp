@@ -173,14 +173,14 @@ void follow_link(const Ui& ui, const std::string& text, const std::string& step,
         commands.push_back(core::command::Follow{step, cell});
 }
 
-// On the way there: the cell's own slope, as a link to where it is computed.
+// In the forward pass: the cell's own gradient, as a link to where it is computed.
 void say_slope(const Ui& ui, const core::Session& session, const Cell& cell, Commands& commands) {
     const Run& run = *session.shown().run;
     const std::optional<core::step::CellSlope> slope = core::step::slope_at(run, session.step(), cell);
     if (!slope) return;
     follow_link(ui, tr("gradient {value} →", {{"value", core::step::exact_number(slope->value)}}), slope->tensor, cell,
                 8101, commands);
-    tooltip(tr("The slope of {target} at this cell: how it is computed (B)",
+    tooltip(tr("The gradient of {target} with respect to this cell: how it is computed (B)",
                {{"target", session.shown().scenario.gradients_of}})
                 .c_str());
 }
@@ -192,13 +192,13 @@ void choose_target(const Ui& ui, const core::Session& session, const Cell& cell,
     const bool on = session.scenario().gradients_of == target;
     compat::push_font(ui.fonts.caption);
     if (toggle_button(ui, labelled(tr("Gradients"), "gradients").c_str(), on,
-                      tr("Compute how much each number changes this one: the way back, to the right of the way there "
-                         "in the timeline (Shift+G)")))
+                      tr("Compute how much each number affects this one: the backward pass, to the right of the "
+                         "forward pass in the timeline (Shift+G)")))
         commands.push_back(core::command::SetGradients{on ? std::string() : target});
     ImGui::PopFont();
 }
 
-// On the way back: what the numbers say, and the way to what they are the gradient by.
+// In the backward pass: what the numbers say, and a link to what they are the gradient with respect to.
 void say_gradient(const Ui& ui, const core::Session& session, const std::optional<Cell>& cell, Commands& commands) {
     const Plan& plan = session.shown().run->plan();
     const Ref by = session.step().gradient_of ? &plan[*session.step().gradient_of] : nullptr;
@@ -207,11 +207,11 @@ void say_gradient(const Ui& ui, const core::Session& session, const std::optiona
          core::step::words_on_gradient(plan, session.step(), session.shown().scenario.gradients_of))
         paragraph(ui.fonts.caption, ui.theme.text, tr(words));
     if (!cell) return;
-    follow_link(ui, tr("by {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
+    follow_link(ui, tr("w.r.t. {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
     const Ref scores = core::step::scores_of_pattern(plan, *by);
     const Ref by_scores = scores == nullptr ? nullptr : plan.gradient_by(*scores);
     if (by_scores != nullptr)
-        follow_link(ui, tr("by the score: {name}", {{"name", by_scores->name}}), by_scores->name, *cell, 8103,
+        follow_link(ui, tr("w.r.t. the score: {name}", {{"name", by_scores->name}}), by_scores->name, *cell, 8103,
                     commands);
 }
 

@@ -83,7 +83,7 @@ void describe_cell(const Ui& ui, const core::Session& session, ViewState& state,
     if (!cell) {
         paragraph(ui.fonts.caption, ui.theme.muted,
                   step.operation.traits().recorded_elsewhere
-                      ? tr("Click a cell: its number stands here in full.")
+                      ? tr("Click a cell to see its number here in full.")
                       : tr("Click a cell of the result: it is explained here, down to the weights."));
         return;
     }

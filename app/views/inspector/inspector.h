@@ -41,7 +41,7 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
 // What the step is for. Its terms open the glossary.
 void teach_step(const Ui& ui, ViewState& state, const Step& step);
 
-// The selected cell of the step: its value, a field to type over it, what can be tried, the terms that made it as
+// The selected cell of the step: its value, a field to overwrite it, what can be tried, the terms that made it as
 // links; what the step is for, which comes first while no cell is selected; and the step's rows as vectors. Its parts
 // follow.
 void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
@@ -51,8 +51,8 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
 // What can be tried at the selected cell, and what it would change.
 void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// The gradients that are shown, or can be: those of the selected cell; the slope at the cell; on the way back what a
-// gradient says and doesn't say.
+// The gradients that are shown, or can be: those of the selected cell; the gradient at the cell; in the backward pass
+// what a gradient says and doesn't say.
 void inspect_gradient(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 // Of what there are gradients, with a link that switches them off; nothing without gradients.
 void list_gradients(const Ui& ui, const core::Session& session, Commands& commands);

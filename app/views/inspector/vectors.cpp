@@ -50,7 +50,7 @@ void describe_row(const Ui& ui, const core::Session& session, const core::step::
                   const core::step::VectorReading& row) {
     line_of_prose(ui, tr("Length {length}", {{"length", number(row.length)}}));
     if (row.along_stream)
-        line_of_prose(ui, tr("Cosine with the stream that it is added to, {stream}: {cosine}",
+        line_of_prose(ui, tr("Cosine with the residual stream that it is added to, {stream}: {cosine}",
                              {{"stream", table.stream}, {"cosine", cosine(*row.along_stream)}}));
     if (row.along_logit)
         line_of_prose(ui, tr("Cosine with the head's row of the predicted {token}: {cosine}",
@@ -59,11 +59,11 @@ void describe_row(const Ui& ui, const core::Session& session, const core::step::
     if (!row.to_predicted) return;
     line_of_prose(ui, tr("Adds {logit} to the logit of {token}",
                          {{"logit", number(*row.to_predicted)}, {"token", token_text(session, *row.predicted)}}));
-    if (!row.up.empty()) line_of_prose(ui, tr("Moves up {tokens}", {{"tokens", moves_text(session, row.up)}}));
-    if (!row.down.empty()) line_of_prose(ui, tr("Moves down {tokens}", {{"tokens", moves_text(session, row.down)}}));
+    if (!row.up.empty()) line_of_prose(ui, tr("Raises {tokens}", {{"tokens", moves_text(session, row.up)}}));
+    if (!row.down.empty()) line_of_prose(ui, tr("Lowers {tokens}", {{"tokens", moves_text(session, row.down)}}));
     paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("Directly, past all later sublayers: through the norms on the stream, with their scales kept as they "
-                 "are here, and the head."));
+              tr("Directly, past all later sublayers: through the norms on the residual stream, with their scales "
+                 "frozen, and the language head."));
 }
 
 // ---- q, k and v of one token
@@ -94,7 +94,7 @@ const std::array<Column, 5>& columns() {
     static const std::array<Column, 5> all = {
         Column{message("length"), message("The row's length (L2)"), 52,
                [](const core::Session&, const core::step::VectorReading& row) { return number(row.length); }},
-        Column{message("cos stream"), message("Cosine with the stream that the row is added to"), 68,
+        Column{message("cos stream"), message("Cosine with the residual stream that the row is added to"), 68,
                [](const core::Session&, const core::step::VectorReading& row) {
                    return row.along_stream ? cosine(*row.along_stream) : "";
                }},
@@ -106,7 +106,7 @@ const std::array<Column, 5>& columns() {
                [](const core::Session&, const core::step::VectorReading& row) {
                    return row.to_predicted ? number(*row.to_predicted) : "";
                }},
-        Column{message("up"), message("The token whose logit the row moves up most"), 44,
+        Column{message("up"), message("The token whose logit the row raises most"), 44,
                [](const core::Session& session, const core::step::VectorReading& row) {
                    return row.up.empty() ? std::string() : token_text(session, row.up.front().token);
                }},
@@ -238,10 +238,11 @@ std::string column_text(const core::norms::NormRow& row, std::size_t column) {
                                {"value", of(row.after)}};
     if (row.centred)
         return tr(
-            message("d_model {column}: {x} less the mean, by the scale, is {unit}; times the gain {gain}, plus "
-                    "the shift {shift}, is {value}",
+            message("d_model {column}: {x} minus the mean, divided by the scale, is {unit}; times the gain {gain}, "
+                    "plus the shift {shift}, is {value}",
                     numbers));
-    return tr(message("d_model {column}: {x} by the scale is {unit}; times the gain {gain} is {value}", numbers));
+    return tr(
+        message("d_model {column}: {x} divided by the scale is {unit}; times the gain {gain} is {value}", numbers));
 }
 
 }  // namespace

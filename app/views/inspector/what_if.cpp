@@ -147,7 +147,7 @@ void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, Inspect
 
 void keep_or_drop(const core::step::WhatIf& tried, InspectorState& inspector, Commands& commands) {
     const bool keep = button(tr("Keep"), "keep-what-if");
-    tooltip(tr("Make it part of the work; undo takes it back"));
+    tooltip(tr("Keep the change; undo reverts it"));
     ImGui::SameLine();
     const bool drop = button(tr("Drop"), "drop-what-if");
     if (keep) commands.push_back(core::command::KeepVariation{tried.variation});
@@ -218,7 +218,7 @@ void type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
     follow_the_run(typed, name, core::step::exact_number(value));
 
     ImGui::PushID(name.c_str());
-    const std::string label = tr("type over");
+    const std::string label = tr("overwrite");
     ImGui::SameLine(0, ui.px(20));
     if (ImGui::GetContentRegionAvail().x < compat::text_size(ui.fonts.caption, label).x + ui.px(90)) ImGui::NewLine();
     ImGui::AlignTextToFramePadding();

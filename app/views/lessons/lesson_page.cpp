@@ -220,7 +220,8 @@ void draw_number(const Drawn& d) {
     const bool pressed = button(tr("Answer"), "answer");
     const std::optional<double> number = typed_number(d.panel.number.data());
     if ((entered || pressed) && number) give(d, core::lessons::NumberAnswer{*number});
-    if (!number && d.panel.number[0] != '\0') text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is no number."));
+    if (!number && d.panel.number[0] != '\0')
+        text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is not a number."));
 }
 
 void draw_pointing(const Drawn& d, bool wants_cell) {
@@ -229,7 +230,7 @@ void draw_pointing(const Drawn& d, bool wants_cell) {
     const std::string place = cursor.cell ? cell_name(step, *cursor.cell) : step;
     paragraph(d.ui.fonts.caption, d.ui.theme.muted,
               wants_cell && !cursor.cell ? std::string(tr("Click a cell on the stage."))
-                                         : tr("You point at {place}", {{"place", place}}));
+                                         : tr("You are pointing at {place}", {{"place", place}}));
     if (button(tr("This one"), "point")) give(d, core::lessons::PointedAnswer{step, cursor.cell});
 }
 
@@ -257,7 +258,7 @@ struct DrawAnswer {
     void operator()(const core::lessons::ByNumber&) const { draw_number(d); }
     void operator()(const core::lessons::ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }
     void operator()(const core::lessons::ByRun&) const {
-        paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: it is noticed when it is done."));
+        paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: the lesson notices when it is done."));
     }
     void operator()(const core::lessons::ByBug& by) const { draw_bug(d, by); }
 };

@@ -23,7 +23,7 @@ struct Word {
     std::string text;
     ImFont* font = nullptr;
     ImU32 color = 0;
-    bool spaced = false;  // a space stands before it
+    bool spaced = false;  // a space comes before it
     bool breaks = false;  // a new line begins with it
     bool glued = false;   // nothing may come between it and the word before
     bool underlined = false;

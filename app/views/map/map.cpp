@@ -226,7 +226,7 @@ void stack_title(Diagram& d, StackKind stack) {
     d.y += compat::font_size(d.ui.fonts.text) + d.down(kBelowTitle);
 }
 
-// The other way, there or back, in one row: the way back is as long as the way there.
+// The other pass, forward or backward, in one row: the backward pass is as long as the forward pass.
 void closed_way(Diagram& d, const core::step::OutlineBlock& first) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     d.y += d.down(kBelowRow);
@@ -235,9 +235,9 @@ void closed_way(Diagram& d, const core::step::OutlineBlock& first) {
     const Clicked hit = clickable(box, "way", id);
     if (hit.clicked) go_to(d, id);
     list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.accent_soft, d.ui.px(4));
-    const std::string title =
-        first.is_back ? tr("Way back: gradients of {target}", {{"target", d.session.shown().scenario.gradients_of}})
-                      : std::string(tr("Way there"));
+    const std::string title = first.is_back ? tr("Backward pass: gradients of {target}",
+                                                 {{"target", d.session.shown().scenario.gradients_of}})
+                                            : std::string(tr("Forward pass"));
     draw_text(d.ui, d.ui.fonts.caption,
               {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
               d.ui.theme.text, title, box.width() - d.ui.px(16));
@@ -245,7 +245,7 @@ void closed_way(Diagram& d, const core::step::OutlineBlock& first) {
     d.y += d.row() + d.down(kBelowRow);
 }
 
-// Whether the current step is on the way back.
+// Whether the current step belongs to the backward pass.
 bool is_back(const core::step::ShownOutline& outline, StepId here) {
     return std::any_of(outline.blocks.begin(), outline.blocks.end(), [&](const core::step::OutlineBlock& block) {
         return block.is_back &&

@@ -35,7 +35,7 @@ struct TimelineStretches {
     std::vector<core::step::Stretch> all;
 };
 
-// The encoder, the decoder and the way back, where the timeline has several of them.
+// The encoder, the decoder and the backward pass, where the timeline has several of them.
 core::Value<TimelineStretches> shown_stretches(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
     return session.derived().get<TimelineStretches>({shown.run}, std::tuple<>(), [&] {
@@ -44,7 +44,7 @@ core::Value<TimelineStretches> shown_stretches(const core::Session& session) {
     });
 }
 
-// "Encoder", "Decoder" and "The way back" over their steps, where there is room.
+// "Encoder", "Decoder" and "The backward pass" over their steps, where there is room.
 void stretch_names(const Ui& ui, const core::Session& session, std::span<const core::step::Stretch> stretches,
                    Area area) {
     const float pitch = area.width() / static_cast<float>(session.timeline().size());
@@ -55,7 +55,7 @@ void stretch_names(const Ui& ui, const core::Session& session, std::span<const c
     }
 }
 
-// The way back lies on other ground than the way there.
+// The backward pass has another background than the forward pass.
 void ground_of_way_back(const Ui& ui, const core::Session& session, std::span<const core::step::Stretch> stretches,
                         Area area) {
     const float pitch = area.width() / static_cast<float>(session.timeline().size());

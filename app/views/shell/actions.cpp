@@ -176,7 +176,7 @@ void flip_gradients_of_loss(const core::Session& session, ViewState&, Commands& 
     commands.push_back(core::command::SetGradients{session.scenario().gradients_of == "loss" ? "" : "loss"});
 }
 
-// The step at the other end: its gradient, or what this is the gradient by. The cell stays selected.
+// The step at the other end: its gradient, or what this is the gradient with respect to. The cell stays selected.
 Ref other_way(const core::Session& session) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
@@ -205,7 +205,7 @@ std::vector<Action> actions_of_gradients() {
              .mods = with_shift,
              .enabled = can_have_loss,
              .run = flip_gradients_of_loss},
-            {.label = message("The gradient by this step; from a gradient back to the step"),
+            {.label = message("The gradient with respect to this step; from a gradient back to the step"),
              .key = Key::b,
              .enabled = has_other_way,
              .run = go_other_way}};

@@ -103,7 +103,7 @@ void move_norms(const core::PlaceOfNorms& place, Commands& commands) {
 void places_menu(const Ui& ui, NormPlacement now, Commands& commands) {
     ImGui::SameLine(0, ui.px(2));
     if (focusable(ImGui::Button("▾##places"))) ImGui::OpenPopup("places");
-    tooltip(tr("Other places of the norms: Peri-Norm (Gemma 2), reordered (OLMo 2)"));
+    tooltip(tr("Other norm placements: Peri-Norm (Gemma 2), reordered (OLMo 2)"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("places")) return;
     for (const core::PlaceOfNorms& place : core::places_of_norms()) {
@@ -182,7 +182,7 @@ std::optional<Offered> offered(const core::Session& session) {
                        core::command::AskAgain{}};
     if (model.recorded_parameters)
         return Offered{tr("open it as a model"),
-                       tr("The recording holds parameters, too: with them it is recomputed, explained and edited"),
+                       tr("The recording contains parameters: as a model it can be recomputed, explained and edited"),
                        core::command::OpenModel{model.path, {}, {}, core::OpenAs::model}};
     return std::nullopt;
 }

@@ -113,7 +113,7 @@ def things_to_try(layer, head):
     pattern = f"blocks.{layer}.cross_attn.pattern"
     return [
         {"title": "See where the month comes from",
-         "look": "The lit row writes the 7 of the month. The lit cell says where it looks: into the word July.",
+         "look": "The highlighted row writes the 7 of the month. The highlighted cell shows what it attends to: the word July.",
          "tab": "step", "step": pattern, "cell": [0, head, 6, 6]},
         {"title": "See the same in another spelling",
          "look": "The same digit of the same day, written 20.7.1969: now it looks at the 7.",

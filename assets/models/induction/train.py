@@ -102,8 +102,8 @@ def measure(weights):
 def things_to_try(head):
     return [
         {"title": "See the induction head look back",
-         "look": "The lit row is the g of the second “algorithm”. The lit cell says where it looks: at the letter that "
-                 "followed the first g, which is what comes next.",
+         "look": "The highlighted row is the g of the second “algorithm”. The highlighted cell shows what it attends to: "
+                 "the letter that followed the first g, which is what comes next.",
          "tab": "step", "step": "blocks.1.attn.pattern", "cell": [0, head, 12, 4]},
         {"title": "Switch off the heads that it relies on",
          "look": "All heads of the first layer are off, and the stripe below the diagonal is gone: no key knows any more "

@@ -85,8 +85,8 @@ def things_to_try(layer, head, length, norm_first):
     here, other = ("Pre-Norm", "Post-Norm") if norm_first else ("Post-Norm", "Pre-Norm")
     return [
         {"title": "See where the second letter comes from",
-         "look": "The lit row writes the second letter. The lit cell says where it looks: at the last letter but one of "
-                 "the word. On the right stands how that weight was made.",
+         "look": "The highlighted row writes the second letter. The highlighted cell shows what it attends to: the last "
+                 "letter but one of the word. On the right you see how that weight was computed.",
          "tab": "step", "step": f"blocks.{layer}.cross_attn.pattern", "cell": [0, head, 1, length - 1]},
         {"title": "Switch off the head that reverses",
          "look": f"Head {head} of the last cross-attention is off. The list shows how far that reaches, step by step; "

@@ -26,8 +26,8 @@ void both_sides(Reading& r) {
     r.config["positional_encoding"] = "learned";
     r.config["max_positions"] = keys.size("max_position_embeddings");
     r.config["dropout"] = keys.number("dropout", 0.1);
-    keys.expect("normalize_before", false, message("norms stand behind the sublayers"));
-    keys.expect("add_final_layer_norm", false, message("no norm stands behind the last block"));
+    keys.expect("normalize_before", false, message("norms come after the sublayers"));
+    keys.expect("add_final_layer_norm", false, message("there is no norm after the last block"));
     keys.ignore({"num_hidden_layers", "num_attention_heads", "hidden_size", "add_bias_logits"});
     biases(r, {.qkv = true, .out = true, .mlp = true, .head = true, .norms = true});
 }
@@ -38,7 +38,7 @@ void both_sides(Reading& r) {
 void read_bart(Reading& r) {
     both_sides(r);
     r.config["embedding_norm"] = true;
-    r.keys.expect("normalize_embedding", true, message("a norm stands behind the embedding"));
+    r.keys.expect("normalize_embedding", true, message("there is a norm after the embedding"));
     r.keys.expect("static_position_embeddings", false, message("positions are learned"));
     r.keys.expect("extra_pos_embeddings", 2, message("two rows come before that of position 0"));
     r.family.names = {{"positions_from", "2"}, {"embedding_norm", "true"}};
@@ -49,7 +49,7 @@ void read_marian(Reading& r) {
     both_sides(r);
     r.config["encoder_vocab_size"] = r.config["vocab_size"];
     r.config["vocab_size"] = r.keys.size("decoder_vocab_size", r.config["vocab_size"].get<Index>());
-    r.keys.expect("normalize_embedding", false, message("no norm stands behind the embedding"));
+    r.keys.expect("normalize_embedding", false, message("there is no norm after the embedding"));
     r.keys.expect("static_position_embeddings", true, message("positions are sines and cosines"));
     r.keys.ignore({"share_encoder_decoder_embeddings", "extra_pos_embeddings"});
     r.family.makes_positions = true;
@@ -72,8 +72,8 @@ void feed_forward(Reading& r) {
         keys.fail("feed_forward_proj", message("one of {expected}", {{"expected", kForms}}));
     r.config["activation"] = act == "gelu_new" ? "gelu_tanh" : act;
     r.config["gated_mlp"] = gated;
-    keys.expect("dense_act_fn", act, message("feed_forward_proj says it"));
-    keys.expect("is_gated_act", gated, message("feed_forward_proj says it"));
+    keys.expect("dense_act_fn", act, message("feed_forward_proj implies it"));
+    keys.expect("is_gated_act", gated, message("feed_forward_proj implies it"));
 }
 
 }  // namespace

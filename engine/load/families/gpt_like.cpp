@@ -87,7 +87,7 @@ void read_opt(Reading& r) {
     r.config["positional_encoding"] = "learned";
     r.config["max_positions"] = keys.size("max_position_embeddings");
     r.config["dropout"] = keys.number("dropout", 0.1);
-    keys.expect("word_embed_proj_dim", r.config["d_model"], message("the embedding is as wide as the stream"));
+    keys.expect("word_embed_proj_dim", r.config["d_model"], message("the embedding is as wide as the residual stream"));
     keys.expect("layer_norm_elementwise_affine", true, message("norms have gains and biases"));
     const bool biased = keys.flag("enable_bias", true);
     biases(r, {.qkv = biased, .out = biased, .mlp = biased, .norms = true});

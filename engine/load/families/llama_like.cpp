@@ -42,7 +42,7 @@ void window_above(Reading& r) {
 void read_llama(Reading& r) {
     llama_like(r);
     no_sliding_window(r);
-    r.keys.expect("rope_interleaved", false, message("RoPE turns halves of a head"));
+    r.keys.expect("rope_interleaved", false, message("RoPE rotates halves of a head"));
     r.keys.ignore({"is_llama_config", "max_sequence_length"});
     const bool attention = r.keys.flag("attention_bias", false);
     biases(r, {.qkv = attention, .out = attention, .mlp = r.keys.flag("mlp_bias", false)});

@@ -32,7 +32,7 @@ void Reading::causal_lm(bool tied) {
     config["tie_word_embeddings"] = keys.flag("tie_word_embeddings", tied);
     keys.expect("add_cross_attention", false, message("cross-attention of this family is not read"));
     keys.expect("chunk_size_feed_forward", 0, message("the MLP is not computed in chunks"));
-    keys.expect("pruned_heads", OrderedJson::object(), message("heads that were taken out are not read"));
+    keys.expect("pruned_heads", OrderedJson::object(), message("pruned heads are not supported"));
 }
 
 void biases(Reading& reading, const Biases& biases) {

@@ -200,13 +200,13 @@ How fused_order(const Module& module, Context& context) {
     const bool usual =
         capital || (context.one_by_one && name == "wqkv") || name == "qkv" || name == "to_qkv" || name == "to_kv";
     const bool by_head = name == "query_key_value" || name == "qkv_layer";
-    const std::string order = context.ask(
-        {"qkv_order",
-         by_head ? "by_head" : "one_by_one",
-         {"one_by_one", "by_head", "by_group"},
-         !usual,
-         message("{tensor}: q's rows, then k's, then v's, or head by head; its name doesn't settle the order",
-                 {{"tensor", module.name()}})});
+    const std::string order =
+        context.ask({"qkv_order",
+                     by_head ? "by_head" : "one_by_one",
+                     {"one_by_one", "by_head", "by_group"},
+                     !usual,
+                     message("{tensor}: q's rows, then k's, then v's, or head by head; its name doesn't show the order",
+                             {{"tensor", module.name()}})});
     if (order == "by_head") return How::by_head;
     return order == "by_group" ? How::by_group : How::as_stored;
 }

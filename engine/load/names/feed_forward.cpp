@@ -118,8 +118,7 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
                          first,
                          {first, second},
                          false,
-                         message("which of the MLP's two passes the activation: down(act(gate(x)) · up(x))")}) ==
-                second)
+                         message("which of the MLP's two has the activation: down(act(gate(x)) · up(x))")}) == second)
             std::swap(three[0], three[1]);
     }
     return {as(three[0], "gate_proj"), as(three[1], "up_proj"), std::move(last)};
@@ -137,13 +136,13 @@ std::vector<Assigned> with_fused_gate(const std::vector<Assigned>& two, const st
     const bool said = std::ranges::any_of(candidates, [&](const Candidate& candidate) {
         return candidate.way == Way::gate_and_up && candidate.module.name() == up.name();
     });
-    const bool first = said || context.ask({"gate_proj",
-                                            "first",
-                                            {"first", "second"},
-                                            true,
-                                            message("{tensor}: which half passes the activation: down(act(gate(x)) · "
-                                                    "up(x))",
-                                                    {{"tensor", up.name()}})}) == "first";
+    const bool first =
+        said || context.ask({"gate_proj",
+                             "first",
+                             {"first", "second"},
+                             true,
+                             message("{tensor}: which half has the activation: down(act(gate(x)) · up(x))",
+                                     {{"tensor", up.name()}})}) == "first";
     return {{up, first ? "{gate,up}_proj" : "{up,gate}_proj"}, two[1]};
 }
 

@@ -79,7 +79,7 @@ struct Assigned {
 struct Context {
     Index width = 0;                 // d_model
     Overrides answers;               // to the questions below, by key
-    bool norm_at_embedding = false;  // jadore801120's: a layer_norm beside the blocks stands before them
+    bool norm_at_embedding = false;  // jadore801120's: a layer_norm beside the blocks comes before them
     bool one_by_one = false;         // gpt-fast's: wqkv is q, then k, then v
     std::vector<Question> questions;
 

@@ -223,7 +223,7 @@ private:
 
     const Shapes& stored_;
     Context context_;
-    Modules beside_;  // left of a single block: what stands before or behind it
+    Modules beside_;  // left of a single block: what comes before or after it
     RecognisedNames result_;
 };
 

@@ -86,7 +86,7 @@ std::vector<Modules> blocks_of(const Members& members) {
     return blocks;
 }
 
-// What stands before and behind the blocks, by its name.
+// What comes before and after the blocks, by its name.
 bool is_outside(const Module& module) {
     const Words words = words_of(module.path), last = module.last_words();
     return any_has(words, {"emb", "generator", "logits", "vocab"}) || any_is(words, {"wte", "wpe", "pe", "lm"}) ||
@@ -282,7 +282,7 @@ private:
              context_.norm_at_embedding ? "true" : "false",
              {"false", "true"},
              !context_.norm_at_embedding,
-             message("{tensor}: true: it stands before the blocks, false: behind them", {{"tensor", module.name()}})});
+             message("{tensor}: true: it comes before the blocks, false: after them", {{"tensor", module.name()}})});
         return before == "true" ? Thing::embedding_norm : Thing::final_norm;
     }
 

@@ -8,7 +8,7 @@ namespace decoderscope::load::names {
 
 // A stack of blocks: modules under consecutive numbers of which each holds an attention.
 struct Stack {
-    Path prefix;                  // what stands before the number
+    Path prefix;                  // what comes before the number
     std::vector<Modules> blocks;  // with paths within the block
 };
 
@@ -21,7 +21,7 @@ struct Structure {
 // the cross-attention after it, and the feed-forward after these.
 [[nodiscard]] Structure structure_of(const Modules& modules);
 
-// What stands before and behind the blocks, under the contract's names: embed, pos_embed, embed_norm, norm, lm_head,
+// What comes before and after the blocks, under the contract's names: embed, pos_embed, embed_norm, norm, lm_head,
 // and the encoder's own. A module can be several: one embedding for both sides. What is not recognised stays in
 // `modules`.
 [[nodiscard]] std::vector<Assigned> take_outside(Modules& modules, bool has_encoder, Context& context);

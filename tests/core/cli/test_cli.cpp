@@ -172,7 +172,7 @@ TEST_CASE("work that fails is status 1, with one line that names what is wrong, 
         {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.file("a.png"), "--layer", "5"},
          {"blocks.0.attn.z", "layer 5"}},
         {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.path(), "--each-head"},
-         {folder.path(), "is there already"}},
+         {folder.path(), "already exists"}},
         {{"report", "causal-lm", "--out", folder.file("r.html"), "--head", "8"}, {"head 8", "7"}},
         {{"report", "causal-lm", "--out", folder.file("no/r.html")}, {"no/r.html"}},
     };

@@ -384,7 +384,7 @@ TEST_CASE("each head is a separate file in a new folder") {
         export_each(exhibit, folder.file("heads"), ".csv");
         FAIL("no error");
     } catch (const Error& error) {
-        CHECK(std::string(error.what()).find(folder.file("heads") + ": is there already") == 0);
+        CHECK(std::string(error.what()).find(folder.file("heads") + ": already exists") == 0);
     }
     CHECK(folder.entries() == 1);
     CHECK_THROWS_AS(export_each(exhibit, folder.file("no/where"), ".csv"), Error);

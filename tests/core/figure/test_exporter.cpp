@@ -106,7 +106,7 @@ TEST_CASE("an export that is stopped leaves nothing, and the next one is written
         gate.open = 3;
         if (!kJobsOnThreads && each.empty()) {  // one file is one slice
             exporter.stop();
-            CHECK(finished(exporter).sentence.english().find("stopped; nothing was written") != std::string::npos);
+            CHECK(finished(exporter).sentence.english().find("cancelled; nothing was written") != std::string::npos);
             CHECK(folder.entries() == 0);
             continue;
         }
@@ -116,7 +116,7 @@ TEST_CASE("an export that is stopped leaves nothing, and the next one is written
         gate.open = 40;
         const Exporter::Result result = finished(exporter);
         CHECK(result.failed);
-        CHECK(result.sentence.english().find("stopped; nothing was written") != std::string::npos);
+        CHECK(result.sentence.english().find("cancelled; nothing was written") != std::string::npos);
         CHECK(gate.made < 40);
         CHECK(folder.entries() == 0);
     }

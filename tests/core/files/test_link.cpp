@@ -95,7 +95,7 @@ TEST_CASE("a link that is cut off anywhere says so in one sentence") {
     REQUIRE(error_opening_link(link) == "(no error)");
     for (std::size_t length = 0; length < link.size(); ++length) {
         INFO(link.substr(0, length));
-        check_message(error_opening_link(link.substr(0, length)), {length < 4 ? "#s1=" : "cut off"});
+        check_message(error_opening_link(link.substr(0, length)), {length < 4 ? "#s1=" : "truncated"});
     }
     check_message(error_opening_link(link + "A"), {"the link: "});
     check_message(error_opening_link(link + "AAAA"), {"the link: ", "damaged"});
@@ -131,7 +131,7 @@ TEST_CASE("each thing that can be wrong with a link has its sentence") {
     check_message(error_opening_link("#s2=eJwDAAAAAAE"), {"newer version"});
     check_message(error_opening_link("#s1=a b"), {"the link: damaged", "characters"});
     check_message(error_opening_link(link_to("")), {"the link: ", "a Decoderscope session"});
-    check_message(error_opening_link(link_to("[]")), {"the link: ", "no Decoderscope session"});
+    check_message(error_opening_link(link_to("[]")), {"the link: ", "not a Decoderscope session"});
     check_message(error_opening_link(link_to(session(R"("wrong": 1)"))), {"the link: ", "wrong"});
     check_message(error_opening_link(link_to(R"({"format": "decoderscope-session", "version": 2})")),
                   {"the link: ", "newer Decoderscope"});

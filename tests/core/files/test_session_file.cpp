@@ -320,8 +320,8 @@ TEST_CASE("a session of a newer version is refused with what to do, whatever els
     check_message(error_reading(R"({"format": "decoderscope-session", "version": 0, "model": {}})"), {"version"});
     check_message(error_reading(R"({"format": "decoderscope-session", "version": "1", "model": {}})"),
                   {"version", "whole number"});
-    check_message(error_reading(R"({"format": "other", "version": 1})"), {"no Decoderscope session"});
-    check_message(error_reading("[]"), {"no Decoderscope session"});
+    check_message(error_reading(R"({"format": "other", "version": 1})"), {"not a Decoderscope session"});
+    check_message(error_reading("[]"), {"not a Decoderscope session"});
     check_message(error_reading("{"), {"not valid JSON", "line 1"});
     check_message(error_reading(""), {"not valid JSON"});
 }

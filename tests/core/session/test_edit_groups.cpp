@@ -78,7 +78,7 @@ TEST_CASE("heads that were switched together are one entry, and so are many numb
     for (Index i = 1; i < 6; ++i) edits.emplace_back(SetCell{"x", {0, 0, i}, 1.0F});
     groups = edit_groups(edits);
     REQUIRE(groups.size() == 3);
-    CHECK(groups[1].text.english() == "x: 6 numbers typed over");
+    CHECK(groups[1].text.english() == "x: 6 numbers overwritten");
     check_complete(groups, 9);
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("what can't be opened says why, and nothing is lost") {
         {folder.file("folder"), "not a file"},
         {folder.file("pipe.safetensors"), "not a file"},
         {bytes("empty.safetensors", ""), "0 bytes"},
-        {bytes("short.safetensors", whole.substr(0, whole.size() / 2)), "cut short"},
+        {bytes("short.safetensors", whole.substr(0, whole.size() / 2)), "truncated"},
         {bytes("long.safetensors", whole + "x"), "tensors end"},
         {bytes("claims.safetensors", with_header(R"({"emb.weight": {"dtype": "F32", "shape": [50000, 50000],
                                                      "data_offsets": [0, 10000000000]}})",

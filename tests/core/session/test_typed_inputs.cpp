@@ -91,7 +91,7 @@ TEST_CASE("what is run can be typed again: rows to text to rows") {
     CHECK(typed_of(bytes, {{'a', '\n', 'b'}, {'c'}}).text == "a↵b\nc");
     CHECK(rows_of(bytes, Typed{.text = "a↵b\nc"}) == TokenRows{{'a', '\n', 'b'}, {'c'}});
     CHECK(error_of([&] { (void)rows_of(bytes, Typed{.text = "a\n\nb"}); }) ==
-          "line 2 is empty, expected a token a line");
+          "line 2 is empty, expected at least one token per line");
     CHECK(error_of([&] { (void)rows_of(bytes, Typed{}); }) == "empty, expected at least one token");
 }
 

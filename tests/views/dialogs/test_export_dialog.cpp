@@ -170,7 +170,7 @@ TEST_CASE("a second export to the same file asks first, says in which folder, an
     write_bytes(path, "what was there");
     start_export();
     CHECK(d.state.dialog == Dialog::export_file);
-    CHECK(d.sees("existsalready.Replaceit?"));
+    CHECK(d.sees("alreadyexists.Replaceit?"));
     CHECK(d.last<command::Export>() == nullptr);
     d.hands.tap(Key::escape);
     d.settle();

@@ -88,8 +88,8 @@ TEST_CASE("a click goes into a folder and opens weights") {
     REQUIRE(d.click_text("gpt.safetensors"));
     REQUIRE(d.session.opening());
     CHECK(d.session.opening()->asks);
-    CHECK(d.sees("oneamatrixahead") == false);
-    CHECK(d.sees("onematrixahead"));
+    CHECK(d.sees("oneamatrixperhead") == false);
+    CHECK(d.sees("onematrixperhead"));
 }
 
 TEST_CASE("a state_dict's form says what was recognised, asks the rest, and opens with the answers") {
@@ -122,7 +122,7 @@ TEST_CASE("the form shows their tensors beside ours; one can be called otherwise
     d.type_over(state_dict_folder("decoder"));
     enter(d);
     REQUIRE(d.session.opening());
-    REQUIRE(d.click_text("Whateachtensoristakenfor"));
+    REQUIRE(d.click_text("Whateachtensorisrecognisedas"));
     CHECK(d.sees("layer_list.*.down_proj"));
     CHECK(d.sees("[12,16]"));
     check_dialog(d);

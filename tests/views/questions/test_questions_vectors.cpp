@@ -78,7 +78,7 @@ void check_glance(const Learner& learner, const Row& row, const Row& stream, Ind
     Index up = 0;
     for (Index other = 1; other < learner.run().value("lm_head.weight").dim(0); ++other)
         if (adds(learner, row, pos, other) > adds(learner, row, pos, up)) up = other;
-    CHECK(learner.reads("Moves up " + token_text(learner, up) + " " + number(adds(learner, row, pos, up))));
+    CHECK(learner.reads("Raises " + token_text(learner, up) + " " + number(adds(learner, row, pos, up))));
 }
 
 }  // namespace

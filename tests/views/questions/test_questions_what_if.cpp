@@ -66,7 +66,7 @@ TEST_CASE("question 6: what does −1e9 do that −∞ does not?") {
     CHECK(learner.gestures <= 3);
     const float weight = learner.value("blocks.1.cross_attn.pattern", {0, 3, 1, 2});
     CHECK(learner.beside("this cell") == now_and_then(weight, weight));
-    CHECK(learner.reads("Here nothing changes: every query sees a key"));
+    CHECK(learner.reads("Nothing changes here: every query sees a key"));
     // A row that sees nothing, by both fills: from runs of their own.
     const MaskEdit blind = {"blocks.1.cross_attn", 0, 3, 1, std::nullopt, false};
     const auto now = run_with(learner, {.more_edits = {blind}}),
@@ -87,7 +87,7 @@ TEST_CASE("question 24: what does the shared projection change?") {
     const std::string pattern = "blocks.0.attn.pattern";
     REQUIRE(learner.d.session.cursor().step == pattern);
     learner.click_cell(pattern, 2, 1);
-    learner.click_in_inspector("with k and v of their own");
+    learner.click_in_inspector("with separate k and v projections");
     CHECK(learner.gestures <= 3);
     const auto then = run_with(learner, {.overrides = {{"shared_qkv", "false"}}});
     const Cell cell = {0, 0, 2, 1};

@@ -29,10 +29,10 @@ TEST_CASE("gradients of the selected cell are asked for by key, undone, and swit
     CHECK(d.last<command::SetGradients>()->of == "logits[0, 5, 3]");
     CHECK(d.session.scenario().gradients_of == "logits[0, 5, 3]");
     CHECK(d.session.shown().run->plan().find("grad.blocks.0.attn.attn_scores") != nullptr);
-    CHECK(d.sees("Thewayback:gradientsoflogits[0,5,3]"));
+    CHECK(d.sees("Thebackwardpass:gradientsoflogits[0,5,3]"));
     d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().gradients_of.empty());
-    CHECK_FALSE(d.sees("Thewayback"));
+    CHECK_FALSE(d.sees("Thebackwardpass"));
     d.press(Key::y, with_ctrl);
     CHECK(d.sees("gradientsoflogits[0,5,3]"));
     d.press(Key::g, with_shift);
@@ -48,8 +48,8 @@ TEST_CASE("the inspector has a button for a cell's gradients, its slope, and a w
     REQUIRE(d.click_text("gradient0."));
     CHECK(d.session.step().name == "grad.embed");
     CHECK(d.session.cursor().cell == Cell{0, 2, 1});
-    CHECK(d.sees("slopeatthisonepoint"));
-    CHECK_FALSE(d.sees("typeover"));
+    CHECK(d.sees("slopeatonepoint"));
+    CHECK_FALSE(d.sees("overwrite"));
     d.press(Key::b);
     CHECK(d.session.step().name == "embed");
     CHECK(d.session.cursor().cell == Cell{0, 2, 1});
@@ -65,7 +65,7 @@ TEST_CASE("the map shows one way and folds the other") {
     Driver d("reverse", 1.0F, {1280, 1400});
     d.press(Key::l, with_shift);
     CHECK(d.session.scenario().gradients_of == "loss");
-    CHECK(d.sees("Wayback:gradientsofloss"));
+    CHECK(d.sees("Backwardpass:gradientsofloss"));
     d.session.apply(command::GoTo{"grad.blocks.1.mlp_out"});
     d.settle();
     CHECK(d.sees("Waythere"));

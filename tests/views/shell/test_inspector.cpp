@@ -44,7 +44,7 @@ std::string right_of(const Driver& d, std::string_view text) {
 }
 
 // Clicks into the field that types over the cell.
-void click_field(Driver& d) { d.click(d.behind("typeover").middle()); }
+void click_field(Driver& d) { d.click(d.behind("overwrite").middle()); }
 
 }  // namespace
 
@@ -54,11 +54,11 @@ TEST_CASE("the field that types over a cell follows the run") {
     const Cell cell = {0, 0, 2, 1};
     look_at(d, step, cell);
     const float before = value_at(d, step, cell);
-    CHECK(right_of(d, "typeover") == exact_number(before));
+    CHECK(right_of(d, "overwrite") == exact_number(before));
     REQUIRE(d.click_text("Pre-Norm"));
     const float after = value_at(d, step, cell);
     REQUIRE(after != before);
-    CHECK(right_of(d, "typeover") == exact_number(after));
+    CHECK(right_of(d, "overwrite") == exact_number(after));
     // While it is being edited it keeps what is typed.
     click_field(d);
     d.hands.tap(Key::a, with_ctrl);
@@ -66,10 +66,10 @@ TEST_CASE("the field that types over a cell follows the run") {
     d.settle();
     d.session.apply(command::SetOption{"norm_first", "false"});
     d.settle();
-    CHECK(right_of(d, "typeover") == "0.25");
+    CHECK(right_of(d, "overwrite") == "0.25");
     d.hands.tap(Key::escape);
     d.settle();
-    CHECK(right_of(d, "typeover") == exact_number(before));
+    CHECK(right_of(d, "overwrite") == exact_number(before));
 }
 
 TEST_CASE("a refused value keeps the keyboard: what is typed next goes to the field, not to the heads") {
@@ -90,7 +90,7 @@ TEST_CASE("a refused value keeps the keyboard: what is typed next goes to the fi
     CHECK_FALSE(d.last<command::TypeOver>());
     correct("3", Key::digit_3);
     CHECK(d.session.cursor().place.head == 0);
-    CHECK(right_of(d, "typeover") == "3");  // what was refused is replaced
+    CHECK(right_of(d, "overwrite") == "3");  // what was refused is replaced
     d.hands.tap(Key::enter);
     d.settle();
     REQUIRE(d.last<command::TypeOver>());
@@ -106,7 +106,7 @@ TEST_CASE("a number that the run refuses comes back to be mended") {
     const Index head = d.session.cursor().place.head;
     d.session.apply(command::Follow{"tokens", {0, 1}});
     d.settle();
-    const std::string was = right_of(d, "typeover");
+    const std::string was = right_of(d, "overwrite");
     click_field(d);
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type("99");
@@ -114,16 +114,16 @@ TEST_CASE("a number that the run refuses comes back to be mended") {
     d.settle();
     REQUIRE(d.session.message());
     CHECK(d.session.message()->failed);
-    CHECK(right_of(d, "typeover") == "99");
+    CHECK(right_of(d, "overwrite") == "99");
     d.hands.push(KeyEvent{Key::digit_4, true, {}});
     d.hands.type("4");
     d.hands.push(KeyEvent{Key::digit_4, false, {}});
     d.settle();
     CHECK(d.session.cursor().place.head == head);
-    CHECK(right_of(d, "typeover") == "4");
+    CHECK(right_of(d, "overwrite") == "4");
     d.hands.tap(Key::escape);
     d.settle();
-    CHECK(right_of(d, "typeover") == was);
+    CHECK(right_of(d, "overwrite") == was);
 }
 
 TEST_CASE("terms name their keys, and the smaller ones open in groups with their sums") {

@@ -56,7 +56,7 @@ TEST_CASE("the second letter of a reversed word: the offer selects the cell and 
     CHECK(d.state.tab == kStepLab);
     CHECK(d.session.cursor().step == "blocks.1.cross_attn.pattern");
     CHECK(d.session.cursor().cell == Cell{0, 3, 1, 6});
-    CHECK(d.sees("Thelitrowwritesthesecondletter"));
+    CHECK(d.sees("Thehighlightedrowwritesthesecondletter"));
     CHECK(d.sees("blocks.1.cross_attn.pattern[0,3,1,6]"));
     REQUIRE(d.click_text("Switchofftheheadthatreverses"));
     CHECK(d.session.scenario().edits.size() == 1);

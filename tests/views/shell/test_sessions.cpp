@@ -82,7 +82,7 @@ TEST_CASE("saving under another name says what it would replace") {
     d.type_over(folder.file("a"));
     d.hands.tap(Key::enter);
     d.settle();
-    CHECK(d.sees("existsalready.Replaceit?"));
+    CHECK(d.sees("alreadyexists.Replaceit?"));
     CHECK(d.sees("Replace"));
     CHECK(read_bytes(folder.file("a.dscope")) == "something");
     d.hands.tap(Key::escape);

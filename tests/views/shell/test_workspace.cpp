@@ -164,7 +164,7 @@ TEST_CASE("a number typed over a cell becomes an edit") {
     REQUIRE(d.click_text(exact_number(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}))) ==
             true);
     // The heading shows the same number; the field is the lower one.
-    d.click(d.behind("typeover").middle());
+    d.click(d.behind("overwrite").middle());
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type("-2.5");
     d.hands.tap(Key::enter);

@@ -71,7 +71,7 @@ bool makes_scores(const Step& step) {
 // Token numbers and masks are what a model is given, not what it computes.
 bool is_computed(const trace::TraceTensor& tensor) { return tensor.dtype.find('F') != std::string::npos; }
 
-// Scores and what they are made from may be written otherwise (the scale in the query, positions counted from
+// Scores and what they are computed from may be written differently (the scale in the query, positions counted from
 // elsewhere) as long as the pattern is the same.
 void forgive(std::vector<TensorCheck>& checks, const Plan& plan) {
     std::map<std::string, bool> same_pattern;
@@ -93,7 +93,7 @@ void forgive(std::vector<TensorCheck>& checks, const Plan& plan) {
     }
 }
 
-// Where a tensor was recorded right when it was made and otherwise where a step reads it, that step is to blame, as its
+// Where a tensor agrees where it was computed but differs where a step reads it, that step is at fault, as its
 // own output shows.
 void blame_readers(std::vector<TensorCheck>& checks) {
     const auto any = [&](StepId step, bool differs) {
@@ -197,7 +197,7 @@ private:
         decoder::PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
                                      scenario_.dropout_seed};
         request.mutation = mutation;
-        // On given inputs only the way there is of interest.
+        // On given inputs only the forward pass is of interest.
         if (given.empty()) request.gradients_of = gradients_of_;
         request.given = given.empty() ? nullptr : &given;
         return decoder::plan_decoder(request);
@@ -232,8 +232,9 @@ private:
                 by_numbers_.emplace_back(base_.run->plan()[match.step].name, match);
         trace::check_not_empty(trace_);
         if (alignment.matches.empty())
-            throw Error("{path}: none of its {count} tensors is one of the model's, by name, by module or by value",
-                        {{"path", trace_.path}, {"count", trace_.tensors.size()}});
+            throw Error(
+                "{path}: none of its {count} tensors matches one of the model's, by name, by module or by value",
+                {{"path", trace_.path}, {"count", trace_.tensors.size()}});
         base_.unmatched = unmatched_by(alignment.matches);
         check_all(base_, alignment.matches);
     }
@@ -258,7 +259,7 @@ private:
         blame_readers(to.checks);
     }
 
-    // Another plan is aligned anew: what a norm reads depends on where it stands.
+    // Another plan is aligned again: what a norm reads depends on where it stands.
     [[nodiscard]] std::vector<trace::Match> matches_under(const Plan& plan) const {
         std::vector<trace::Match> matches = trace::align(plan, trace_, known_).matches;
         for (const auto& [name, match] : by_numbers_) {

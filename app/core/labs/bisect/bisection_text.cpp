@@ -136,30 +136,30 @@ std::vector<std::string> bisection_head(const Bisection& bisection) {
     const TensorCheck& check = bisection.checks[*bisection.first];
     std::vector<std::string> lines = {
         tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}),
-        check.other_shape ? std::string(tr("Its shape is another.")) : worst_cell(check, bisection.tolerance),
+        check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(check, bisection.tolerance),
         tr_n("{count} tensor before it agrees, to within {largest}.",
              "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
              {{"largest", measure(bisection.largest)}})};
     if (const std::string from = names_text(bisection.cell.made_from); !from.empty())
-        lines.push_back(tr("Made from {names}.", {{"names", from}}));
+        lines.push_back(tr("Computed from {names}.", {{"names", from}}));
     return lines;
 }
 
 std::string cause_remark(const Cause& cause) {
     if (!cause.explains)
-        return tr("It comes nearer: {remains} of the tensor's magnitude remains.",
+        return tr("The difference shrinks to {remains} of the tensor's magnitude.",
                   {{"remains", measure(cause.remains)}});
     std::string remark = cause.next.empty() ? tr("With it, everything agrees.")
                                             : tr("With it, this tensor agrees; {next} is the next that differs.",
                                                  {{"next", cause.next}});
-    if (cause.harmless) remark += std::string(" ") + tr("It looks wrong and is (nearly) harmless.");
+    if (cause.harmless) remark += std::string(" ") + tr("It looks wrong, but is (nearly) harmless.");
     return remark;
 }
 
 std::string isolated_line(const IsolatedBlock& isolated) {
-    return isolated.differs ? tr("{block}, run on their input: {first} differs",
+    return isolated.differs ? tr("{block}, run on the recorded input: {first} differs",
                                  {{"block", isolated.block}, {"first", *isolated.differs}})
-                            : tr("{block}, run on their input: agrees", {{"block", isolated.block}});
+                            : tr("{block}, run on the recorded input: agrees", {{"block", isolated.block}});
 }
 
 std::vector<std::string> bisection_notes(const Bisection& bisection) {
@@ -171,14 +171,14 @@ std::vector<std::string> bisection_notes(const Bisection& bisection) {
 std::vector<std::string> check_lines(const TensorCheck& check) {
     std::vector<std::string> lines = {tr("aligned by {basis}", {{"basis", tr(basis_phrase(check.match.basis))}})};
     if (check.other_shape) {
-        lines.emplace_back(tr("Its shape is another."));
+        lines.emplace_back(tr("It has another shape."));
     } else if (!check.cell.empty()) {
         lines.push_back(tr("largest at {cell}: here {ours}, there {theirs}",
                            {{"cell", cell_name("", check.cell)},
                             {"ours", short_number(static_cast<double>(check.our_value))},
                             {"theirs", short_number(static_cast<double>(check.their_value))}}));
     }
-    if (check.harmless) lines.emplace_back(tr("It is written otherwise, and what is computed from it agrees."));
+    if (check.harmless) lines.emplace_back(tr("It is written differently, but what is computed from it agrees."));
     return lines;
 }
 

@@ -225,7 +225,7 @@ private:
         if (done_ != nullptr) done_->fetch_add(1, std::memory_order_relaxed);
     }
 
-    // What the slope by a head's z promises for switching it on.
+    // The effect of switching a head on as the gradient with respect to its z predicts it.
     [[nodiscard]] double promised(const std::map<std::string, Tensor>& gradients, const HeadPlace& place) const {
         const auto gradient = gradients.find(run_->plan()[place.z].name);
         if (gradient == gradients.end()) return 0.0;

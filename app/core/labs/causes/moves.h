@@ -12,19 +12,19 @@
 
 namespace decoderscope::core::causes {
 
-// What moves a number: its gradient by everything, as what it is (a slope at this one point), and beside it what doing
-// something really changes. The two often differ: over the heads of `reverse`, gradient times value has the sign of
-// switching a head off right for less than a third of them. The mean of the slope along the way from off to on
-// (integrated gradients, Sundararajan et al. 2017) is right again.
+// What moves a number: its gradient with respect to everything, as what it is (a slope at this one point), and beside
+// it what doing something really changes. The two often differ: over the heads of `reverse`, gradient times value has
+// the sign of switching a head off right for less than a third of them. The mean of the gradient along the path from
+// off to on (integrated gradients, Sundararajan et al. 2017) is right again.
 
-// The slopes of one step's rows: of the residual stream, or of the input's embedding.
+// The gradients of one step's rows: of the residual stream, or of the input's embedding.
 struct StreamSlopes {
     std::string tensor;            // "blocks.0.resid_mid"
     std::vector<double> length;    // [position]: of the gradient's row
     std::vector<double> by_value;  // [position]: gradient · value
 };
 
-// A score that the number hangs on.
+// A score that the number depends on.
 struct ScoreSlope {
     std::string tensor;  // "blocks.0.attn.attn_scores"
     Cell cell;
@@ -41,17 +41,17 @@ struct Slopes {
 // another one with those of the second; of one batch row.
 [[nodiscard]] Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most_scores = 32);
 
-// A head: what its slope promises, and what happens.
+// A head: the effect that its gradient predicts, and the measured one.
 struct HeadMove {
     std::string attention;
     Index layer = 0, head = 0;
     double switched_off = 0.0;    // the number as it is, less the number with the head off
-    double slope_by_value = 0.0;  // gradient · z at the run itself: what the slope promises
+    double slope_by_value = 0.0;  // gradient · z at the run itself: the predicted effect
     double along_the_way = 0.0;   // the mean of the same along kWaySteps steps from off to on
 };
 inline constexpr Index kWaySteps = 8;
 
-// An input token: what its slope promises, and what happens when others stand in its place.
+// An input token: the effect that its gradient predicts, and the measured effect of others in its place.
 struct InputMove {
     bool encoder = false;
     Index position = 0;

@@ -195,11 +195,9 @@ Sentence moves_sentence(const Moves& moves) {
     if (moves.heads.empty()) return {};
     const WrongSigns wrong = wrong_signs(moves);
     return message_n(
-        "The slope has the wrong sign for {slope} of {count} head, its mean on the way from off to on for "
-        "{way}.",
-        "The slope has the wrong sign for {slope} of {count} heads, its mean on the way from off to on "
-        "for {way}.",
-        wrong.heads, {{"slope", wrong.by_slope}, {"way", wrong.by_way}});
+        "The gradient has the wrong sign for {gradient} of {count} head, integrated gradients for {integrated}.",
+        "The gradient has the wrong sign for {gradient} of {count} heads, integrated gradients for {integrated}.",
+        wrong.heads, {{"gradient", wrong.by_slope}, {"integrated", wrong.by_way}});
 }
 
 Heatmap slopes_heatmap(const Scenario& scenario, const Run& run, std::span<const StreamSlopes> slopes, bool of_encoder,
@@ -231,10 +229,10 @@ Sentence patching_sentence(const Patching& patching, const ResolvedNumber& numbe
                                  {"a", short_number_text(patching.in_a, 3)},
                                  {"b", short_number_text(patching.in_b, 3)}};
     if (!patching.differs())
-        return message("{number} is {a} in A and in B: there is no difference that could come back.", arguments);
+        return message("{number} is {a} in A and in B: there is no difference to bring back.", arguments);
     return message(
-        "{number} is {a} in A and {b} in B. Each cell: B's row put into A, and how much of the difference "
-        "comes back; 1 is all of it.",
+        "{number} is {a} in A and {b} in B. Each cell: how much of the difference comes back when B's row is patched "
+        "into A; 1 is all of it.",
         arguments);
 }
 

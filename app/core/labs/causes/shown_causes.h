@@ -35,7 +35,7 @@ using SharedProgress = std::shared_ptr<CausesProgress>;
 
 // ---- what moves a number
 
-// The number's slopes.
+// The number's gradients.
 struct ShownSlopes {
     static constexpr std::size_t kKept = 4;
     Slopes slopes;
@@ -54,7 +54,7 @@ struct ShownMoves {
 [[nodiscard]] Value<ShownMoves> shown_moves(Derived& derived, const Snapshot& shown, const ResolvedNumber& number,
                                             const SharedProgress& progress);
 
-// Of how many heads the slope has the wrong sign. Heads that move nothing don't count.
+// Of how many heads the gradient has the wrong sign. Heads that move nothing don't count.
 struct WrongSigns {
     std::size_t heads = 0, by_slope = 0, by_way = 0;
 };
@@ -65,7 +65,7 @@ struct WrongSigns {
 [[nodiscard]] Sentence short_name_of_head(const std::string& attention, Index head);
 [[nodiscard]] Sentence moves_sentence(const Moves& moves);
 
-// The slopes of the stream as a picture, [step, position]: gradient · value.
+// The gradients of the residual stream as a picture, [step, position]: gradient · value.
 [[nodiscard]] Heatmap slopes_heatmap(const Scenario& scenario, const Run& run, std::span<const StreamSlopes> slopes,
                                      bool of_encoder, Index batch);
 

@@ -184,7 +184,7 @@ Sentence reason_of(const Run& run, const Culprit& culprit, Reader& read) {
     const auto row = static_cast<std::size_t>(run.value(culprit.step->id).offset(culprit.cell)) / width;
     const bool nothing_left =
         !mask.empty() && std::ranges::all_of(mask.subspan(row * width, width), [](float kept) { return kept == 0.0F; });
-    return nothing_left ? message("The mask leaves that row nothing to attend to.") : Sentence();
+    return nothing_left ? message("The mask hides every key from that row.") : Sentence();
 }
 
 }  // namespace

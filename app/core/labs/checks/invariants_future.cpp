@@ -100,7 +100,7 @@ public:
     Resumable<Done> run(StepId input, Tensor changed) {
         fresh_.resize(readers_.size());
         fresh_[input] = std::move(changed);
-        // What comes after flows back to what stands before it: the law is about the way there.
+        // Gradients flow from later positions to earlier ones: the law is about the forward pass.
         const StepId back = backward::backward_begins(run_.plan()).value_or(readers_.size());
         for (const Step& step : run_.plan().steps()) {
             if (step.id >= back) break;
@@ -194,12 +194,12 @@ Sentence position_text(const Boundary& boundary) {
 Sentence finding_of(const Movement& movement, const Boundary& boundary) {
     if (movement.moved_steps == 0)
         return message(
-            "Everything was changed from {position} on: of {numbers} before it, in {steps}, none moved by a bit.",
+            "Everything was changed from {position} on: of {numbers} before it, in {steps}, none changed by a bit.",
             {{"position", position_text(boundary)},
              {"numbers", counted_numbers(movement.compared)},
              {"steps", counted_steps(movement.steps)}});
     return message(
-        "Everything was changed from {position} on: what stands before it moved in {moved} of {steps}, by up to "
+        "Everything was changed from {position} on: what comes before it changed in {moved} of {steps}, by up to "
         "{furthest}; here first.",
         {{"position", position_text(boundary)},
          {"moved", movement.moved_steps},
@@ -223,7 +223,7 @@ Resumable<Invariant> measure_future(const Run& run, const Config& config) {
     }
     const Boundary boundary = co_await boundary_of(run, run.value(input->id));
     if (std::ranges::all_of(boundary, [](Index first) { return first == 0; })) {
-        invariant.finding = message("There is one position only: nothing stands before another.");
+        invariant.finding = message("There is only one position: nothing comes before another.");
         co_return invariant;
     }
     ChangedPass pass(run, boundary);

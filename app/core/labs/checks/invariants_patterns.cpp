@@ -91,19 +91,19 @@ Sentence finding_of(const PatternRows& rows, std::size_t patterns, double sum) {
         return message("{rows} of {patterns}; the furthest from 1 is off by {off}.",
                        {{"rows", all}, {"patterns", of}, {"off", measure_text(rows.furthest)}});
     if (std::isnan(rows.furthest))
-        return message_n("{count} of {rows} of {patterns} does not; one is NaN though its scores are numbers.",
-                         "{count} of {rows} of {patterns} do not; one is NaN though its scores are numbers.", rows.off,
-                         {{"rows", all}, {"patterns", of}});
-    return message_n("{count} of {rows} of {patterns} does not; the worst sums to {sum}.",
-                     "{count} of {rows} of {patterns} do not; the worst sums to {sum}.", rows.off,
+        return message_n("{count} of {rows} of {patterns} does not sum to 1; one is NaN although its scores are valid.",
+                         "{count} of {rows} of {patterns} do not sum to 1; one is NaN although its scores are valid.",
+                         rows.off, {{"rows", all}, {"patterns", of}});
+    return message_n("{count} of {rows} of {patterns} does not sum to 1; the worst sums to {sum}.",
+                     "{count} of {rows} of {patterns} do not sum to 1; the worst sums to {sum}.", rows.off,
                      {{"rows", all}, {"patterns", of}, {"sum", measure_text(sum)}});
 }
 
 // Rows that can't sum to 1, and why.
 Sentence nan_by_right(const PatternRows& rows) {
     if (rows.known == 0) return {};
-    return message_n("{count} row is NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
-                     "{count} rows are NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
+    return message_n("{count} row is NaN, as it must be: every key is masked, or a score is NaN or infinite.",
+                     "{count} rows are NaN, as they must be: every key is masked, or a score is NaN or infinite.",
                      rows.known, {{"count", grouped(static_cast<Index>(rows.known))}});
 }
 
@@ -192,7 +192,7 @@ Sentence finding_of(const Masked& masked) {
     const Sentence all = counted_weights(masked.checked);
     const std::string largest = measure_text(masked.largest);
     if (masked.finite_fill)
-        return message("The fill is {fill}, not −∞, which promises nothing: the largest of {weights} is {largest}.",
+        return message("The fill is {fill}, not −∞, which guarantees nothing: the largest of {weights} is {largest}.",
                        {{"fill", measure_text(masked.fill)}, {"weights", all}, {"largest", largest}});
     if (masked.not_zero == 0) return message("The largest of {weights} is 0.", {{"weights", all}});
     return message_n("{count} of {weights} is not 0; the largest is {largest}.",

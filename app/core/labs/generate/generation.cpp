@@ -70,8 +70,7 @@ Sentence generation_obstacle(const Scenario& scenario) {
     if (!config.lm_head)
         return message(
             "This model has no language head (lm_head is false): it gives no probabilities of a next token.");
-    if (!config.causal)
-        return message("This model is not causal: it reads what follows, and was not made to continue a text.");
+    if (!config.causal) return message("This model is not causal: it reads what follows, and can't continue a text.");
     return {};
 }
 

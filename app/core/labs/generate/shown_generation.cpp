@@ -133,13 +133,13 @@ std::vector<Sentence> lens_sentences(const LensTable& table, Index position, con
         if (cell.top.empty())
             sentences.push_back(message("After {place} the probabilities are NaN.", {{"place", place_of(row)}}));
         else
-            sentences.push_back(message("After {place} it would say “{token}”, with probability {probability}.",
+            sentences.push_back(message("After {place} it would predict “{token}”, with probability {probability}.",
                                         {{"place", place_of(row)},
                                          {"token", piece(cell.top.front().first)},
                                          {"probability", probability(static_cast<double>(cell.top.front().second))}}));
     }
     if (at < table.settled.size() && table.settled[at] < table.rows.size())
-        sentences.push_back(message("From {place} on the final answer stays first.",
+        sentences.push_back(message("From {place} on the final prediction stays first.",
                                     {{"place", place_of(table.rows[table.settled[at]])}}));
     return sentences;
 }
@@ -207,8 +207,7 @@ Exhibit cache_exhibit(const ShownRun& shown, Index layer, Place place) {
         exhibit.panels.push_back(panel_of(step->name, std::move(heatmap)));
     }
     exhibit.caption =
-        caption_of(shown.scenario, tr("{attention}: k and v as the cache keeps them", {{"attention", attention}}),
-                   exhibit.subtitle);
+        caption_of(shown.scenario, tr("{attention}: k and v as cached", {{"attention", attention}}), exhibit.subtitle);
     return exhibit;
 }
 
@@ -234,7 +233,7 @@ Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& le
     heatmap.rows = static_cast<Index>(heatmap.row_labels.size());
     Exhibit exhibit;
     exhibit.caption = caption_of(shown.scenario, tr("logit lens"), heatmap.subtitle) + " · " +
-                      tr("in each cell the token that the layer would say next, coloured by its probability");
+                      tr("in each cell the token that the layer would predict next, coloured by its probability");
     exhibit.panels = {panel_of("logit_lens", std::move(heatmap))};
     return exhibit;
 }

@@ -131,9 +131,9 @@ std::string_view measure_unit(PatternMeasure measure) { return measure == Patter
 std::string_view measure_sentence(PatternMeasure measure) {
     switch (measure) {
         case PatternMeasure::entropy:
-            return tr("In bits: 0 = all weight on one key, 1 = as even over 2 keys, 2 = over 4.");
+            return tr("In bits: 0 = all weight on one key, 1 = like uniform over 2 keys, 2 = over 4.");
         case PatternMeasure::spread:
-            return tr("Entropy over the most that is possible: 0 = one key, 1 = even over all visible keys.");
+            return tr("Entropy divided by its maximum: 0 = one key, 1 = uniform over all visible keys.");
         case PatternMeasure::largest:
             return tr("The largest weight of a query: 1 = it attends to a single key.");
         case PatternMeasure::previous:

@@ -102,7 +102,7 @@ void add_point(std::vector<DepthCurve>& curves, const Step& of, const Step& step
     curve->points.push_back({depth, value, step.name});
 }
 
-// What the sublayer itself wrote, where a norm stands between it and the sum.
+// What the sublayer itself wrote, where a norm comes between it and the sum.
 const Step& written_by_sublayer(const Plan& plan, const Step& update) {
     const Step* step = &update;
     while (step->part == Part::norm) step = plan.main_operand(*step);

@@ -78,7 +78,7 @@ StackGradients summary_of(const SeedsByLayer& layers) {
     return summary;
 }
 
-// One seed's stack on its way there and back.
+// One seed's stack, forward and backward.
 struct Seed {
     Seed(train::Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
         : weights(std::move(drawn)), run(backpropagation.begin(weights, batch)) {}
@@ -314,7 +314,7 @@ Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::G
     const GradientGrowth* pre = of_scheme(schemes, StackScheme::pre);
     if (post == nullptr || pre == nullptr) return {};
     return message(
-        "Before any training, the gradient by the last decoder layer's W2 is {post} the first layer's in "
+        "Before any training, the gradient with respect to the last decoder layer's W2 is {post} the first layer's in "
         "Post-Norm, {pre} in Pre-Norm.",
         {{"post", ratio_text(post->decoder.last_over_first, choice.seeds)},
          {"pre", ratio_text(pre->decoder.last_over_first, choice.seeds)}});
@@ -323,8 +323,8 @@ Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::G
 Sentence growth_caveat(const files::GrowthChoice& choice) {
     if (!choice.xavier)
         return message(
-            "PyTorch's default initialisation hides it: its Linear weights begin smaller than Xavier's, so "
-            "that sublayers add little to the stream. Xavier shows it.");
+            "PyTorch's default initialisation hides it: its Linear weights are smaller than Xavier's, so that "
+            "sublayers add little to the residual stream. Xavier shows it.");
     if (!choice.encoder)
         return message(
             "Without an encoder it hardly shows: it is the cross-attention that lets gradients leave each "
@@ -335,15 +335,15 @@ Sentence growth_caveat(const files::GrowthChoice& choice) {
 }
 
 std::vector<Sentence> growth_objections() {
-    return {message("Liu et al. 2020 (Admin) say that unequal gradients at the beginning are not what makes Post-Norm "
-                    "hard to train: Adam divides each weight's step by the size of its gradients, and training fails "
-                    "where they don't vanish, too. What counts is how much of each layer's output comes from its "
-                    "sublayer: Post-Norm relies on it heavily, which amplifies every change of the weights, so Admin "
-                    "begins with less of it."),
-            message("Takase et al. 2022 (B2T) say that the norms themselves make the gradients of deep Post-Norm "
-                    "stacks vanish on the way back: each one scales them down. Their remedy adds a connection from the "
-                    "bottom of each layer to its last norm, past all other norms, and keeps what Post-Norm is better "
-                    "at.")};
+    return {
+        message("Liu et al. 2020 (Admin) say that unequal gradients at the beginning are not what makes Post-Norm "
+                "hard to train: Adam divides each weight's step by the size of its gradients, and training fails "
+                "where they don't vanish, too. What counts is how much of each layer's output comes from its "
+                "sublayer: Post-Norm relies on it heavily, which amplifies every change of the weights, so Admin "
+                "begins with less of it."),
+        message("Takase et al. 2022 (B2T) say that the norms themselves make the gradients of deep Post-Norm stacks "
+                "vanish in the backward pass: each one scales them down. Their remedy adds a connection from the "
+                "bottom of each layer to its last norm, past all other norms, and keeps what Post-Norm is better at.")};
 }
 
 Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice) {
@@ -358,7 +358,7 @@ Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const files::Gro
         if (curves.empty()) continue;
         Chart& chart = exhibit.charts.emplace_back(Chart{of_encoder ? "encoder" : "decoder",
                                                          of_encoder ? tr("Encoder") : tr("Decoder"),
-                                                         tr("norm of the gradient by W2"),
+                                                         tr("norm of the gradient w.r.t. W2"),
                                                          choice.layers,
                                                          true,
                                                          {}});

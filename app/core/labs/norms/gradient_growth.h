@@ -19,17 +19,17 @@
 
 namespace decoderscope::core::norms {
 
-// What happens to gradients on their way back through a stack before any training, by where its norms stand: figure 3
+// What happens to gradients in the backward pass through a stack before any training, by norm placement: figure 3
 // of Xiong et al. 2020 (On Layer Normalization in the Transformer Architecture). Measured is the norm of the expected
 // gradient of the MLP's second matrix W2 (down_proj): the mean over a mini-batch first, then the Frobenius norm.
 
-// Where a stack's norms stand, or how its sums are scaled instead.
+// A stack's norm placement, or how its sums are scaled instead.
 enum class StackScheme {
     pre,
     post,
     peri,
     reordered,
-    deepnorm,  // Post-Norm with α·x + f(x), and v_proj, o_proj and the MLP begun smaller by β (Wang et al. 2022)
+    deepnorm,  // Post-Norm with α·x + f(x), and v_proj, o_proj and the MLP initialised smaller by β (Wang et al. 2022)
 };
 [[nodiscard]] std::span<const StackScheme> stack_schemes();
 [[nodiscard]] Phrase title_of(StackScheme scheme);

@@ -106,7 +106,7 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
 std::string norm_row_sentence(const NormRow& row) {
     if (!std::isfinite(row.scale)) return tr("receives and propagates non-finite values.");
     const std::string divided = tr(row.eps > 0.1 * (row.eps_outside ? row.deviation : row.variance)
-                                       ? message("divides by {scale} (length {before} → {after}; eps weighs in).")
+                                       ? message("divides by {scale} (length {before} → {after}; eps matters).")
                                        : message("divides by {scale} (length {before} → {after})."),
                                    {{"scale", number_text(row.scale, 3)},
                                     {"before", number_text(row.length_before, 3)},

@@ -89,7 +89,7 @@ std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Sce
 }
 
 std::string pair_sentence(const StepPair& pair, const std::string& step) {
-    if (pair.largest == 0.0) return tr("The same numbers in both: up to here the norm's place has changed nothing.");
+    if (pair.largest == 0.0) return tr("The same numbers in both: up to here the norm placement has changed nothing.");
     return tr("They differ by {largest} at most, at {cell}, and by {mean} on average.",
               {{"largest", number_text(pair.largest, 3)},
                {"cell", cell_name(step, pair.where)},

@@ -15,7 +15,7 @@ const Step* head_of(const Plan& plan) {
     return nullptr;
 }
 
-// What a sum multiplies an operand by: what stands beside the operand's cell in its explanation.
+// What a sum multiplies an operand by: the factor beside the operand's cell in its explanation.
 double factor_in_sum(const Run& run, const Step& sum, StepId operand) {
     const Explanation explanation =
         sum.operation.explain(run.operands_of(sum.id), run.value(sum.id), Cell(sum.axes.size(), 0));

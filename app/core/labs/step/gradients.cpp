@@ -30,8 +30,8 @@ std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> time
             continue;
         }
         stretches.push_back(
-            {is_back ? message("The way back: gradients of {target}", {{"target", target}}) : name_of(step.stack), i,
-             i + 1, is_back});
+            {is_back ? message("The backward pass: gradients of {target}", {{"target", target}}) : name_of(step.stack),
+             i, i + 1, is_back});
     }
     if (stretches.size() == 1) stretches.front().name = {};
     return stretches;
@@ -54,13 +54,13 @@ std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, cons
     const Ref by = step.gradient_of ? &plan[*step.gradient_of] : nullptr;
     if (by == nullptr) return {};
     std::vector<Sentence> words = {
-        message("If this cell of {step} grew a little, {target} would grow this many times as much. It is a slope at "
-                "this one point: switching something off is a long way, and often does something else.",
+        message("If this cell of {step} grew a little, {target} would grow this many times as much. This is the slope "
+                "at one point: switching something off is a large change, and often has another effect.",
                 {{"step", by->name}, {"target", target}})};
     if (by->is_pattern)
         words.push_back(
-            message("By the pattern, masked cells have slopes like all others. They mean nothing, and are "
-                    "hatched. The gradient by the scores says which weight should grow: there masked "
+            message("With respect to the pattern, masked cells have gradients like all others. They mean nothing, and "
+                    "are hatched. The gradient with respect to the scores says which weight should grow: there masked "
                     "cells are exactly 0, and each row sums to 0."));
     else if (by->is_scores && by->mask_to_come)
         words.push_back(target == "loss"

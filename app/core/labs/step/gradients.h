@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-// The way back of a run, as the window shows it (engine/backward/gradient.h).
+// The backward pass of a run, as the window shows it (engine/backward/gradient.h).
 namespace decoderscope::core::step {
 
-// A stretch of the timeline: the encoder, the decoder, the way back.
+// A section of the timeline: the encoder, the decoder, the backward pass.
 struct Stretch {
-    Sentence name;  // "Encoder", "Way back: gradients of loss"
+    Sentence name;  // "Encoder", "The backward pass: gradients of loss"
     std::size_t from = 0, to = 0;
     bool is_back = false;
 };
@@ -22,22 +22,22 @@ struct Stretch {
 [[nodiscard]] std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> timeline,
                                                 const std::string& target);
 
-// The slope of the target at a cell: the same cell of the cell's gradient.
+// The gradient of the target at a cell: the same cell of the step's gradient.
 struct CellSlope {
     std::string tensor;  // "grad.blocks.0.attn.z"
     float value = 0.0F;
 };
-// Nothing in a run without gradients, and for cells of the way back itself.
+// Nothing in a run without gradients, and for cells of the backward pass itself.
 [[nodiscard]] std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell);
 
-// What a gradient says and doesn't say; empty for steps on the way there. A score's gradient says which weight should
-// grow; that by the pattern, before the softmax shares it out, does not.
+// What a gradient says and doesn't say; empty for steps of the forward pass. A score's gradient says which weight
+// should grow; that by the pattern, before the softmax shares it out, does not.
 [[nodiscard]] std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target);
 
-// The scores that a pattern was made of; nullptr for other steps.
+// The scores that a pattern was computed from; nullptr for other steps.
 [[nodiscard]] Ref scores_of_pattern(const Plan& plan, const Step& pattern);
 
-// Whether gradients of this cell can be asked for: a cell of a computed step on the way there, or of a parameter.
+// Whether gradients of this cell can be asked for: a cell of a computed step of the forward pass, or of a parameter.
 [[nodiscard]] bool can_be_target(const Step& step);
 // Whether the run has logits and targets to measure a loss by.
 [[nodiscard]] bool has_loss(const Run& run);

@@ -22,7 +22,7 @@ struct OutlineBlock {
     std::string name;  // "blocks.0", "encoder.blocks.1"
     StackKind stack = StackKind::decoder;
     std::vector<OutlinePart> parts;
-    bool is_back = false;  // on the way back: gradients
+    bool is_back = false;  // of the backward pass: gradients
 };
 
 // "Encoder" or "Decoder".

@@ -136,7 +136,7 @@ private:
         const Variation own = {.overrides = {{"shared_qkv", "false"}}};
         try {
             static_cast<void>(plan_of(varied(scenario_, own)));
-            offer("own-projections", message("with k and v of their own"), own);
+            offer("own-projections", message("with separate k and v projections"), own);
         } catch (const Error&) {  // the model has no weights for them
         }
     }
@@ -283,8 +283,8 @@ Value<WhatIfEffect> shown_effect(Derived& derived, const Scenario& scenario, con
 
 Sentence why_fill_changes_nothing() {
     return message(
-        "Here nothing changes: every query sees a key, and beside a real score exp(fill − max) is 0 in a float for any "
-        "of these fills. They part where a query sees nothing.");
+        "Nothing changes here: every query sees a key, and beside a real score exp(fill − max) is 0 in float32 for any "
+        "of these fills. They differ where a query sees no key.");
 }
 
 }  // namespace decoderscope::core::step

@@ -131,7 +131,7 @@ Exhibit training_exhibit(std::span<const SeenTraining> seen) {
     Index steps = 1;
     for (const SeenTraining& one : seen) steps = std::max(steps, one.recipe->steps);
     Chart loss{"loss", tr("Loss"), tr("cross-entropy of each step's batch"), steps, false, {}};
-    Chart growth{"gradients", tr("Gradients"), tr("by W2: last layer over first"), steps, true, {}};
+    Chart growth{"gradients", tr("Gradients"), tr("w.r.t. W2: last layer over first"), steps, true, {}};
     for (std::size_t i = 0; i < seen.size(); ++i) {
         DepthCurve losses, growths;
         for (const TrainedStep& step : *seen[i].history) {

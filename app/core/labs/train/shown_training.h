@@ -19,12 +19,12 @@ namespace decoderscope::core::train {
 // By step of the training.
 struct TrainingCurves {
     DepthCurve loss;
-    DepthCurve growth;  // the gradient by W2 in the last layer over that in the first
+    DepthCurve growth;  // the gradient with respect to W2 in the last layer over that in the first
 };
 [[nodiscard]] Value<TrainingCurves> training_curves(Derived& derived, const SeenTraining& seen);
 
-// The gradient by W2 from the first layer to the last, in the step after `step` steps: what that model met next; of the
-// last step that is known where there is none. No points before the first step.
+// The gradient with respect to W2 from the first layer to the last, in the step after `step` steps: what that model met
+// next; of the last step that is known where there is none. No points before the first step.
 [[nodiscard]] DepthCurve gradients_at(const SeenTraining& seen, Index step);
 // The loss of that step; nothing before the first.
 [[nodiscard]] std::optional<double> loss_at(const SeenTraining& seen, Index step);

@@ -26,7 +26,7 @@ struct TrainingBoard::State {
     // Of both, under the mutex.
     mutable std::mutex mutex;
     std::vector<SeenTraining> seen;
-    std::optional<Index> wanted;  // the step that is looked at; nothing: the newest
+    std::optional<Index> wanted;  // the step that is shown; nothing: the newest
     bool wanted_is_new = false;
     bool paused = false;
     bool all_done = false;

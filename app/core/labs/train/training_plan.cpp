@@ -121,8 +121,9 @@ Phrase about_task(std::string_view task) {
     if (task == "reversal") return message("A decoder alone writes a word of 1 to 6 letters backwards.");
     if (task == "reverse") return message("Encoder and decoder: the word that is read is written backwards.");
     if (task == "dates") return message("Encoder and decoder: a date as people write it becomes 2026-11-21.");
-    if (task == "induction") return message("Random letters come twice: the second time each next one can be known.");
-    return message("Your own text, a line an example: the next character is to be predicted.");
+    if (task == "induction")
+        return message("Random letters come twice: the second time, each next one can be predicted.");
+    return message("Your own text, one example per line: predict the next character.");
 }
 
 TrainingPlan plan_of_warmup(std::uint64_t seed) {

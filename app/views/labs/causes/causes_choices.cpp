@@ -21,9 +21,9 @@ constexpr std::array kKindTips = {message("The selected cell of the step: any nu
                                   message("The logit of one token minus that of another")};
 constexpr std::array kOthers = {message("Another token"), message("Unedited"), message("Pinned"),
                                 message("Configuration")};
-constexpr std::array kOtherTips = {message("This run with another token in one place of its input"),
+constexpr std::array kOtherTips = {message("This run with one token of its input replaced"),
                                    message("The same run without its edits"),
-                                   message("A run that was kept before: of the same shape"),
+                                   message("A run that was pinned before, of the same shape"),
                                    message("The same weights and input with one configuration key changed")};
 
 void label(const Ui& ui, const char* text) {
@@ -159,7 +159,7 @@ void choose_other(const Ui& ui, CausesTabState& causes) {
 void choose_steps(const Ui& ui, CausesTabState& causes) {
     ImGui::SameLine(0, ui.px(14));
     if (toggle_button(ui, labelled(tr("every step"), "every").c_str(), causes.every_step,
-                      tr("Every step that can be put in; else the stream and what is added to it")))
+                      tr("Every step that can be patched; else only the residual stream and what is added to it")))
         causes.every_step = !causes.every_step;
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <tuple>
 
-// What moves a number: its slopes, and beside them what happens when something is done.
+// What moves a number: its gradients, and beside them the measured effects of interventions.
 namespace decoderscope::views::causes {
 
 namespace {
@@ -73,14 +73,14 @@ void heading(const Ui& ui, std::string_view text, std::string_view note, float w
 std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
 
 void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves, float width, Commands& commands) {
-    heading(ui, tr("Heads"), tr("≠: the sign of the slope is not that of what happens."), width);
+    heading(ui, tr("Heads"), tr("≠: the sign of the gradient is not that of the measured effect."), width);
     std::vector<core::causes::HeadMove> heads = moves.heads;
     std::ranges::stable_sort(heads, std::greater<>(),
                              [](const core::causes::HeadMove& move) { return std::abs(move.switched_off); });
     double most = 0.0;
     for (const core::causes::HeadMove& move : heads) most = std::max(most, std::abs(move.switched_off));
     const Table table(ui, width, 3);
-    table.head({tr("slope"), tr("8 steps"), tr("happens")});
+    table.head({tr("gradient"), tr("8 steps"), tr("effect")});
     for (std::size_t i = 0; i < heads.size(); ++i) {
         const core::causes::HeadMove& move = heads[i];
         const bool slope = core::causes::has_wrong_sign(move.slope_by_value, move.switched_off);
@@ -90,8 +90,8 @@ void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves
                                        {doubted(cause_text(move.slope_by_value), slope),
                                         doubted(cause_text(move.along_the_way), way), cause_text(move.switched_off)},
                                        move.switched_off, most, {slope, way, false}, static_cast<int>(i));
-        tooltip(tr("{name}: the slope times what the head puts out; the mean of that on the way from off to on; and "
-                   "the number as it is, less the number with the head switched off",
+        tooltip(tr("{name}: the gradient times the head's output; the mean of that from off to on (integrated "
+                   "gradients); and the number as it is, minus the number with the head switched off",
                    {{"name", name}})
                     .c_str());
         if (clicked) {
@@ -114,7 +114,7 @@ void list_tokens(const Ui& ui, const core::Session& session, const core::causes:
     double most = 0.0;
     for (const core::causes::InputMove& move : moves.tokens) most = std::max(most, std::abs(move.most));
     const Table table(ui, width, 3);
-    table.head({tr("slope"), tr("swapped"), tr("most")});
+    table.head({tr("gradient"), tr("swapped"), tr("most")});
     for (std::size_t i = 0; i < moves.tokens.size(); ++i) {
         const core::causes::InputMove& move = moves.tokens[i];
         const Tensor& tokens = move.encoder ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
@@ -126,7 +126,7 @@ void list_tokens(const Ui& ui, const core::Session& session, const core::causes:
         static_cast<void>(table.row(name,
                                     {cause_text(move.slope_by_value), cause_text(move.swapped), cause_text(move.most)},
                                     move.most, most, {false, false, false}, 1000 + static_cast<int>(i)));
-        tooltip(tr("The slope times the embedding; the mean of |change| when other tokens stand here; the largest "
+        tooltip(tr("The gradient times the embedding; the mean of |change| with other tokens in its place; the largest "
                    "change, by “{token}”",
                    {{"token", core::token_text(tokenizer, move.by)}})
                     .c_str());
@@ -154,7 +154,7 @@ void draw_measured(const Ui& ui, const core::Session& session, CausesTabState& c
     list_tokens(ui, session, shown->moves, number.batch, width);
 }
 
-// ---- the slopes
+// ---- the gradients
 
 struct SlopePictures {
     core::Heatmap encoder, decoder;
@@ -190,7 +190,7 @@ std::string text_of_score(const Plan& plan, const core::causes::ScoreSlope& scor
 
 void list_scores(const Ui& ui, const Plan& plan, const core::causes::Slopes& slopes, float width, Commands& commands) {
     if (slopes.scores.empty()) return;
-    heading(ui, tr("Scores that it hangs on"),
+    heading(ui, tr("Scores that it depends on"),
             tr("The steepest: more weight on that key would raise it where positive."), width);
     for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
         const core::causes::ScoreSlope& score = slopes.scores[i];
@@ -215,9 +215,8 @@ void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
             };
             return SlopePictures{picture(true), picture(false)};
         });
-    heading(ui, tr("Slope along the stream"),
-            tr("Gradient times value, by step and position: a slope at this point, "
-               "not what removing it would do."),
+    heading(ui, tr("Gradient along the stream"),
+            tr("Gradient times value, by step and position: a slope at this point, not the effect of removing it."),
             width);
     constexpr std::uint64_t kKey = 0xCA05E500;
     draw_stream(ui, pictures->encoder, tr("Encoder"), kKey, pictures.number(), width, state.viewports[kKey]);
@@ -351,12 +350,12 @@ void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& ca
         return;
     }
     const core::causes::Attribution& attribution = shown->attribution;
-    area.low.y +=
-        text_block(ui, ui.fonts.text, ui.theme.text, area,
-                   tr("{count} terms make {sum}; the run says {logit}.", {{"count", attribution.terms.size()},
-                                                                          {"sum", cause_text(attribution.sum)},
-                                                                          {"logit", cause_text(attribution.logit)}})) +
-        ui.px(8);
+    area.low.y += text_block(ui, ui.fonts.text, ui.theme.text, area,
+                             tr("{count} terms sum to {sum}; the run's logit is {logit}.",
+                                {{"count", attribution.terms.size()},
+                                 {"sum", cause_text(attribution.sum)},
+                                 {"logit", cause_text(attribution.logit)}})) +
+                  ui.px(8);
     double most = 0.0;
     for (const core::causes::Contribution& term : attribution.terms) most = std::max(most, std::abs(term.logit));
     ImGui::SetCursorScreenPos(area.low);

@@ -147,10 +147,11 @@ namespace {
 
 constexpr std::array kPages = {message("What moves it"), message("What comes back"), message("Who wrote it")};
 constexpr std::array kPageTips = {
+    message("Its gradients with respect to scores, residual stream and input, beside the effect of switching heads off "
+            "and swapping tokens"),
+    message("Activation patching: rows of another run replace those of this one, one at a time"),
     message(
-        "Its slope by scores, stream and input, beside what happens when heads are switched off and tokens swapped"),
-    message("Activation patching: rows of another run are put into this one, one at a time"),
-    message("Direct logit attribution: the logit as a sum of what each head and each MLP wrote into the stream")};
+        "Direct logit attribution: the logit as a sum of what each head and each MLP wrote into the residual stream")};
 
 void choose_page(const Ui& ui, CausesTabState& causes) {
     for (std::size_t i = 0; i < kPages.size(); ++i) {
@@ -172,26 +173,26 @@ void say_page(const Ui& ui, ViewState& state, CausesPage page) {
     switch (page) {
         case CausesPage::moves:
             say(ui, state,
-                tr("A gradient is the slope at this one point: how much the number would change for a tiny change. It "
-                   "says little about what happens when a head is switched off, which is a long way to go."));
+                tr("A gradient is the slope at one point: how much the number would change for a tiny change. It says "
+                   "little about the effect of switching a head off, which is a large change."));
             say(ui, state,
-                tr("So beside each slope stands what really happens when it is done, and the mean of the slopes along "
-                   "8 steps from off to on (integrated gradients), which is right again."));
+                tr("So beside each gradient you see the measured effect, and the mean of the gradients along 8 steps "
+                   "from off to on (integrated gradients), which gets it right."));
             break;
         case CausesPage::patching:
             say(ui, state,
-                tr("A is this run, B another one. One row of B, a step at a position, is put into A, and everything "
-                   "after it is computed again. The picture says how much of the difference comes back."));
+                tr("A is this run, B another one. One row of B, a step at a position, is patched into A, and "
+                   "everything after it is recomputed. The picture shows how much of the difference comes back."));
             say(ui, state,
-                tr("1: what makes the difference passes through there. 0: nothing of it does. With B the clean run "
-                   "and A the corrupted one this is causal tracing (Meng et al. 2022)."));
+                tr("1: all of the difference passes through there. 0: none of it does. With B the clean run and A the "
+                   "corrupted one this is causal tracing (Meng et al. 2022)."));
             break;
         case CausesPage::writers:
             say(ui, state,
-                tr("The stream is a sum, so the logit is one, too: what each head, each MLP and the embedding wrote, "
-                   "divided by the final norm's own scale and read by the language head."));
+                tr("The residual stream is a sum, so the logit is one, too: what each head, each MLP and the embedding "
+                   "wrote, divided by the final norm's scale and read by the language head."));
             say(ui, state,
-                tr("Only the direct way counts here. What a head changes in later heads and MLPs is in their terms."));
+                tr("Only the direct path counts here. What a head changes in later heads and MLPs is in their terms."));
             break;
     }
 }

@@ -47,7 +47,7 @@ void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& sta
         state.dialog = Dialog::checks;
         state.dialog_opens = true;
     }
-    tooltip(tr("What holds of every forward pass, measured on this one (V)"));
+    tooltip(tr("What holds for every forward pass, checked on this one (V)"));
 }
 
 namespace {

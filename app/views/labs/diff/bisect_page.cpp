@@ -16,7 +16,7 @@ namespace decoderscope::views::diff {
 
 namespace {
 
-// Another recording is asked about anew.
+// Another recording starts over.
 void follow_file(BisectTabState& bisect, const core::ReferenceRun* file) {
     const std::string path = file == nullptr ? std::string() : file->path;
     if (bisect.path == path) return;
@@ -106,7 +106,7 @@ void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& sta
 
 namespace {
 
-// A recorded tensor and what it was taken for; without a check it is none of ours.
+// A recorded tensor and the step that it was matched to; without a check it is none of ours.
 struct Row {
     const core::bisect::TensorCheck* check = nullptr;
     std::string theirs;
@@ -141,7 +141,7 @@ void row_tooltip(const Ui& ui, const Row& row) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.text, row.theirs);
     if (row.check == nullptr) {
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Not compared: it is no step of this model"));
+        text_line(ui.fonts.caption, ui.theme.muted, tr("Not compared: it is not a step of this model"));
     } else {
         text_line(ui.fonts.mono_small, ui.theme.text, row.check->ours);
         for (const std::string& line : core::bisect::check_lines(*row.check))
@@ -163,7 +163,7 @@ void draw_choice(const Ui& ui, const core::Session& session, BisectTabState& bis
         ImGui::CloseCurrentPopup();
     };
     const std::string now = row.check == nullptr ? std::string() : row.check->ours;
-    if (press_row(labelled(tr("none of ours"), "none").c_str(), now.empty())) choose({});
+    if (press_row(labelled(tr("no match"), "none").c_str(), now.empty())) choose({});
     const std::shared_ptr<const trace::Trace>& trace = session.shown().trace_file->trace;
     const core::Value<core::bisect::PossibleSteps> steps =
         core::bisect::shown_possible_steps(session.derived(), session.shown(), trace, row.theirs);
@@ -189,7 +189,7 @@ void draw_row(const Ui& ui, const core::Session& session, BisectTabState& bisect
               : differs        ? "≠"
                                : "=");
     const ImU32 color = differs ? ui.theme.text : ui.theme.muted;
-    draw_text(ui, ui.fonts.mono_small, {at.ours, y}, color, check == nullptr ? tr("none of ours") : check->ours,
+    draw_text(ui, ui.fonts.mono_small, {at.ours, y}, color, check == nullptr ? tr("no match") : check->ours,
               at.theirs - at.ours - gap);
     draw_text(ui, ui.fonts.mono_small, {at.theirs, y}, color, row.theirs, at.measure - at.theirs - gap);
     if (check != nullptr)
@@ -197,7 +197,7 @@ void draw_row(const Ui& ui, const core::Session& session, BisectTabState& bisect
                   at.right - at.measure);
     ImGui::SetCursorScreenPos({at.right, area.low.y});
     if (focusable(ImGui::SmallButton("▾"))) ImGui::OpenPopup("match");
-    tooltip(tr("Say what this recorded tensor is"));
+    tooltip(tr("Match this recorded tensor to a step"));
     draw_choice(ui, session, bisect, row);
     if (clicked && check != nullptr) commands.push_back(core::command::GoTo{check->ours});
 }
@@ -266,7 +266,7 @@ void causes(const Ui& ui, const std::vector<core::bisect::Cause>& all) {
 
 void blocks(const Ui& ui, const std::vector<core::bisect::IsolatedBlock>& all) {
     if (all.empty()) return;
-    heading(ui, tr("Each block alone, on the input that they recorded for it"));
+    heading(ui, tr("Each block alone, on its recorded input"));
     for (const core::bisect::IsolatedBlock& block : all)
         paragraph(ui.fonts.caption, block.differs ? ui.theme.text : ui.theme.muted, core::bisect::isolated_line(block));
 }
@@ -292,7 +292,8 @@ void inspect_bisection(const Ui& ui, const core::Session& session, const BisectT
     if (!shown->error.empty()) return paragraph(ui.fonts.text, ui.theme.muted, tr("They can't be compared"));
     const core::bisect::Bisection& found = shown->found;
     if (!found.first)
-        return paragraph(ui.fonts.text, ui.theme.muted, tr("Everything that was compared agrees: there is none."));
+        return paragraph(ui.fonts.text, ui.theme.muted,
+                         tr("Everything that was compared agrees: there is nothing to explain."));
     if (found.causes.empty()) paragraph(ui.fonts.text, ui.theme.text, tr("No cause that was tried explains it."));
     causes(ui, found.causes);
     if (!found.further.empty()) heading(ui, tr("And then"));

@@ -8,7 +8,7 @@ namespace decoderscope::views::diff {
 
 void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
-// Which tensor was taken for which step, in the order of computation, each to be changed; then those that are none.
+// Which tensor was matched to which step, in the order of computation, each to be changed; then those that are none.
 void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabState& bisect,
                        const core::bisect::Bisection& found, Area area, Commands& commands);
 

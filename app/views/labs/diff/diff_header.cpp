@@ -18,7 +18,7 @@ constexpr std::array kAgainst = {message("Unedited"), message("Configuration"), 
                                  message("Bisect")};
 constexpr std::array kAgainstTips = {message("The same run without its edits"),
                                      message("The same weights and input with one configuration key changed"),
-                                     message("A run that was kept before"),
+                                     message("A run that was pinned before"),
                                      message("A trace in a file, from here or from PyTorch, by the tensors' names"),
                                      message("Where and why a recording of another program differs from this model")};
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
@@ -84,8 +84,8 @@ void choose_relative_tolerance(const Ui& ui, core::bisect::BisectQuestion& quest
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, labelled(tr(kBisectToleranceTexts[i]), "tolerance" + std::to_string(i)).c_str(),
                           question.tolerance == kBisectTolerances[i],
-                          tr("A difference larger than this part of a tensor's largest magnitude counts; auto: 1e-4, "
-                             "more for half precision")))
+                          tr("A difference counts if it exceeds this fraction of the tensor's largest magnitude; auto: "
+                             "1e-4, more for half precision")))
             question.tolerance = kBisectTolerances[i];
     }
 }

@@ -75,7 +75,7 @@ void draw_step_line(const Ui& ui, const core::Session& session, const core::Tens
     ImGui::SetCursorScreenPos({x + lead_width, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201))
         commands.push_back(core::command::Follow{d.name, d.cell});
-    tooltip(tr("Go to the cell with the largest difference and what it was made from"));
+    tooltip(tr("Go to the cell with the largest difference and what it was computed from"));
 }
 
 // ---- the pictures

@@ -175,7 +175,7 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     ImGui::SameLine(0, ui.px(16));
     if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, tr("in order"), 7102))
         diff.in_order = true;
-    tooltip(tr("List the steps as they are computed"));
+    tooltip(tr("List the steps in the order of computation"));
     // The chosen one is underlined.
     const float first = compat::text_size(ui.fonts.caption, tr("worst first")).x,
                 second = compat::text_size(ui.fonts.caption, tr("in order")).x;

@@ -156,7 +156,7 @@ core::ReferenceRun reference_for(const core::Snapshot& shown, const DiffTabState
 // ---- if there is nothing to list
 
 void draw_missing(const Ui& ui, const Compared& b, Area area) {
-    draw_empty_page(ui, area, b.failed ? tr("This run cannot be made") : "", b.missing,
+    draw_empty_page(ui, area, b.failed ? tr("This run can't be computed") : "", b.missing,
                     b.failed ? ui.theme.error : ui.theme.muted);
 }
 
@@ -167,7 +167,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     const bool no_edits = diff.against == core::files::Against::unedited && session.shown().scenario.edits.empty();
     if (no_edits)
         text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
-                                         "a head off or type over a number, and this page shows how far that reaches.");
+                                         "a head off or overwrite a number, and this page shows what it affects.");
     const ImVec2 next = draw_empty_page(ui, area, core::diff::verdict_of(comparison), text, ui.theme.muted);
     if (!no_edits || !session.shown().scenario.computes()) return;
     ImGui::SetCursorScreenPos(next);

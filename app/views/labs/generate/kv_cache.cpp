@@ -65,8 +65,8 @@ std::string summary_of(const GenerateScene& scene, const CacheRows& rows, Index 
     if (rows.kept == 0)
         text += std::string(" ") + tr("The first pass processes the whole text and fills the cache: generate a token.");
     if (rows.memory > 0)
-        text += " " + tr_n("Cross-attention keeps the source's {count} row for good.",
-                           "Cross-attention keeps the source's {count} rows for good.", rows.memory);
+        text += " " + tr_n("Cross-attention caches the source's {count} row once and for all.",
+                           "Cross-attention caches the source's {count} rows once and for all.", rows.memory);
     return text;
 }
 
@@ -103,7 +103,7 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
 void draw_key(const Ui& ui, ImVec2 at) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float size = ui.px(10);
-    for (const auto& [color, text] : {std::pair(with_alpha(ui.theme.muted, 0.45F), tr("kept: not computed again")),
+    for (const auto& [color, text] : {std::pair(with_alpha(ui.theme.muted, 0.45F), tr("cached: not recomputed")),
                                       std::pair(ui.theme.accent, tr("new in this pass"))}) {
         list.AddRectFilled({at.x, at.y + ui.px(3)}, {at.x + size, at.y + ui.px(3) + size}, color);
         at.x += size + ui.px(6);
@@ -136,7 +136,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
                  {cell_name(step->name, slice.cell(row, column)) + " = " +
                       short_number(static_cast<double>(shown->heatmap.at(row, column))),
                   padding           ? tr("padding")
-                  : row < rows.kept ? tr("kept from an earlier pass")
+                  : row < rows.kept ? tr("cached by an earlier pass")
                                     : tr("computed in this pass"),
                   tr("click to explain it")});
     if (gesture.clicked) {
@@ -250,14 +250,14 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     ImGui::SetCursorScreenPos(area.low);
     if (toggle_button(ui, labelled(tr("Prove it"), "prove").c_str(), scene.tab().proving,
-                      tr("Computes the newest token once by the cache and compares every tensor with the full pass")))
+                      tr("Computes the newest token once with the cache and compares every tensor with the full pass")))
         scene.tab().proving = !scene.tab().proving;
     const ImVec2 beside = {ImGui::GetItemRectMax().x + ui.px(12), area.low.y + ui.px(6)};
     const auto say = [&](ImU32 color, const std::string& text) {
         draw_prose(ui, {beside.x, beside.y - ui.px(4)}, area.high.x - beside.x, color, text, 2);
     };
     if (!scene.tab().proving)
-        return say(ui.theme.muted, tr("The newest token by the cache against the full pass, tensor by tensor."));
+        return say(ui.theme.muted, tr("The newest token with the cache against the full pass, tensor by tensor."));
     const auto found = scene.session.shown().companions.find(kCacheRun);
     if (found == scene.session.shown().companions.end()) return say(ui.theme.muted, tr("Computing …"));
     const core::Companion& companion = found->second;

@@ -77,7 +77,7 @@ std::vector<Action> actions_of_text() {
              .enabled = can_generate,
              .run = on_this_tab(
                  [](const core::Session& session, ViewState&, Commands& commands) { step_back(session, commands); })},
-            {.label = message("Generate until the end, or stop"),
+            {.label = message("Generate to the end, or stop"),
              .key = Key::r,
              .enabled = can_generate,
              .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
@@ -272,9 +272,8 @@ void say_cache(const GenerateScene& scene) {
     const Tensor& k = scene.run().value(attention, AttentionStep::key);  // [batch, kv_head, pos, d_head]
     if (k.rank() != 4) return;
     say(scene,
-        {message("What is kept of layer {layer}: a key and a value of {width} numbers for each position and each "
-                 "of {heads} heads. Later positions can't change them, because the causal mask hides what comes "
-                 "later.",
+        {message("What is cached of layer {layer}: a key and a value of {width} numbers for each position and each of "
+                 "{heads} heads. Later positions can't change them, because the causal mask hides what comes later.",
                  {{"layer", scene.tab().layer}, {"width", k.dim(3)}, {"heads", k.dim(1)}})});
 }
 

@@ -67,7 +67,7 @@ void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& t
     }
     if (cell.top.empty()) text_line(ui.fonts.caption, ui.theme.warning, tr("the probabilities are NaN"));
     if (table.settled[static_cast<std::size_t>(position)] == row)
-        text_line(ui.fonts.caption, ui.theme.accent, tr("from here on the final answer stays first"));
+        text_line(ui.fonts.caption, ui.theme.accent, tr("from here on the final prediction stays first"));
     ImGui::EndTooltip();
 }
 
@@ -141,8 +141,9 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
     at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("probability")) + ui.px(18);
     compat::add_rect(list, {at.x, top}, {at.x + ui.px(16), top + height}, ui.theme.accent, ui.px(2), ui.px(2));
     at.x += ui.px(22);
-    at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("the final answer, from here on"), right - at.x) +
-            ui.px(18);
+    at.x +=
+        draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("the final prediction, from here on"), right - at.x) +
+        ui.px(18);
     if (grid.columns < scene.length)
         draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
                   tr("positions {first}–{last} of {count}: wheel",
@@ -157,11 +158,10 @@ void draw_lens(const GenerateScene& scene, Area area) {
     const float key = ui.px(24);
     const float text =
         ui.px(4) - area.low.y +
-        draw_prose(
-            ui, area.low, area.width(), ui.theme.muted,
-            tr("What the model would say next if it ended early: the final norm and the head on the residual stream "
-               "after each block. The first token of each, by layer and position."),
-            3);
+        draw_prose(ui, area.low, area.width(), ui.theme.muted,
+                   tr("What the model would predict next if it ended early: the final norm and the language head on "
+                      "the residual stream after each block. The most probable token of each, by layer and position."),
+                   3);
     const auto say = [&](ImU32 color, const std::string& line) {
         draw_prose(ui, {area.low.x, area.low.y + text}, area.width(), color, line, 3);
     };

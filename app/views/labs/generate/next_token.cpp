@@ -32,7 +32,7 @@ void transport(const GenerateScene& scene) {
         static_cast<void>(generate_token(scene.session, scene.commands));
     ImGui::SameLine(0, ui.px(2));
     if (icon_button(ui, "run", tab.running ? Icon::pause : Icon::last, more,
-                    more ? tr("Generate until the end, or stop (R)") : stopped))
+                    more ? tr("Generate to the end, or stop (R)") : stopped))
         tab.running = !tab.running;
 }
 

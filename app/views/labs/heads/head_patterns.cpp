@@ -112,7 +112,7 @@ void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float facto
     for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
         const std::string value = core::number_text(score.value(measure), 3);
         const std::string line = measure == core::heads::PatternMeasure::entropy
-                                     ? tr("{measure}  {bits} bits, as even over {keys} keys",
+                                     ? tr("{measure}  {bits} bits, like uniform over {keys} keys",
                                           {{"measure", core::heads::measure_name(measure)},
                                            {"bits", value},
                                            {"keys", core::number_text(std::exp2(score.value(measure)), 3)}})

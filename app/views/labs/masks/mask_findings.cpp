@@ -67,7 +67,7 @@ std::string leaks_by_row(const core::masks::FillConsequences& fill) {
 }
 
 std::string below_sentence(const core::masks::FillConsequences& fill) {
-    if (!std::isfinite(fill.fill)) return tr("No score can lie below −∞");
+    if (!std::isfinite(fill.fill)) return tr("No score can be below −∞");
     if (std::isinf(fill.lowest_kept)) return tr("No score is kept");
     if (fill.below.empty())
         return tr("Lowest kept score {score}: above the fill {fill}",
@@ -189,8 +189,8 @@ void draw_fill(const MasksScene& scene, Area area) {
     finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
     finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));
     finding(fill.empty_rows.empty(), empty_sentence(fill),
-            tr("A row with nothing left is NaN under −∞. Under a finite fill it attends to every key alike: to later "
-               "ones and padding, too."));
+            tr("A fully masked row is NaN under −∞. Under a finite fill it attends to every key equally, later ones "
+               "and padding included."));
     draw_nan(scene, {{area.low.x, y}, area.high});
     ImGui::PopID();
 }

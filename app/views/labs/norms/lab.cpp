@@ -74,8 +74,8 @@ std::optional<Suggestion> suggest(const core::Session& session) {
     return Suggestion{
         .title = norm_first ? tr("Flip it to Post-Norm") : tr("Flip it to Pre-Norm"),
         .commands = {core::command::SetOption{"norm_first", other},
-                     core::command::Tell{message("The same weights with the norm in the other place: the curves "
-                                                 "show what that does by depth. Undo (Ctrl+Z) flips it back."),
+                     core::command::Tell{message("The same weights with the other norm placement: the curves show what "
+                                                 "that does by depth. Undo (Ctrl+Z) flips it back."),
                                          false}}};
 }
 
@@ -117,7 +117,7 @@ void restore(ViewState& state, const core::files::SavedView& saved) {
 Lab norms_lab() {
     return {.id = "norms",
             .title = message("Norms"),
-            .question = message("What does the place of the norm change?"),
+            .question = message("What does the norm placement change?"),
             .key = Key::n,
             .term = "norm",
             .draw = draw_norms_tab,
@@ -159,7 +159,7 @@ void views_switch(const Ui& ui, NormsTabState& norms) {
                message("The current step in both, and the difference")},
         Choice{core::files::NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
         Choice{core::files::NormsView::gradients, message("Gradients"),
-               message("How gradients grow from layer to layer before any training, by where the norms stand")}};
+               message("How gradients grow from layer to layer before any training, by norm placement")}};
     for (const Choice& choice : choices) {
         if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(), norms.view == choice.view,
                           tr(choice.tip)))

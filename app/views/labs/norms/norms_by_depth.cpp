@@ -150,7 +150,7 @@ void draw_norms_by_depth(const Ui& ui, const core::Session& session, ViewState& 
     draw_legend(ui, both, scene, cell(charts.size()));
 }
 
-// The page of gradients: where they grow on their way back, by where the norms stand.
+// The page of gradients: where they grow in the backward pass, by norm placement.
 
 namespace {
 
@@ -196,7 +196,7 @@ float draw_choices(const Ui& ui, NormsTabState& norms, Area area) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     const std::array items = {
         number_item(ui, tr("layers"), "layers", kLayers, choice.layers, tr("How many layers each stack has")),
-        number_item(ui, "d_model", "width", kWidths, choice.d_model, tr("How wide the stream is")),
+        number_item(ui, "d_model", "width", kWidths, choice.d_model, tr("The width of the residual stream")),
         number_item(ui, tr("seeds"), "seeds", kSeeds, choice.seeds, tr("How many times weights and words are drawn")),
         either_item(ui, "init", tr("Xavier"), tr("PyTorch"), choice.xavier),
         either_item(ui, "stacks", tr("with encoder"), tr("decoder alone"), choice.encoder)};
@@ -292,8 +292,8 @@ void draw_by_depth(const Ui& ui, const core::Session& session, NormsTabState& no
         return;
     }
     const std::vector<core::norms::GrowthCurves> curves = core::norms::curves_by_depth(measured->schemes);
-    const DepthChart chart = chart_of(norms, "growth-depth", tr("By depth"), tr("last decoder layer's gradient by W2"),
-                                      norms.growth.layers, curves);
+    const DepthChart chart = chart_of(norms, "growth-depth", tr("By depth"),
+                                      tr("gradient w.r.t. the last decoder layer's W2"), norms.growth.layers, curves);
     static_cast<void>(draw_depth_chart(ui, chart, std::nullopt, area));
 }
 
@@ -315,7 +315,7 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
         place.low.x += width + gap;
         place.high.x += width + gap;
     };
-    const char* caption = tr("norm of the expected gradient by W2, by layer");
+    const char* caption = tr("norm of the expected gradient w.r.t. W2, by layer");
     const Index layers = norms.growth.layers;
     static_cast<void>(draw_depth_chart(ui, chart_of(norms, "growth-decoder", tr("Decoder"), caption, layers, decoder),
                                        std::nullopt, place));
@@ -328,8 +328,8 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
     if (norms.growth_by_depth) draw_by_depth(ui, session, norms, place);
     const float y = draw_schemes(ui, norms, measured.schemes, {{area.low.x, place.high.y + gap}, area.high});
     const Area below = {{area.low.x, y + ui.px(4)}, area.high};
-    draw_text(ui, ui.fonts.caption, below.low, ui.theme.muted, tr("Faint: the least and the most over the seeds."),
-              below.width());
+    draw_text(ui, ui.fonts.caption, below.low, ui.theme.muted,
+              tr("Faint: the smallest and the largest over the seeds."), below.width());
     if (!norms.growth_by_depth)
         offer_by_depth(norms, {below.low.x, below.low.y + compat::font_size(ui.fonts.caption) + ui.px(10)});
 }
@@ -350,8 +350,8 @@ void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState&
     if (draw_progress(ui, *norms.growth_progress, area)) norms.growth_stopped = true;
     area.low.y += ui.px(90);
     text_block(ui, ui.fonts.caption, ui.theme.muted, area,
-               tr("Xiong et al. 2020, figure 3: stacks of each kind are made from each seed, run on 32 words to be "
-                  "reversed, and the norm of the mean gradient by each layer's W2 is taken."));
+               tr("Xiong et al. 2020, figure 3: stacks of each kind are initialised from each seed and run on 32 words "
+                  "to be reversed; shown is the norm of the mean gradient with respect to each layer's W2."));
 }
 
 }  // namespace decoderscope::views::norms

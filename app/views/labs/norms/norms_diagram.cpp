@@ -171,8 +171,8 @@ void draw_title(const Ui& ui, const core::Session& session, NormsTabState& norms
     ImGui::PushID(side.id);
     if (ImGui::InvisibleButton("place", {area.width(), ui.px(20)})) ImGui::OpenPopup("places");
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    tooltip(side.is_main ? tr("The rest of the window shows this place of the norms. Click to compare another.")
-                         : tr("Click to compare another place of the norms."));
+    tooltip(side.is_main ? tr("The rest of the window shows this norm placement. Click to compare another.")
+                         : tr("Click to compare another norm placement."));
     if (ImGui::BeginPopup("places")) {
         if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
         for (const core::PlaceOfNorms& place : core::places_of_norms()) {

@@ -144,7 +144,7 @@ struct Fact {
 std::string four(double value) { return core::short_number_text(value, 4); }
 
 constexpr std::array kFacts = {
-    Fact{message("mean"), message("mean"), message("Of the incoming row. LayerNorm subtracts it; RMSNorm leaves it."),
+    Fact{message("mean"), message("mean"), message("Of the incoming row. LayerNorm subtracts it; RMSNorm doesn't."),
          [](const core::norms::NormRow& r) { return four(r.mean); }},
     Fact{message("variance"), message("mean square"),
          message("The mean square of the distance from the mean (RMSNorm: from zero), over n; over n − 1 under "
@@ -155,11 +155,11 @@ constexpr std::array kFacts = {
          [](const core::norms::NormRow& r) { return four(r.scale); }},
     Fact{message("gain"), message("gain"),
          message("Learned, one number per column: what the unit row is multiplied by. Click to go to its first cell "
-                 "and type over it."),
+                 "and overwrite it."),
          [](const core::norms::NormRow& r) { return span_text(r.gain); }, Leads::gain},
     Fact{message("shift"), message("shift"),
          message("Learned, one number per column: what is added last. RMSNorm has none. Click to go to its first cell "
-                 "and type over it."),
+                 "and overwrite it."),
          [](const core::norms::NormRow& r) { return span_text(r.shift); }, Leads::shift},
     Fact{message("mean after"), message("mean after"),
          message("Of the row that leaves the norm: 0 under LayerNorm without shift, up to rounding"),

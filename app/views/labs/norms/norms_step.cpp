@@ -298,14 +298,14 @@ void say_gradients(const Ui& ui, ViewState& state) {
         ImGui::Dummy({1, ui.px(4)});
     };
     say(
-        tr("The stacks on this page are made for it: each reverses random words of 1 to 16 letters, 32 in a batch, and "
-           "none has been trained."));
+        tr("The stacks on this page are untrained: each is given random words of 1 to 16 letters to reverse, 32 per "
+           "batch."));
     say(
-        tr("Measured is the gradient of the loss by W2, the matrix that leads out of each layer's MLP: first its mean "
-           "over the batch, then its length."));
+        tr("Measured is the gradient of the loss with respect to W2, the output matrix of each layer's MLP: first its "
+           "mean over the batch, then its norm."));
     say(
-        tr("DeepNorm is Post-Norm whose sums are α·x + f(x), with v_proj, o_proj and the MLP begun smaller by β "
-           "(Wang et al. 2022)."));
+        tr("DeepNorm is Post-Norm whose sums are α·x + f(x), with the initial v_proj, o_proj and MLP scaled by β (Wang "
+           "et al. 2022)."));
     section_line(ui);
     for (const Sentence& objection : core::norms::growth_objections()) say(tr(objection));
 }
@@ -313,8 +313,7 @@ void say_gradients(const Ui& ui, ViewState& state) {
 }  // namespace
 
 void inspect_norms(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Where the norms stand"),
-              core::glossary::find_term("pre-norm"));
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Norm placement"), core::glossary::find_term("pre-norm"));
     const NormsTabState& norms = state.part<NormsTabState>();
     if (norms.view == core::files::NormsView::gradients) return say_gradients(ui, state);
     if (!norms.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));

@@ -36,8 +36,8 @@ std::optional<Suggestion> suggest(const core::Session& session) {
         .title = tr("See where position {query} looks", {{"query", weight.cell[2]}}),
         .commands = {
             core::command::Follow{weight.pattern, weight.cell},
-            core::command::Tell{message("The lit cell is the strongest weight of this attention: {weight} of query "
-                                        "{query} on key {key}. On the right stands how the softmax made it.",
+            core::command::Tell{message("The highlighted cell is the largest weight of this attention: {weight} of "
+                                        "query {query} on key {key}. On the right you see how the softmax computed it.",
                                         {{"weight", short_number(static_cast<double>(weight.weight))},
                                          {"query", weight.cell[2]},
                                          {"key", weight.cell[3]}}),

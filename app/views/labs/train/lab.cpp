@@ -72,13 +72,13 @@ void inspect_training(const Ui& ui, const core::Session&, ViewState& state, Comm
     text_line(ui.fonts.heading, ui.theme.text, tr("Training"));
     section_line(ui);
     say(ui, state,
-        tr("Each step: a batch runs forward, the loss is taken, the gradients by every weight come back, and the "
-           "optimiser moves the weights against them. The runs beside each other get the same batches."));
+        tr("Each step: the forward pass on a batch gives the loss, the backward pass its gradients with respect to "
+           "every weight, and the optimiser moves the weights against them. Runs side by side get the same batches."));
     say(ui, state,
-        tr("Warm-up lets the learning rate rise over the first steps. Post-Norm's gradients are almost even at the "
-           "beginning; without warm-up the first 3 to 10 steps of Adam collapse them: by then the last layer's are "
-           "thousands of times the first's, and the loss stays where chance is."));
-    say(ui, state, tr("Any step can be returned to: the model there is the same, to the last bit."));
+        tr("Warm-up lets the learning rate rise over the first steps. Post-Norm's gradients are almost even at "
+           "initialisation; without warm-up the first 3 to 10 steps of Adam collapse them: by then the last layer's "
+           "are thousands of times the first's, and the loss stays at chance level."));
+    say(ui, state, tr("You can go back to any step: the model there is the same, to the last bit."));
 }
 
 }  // namespace decoderscope::views::train

@@ -42,7 +42,7 @@ void train_three_runs(Commands& commands);
 // Begin, pause, go on; how far they are, and what is kept. Returns the height used.
 [[nodiscard]] float draw_train_controls(const Ui& ui, const core::Session& session,
                                         std::span<const core::train::SeenTraining> seen, Area area, Commands& commands);
-// Loss and gradients by step, gradients by layer at the step that is looked at.
+// Loss and gradients by step, gradients by layer at the step that is shown.
 void draw_train_charts(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
                        Area area, Commands& commands);
 // The patterns of each run's model at that step; the model can be opened and saved.

@@ -73,9 +73,9 @@ std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan
                             plan.task, [](const std::string& task) { return std::string(title_of(task)); });
     }));
     items.push_back(item(tr("layers"), "##layers", kLayers, plan.layers, tr("How many layers each stack has")));
-    items.push_back(item("d_model", "##width", kWidths, plan.d_model, tr("How wide the stream is")));
+    items.push_back(item("d_model", "##width", kWidths, plan.d_model, tr("The width of the residual stream")));
     items.push_back(item(tr("batch"), "##rows", kRows, plan.rows, tr("How many examples a step has")));
-    items.push_back(item(tr("steps"), "##steps", kSteps, plan.steps, tr("How many steps each run does")));
+    items.push_back(item(tr("steps"), "##steps", kSteps, plan.steps, tr("How many steps each run trains")));
     items.push_back({counter_width(ui, tr("seed"), static_cast<Index>(plan.seed)), ui.px(12), [&ui, &plan] {
                          const auto now = static_cast<Index>(plan.seed);
                          if (const int moved = counter(ui, tr("seed"), now, 1000); moved != 0)
@@ -108,7 +108,7 @@ std::vector<FlowItem> run_items(const Ui& ui, core::train::RunChoice& run, std::
         std::vector<NormPlacement> places;
         for (const core::PlaceOfNorms& place : core::places_of_norms()) places.push_back(place.placement);
         choose<NormPlacement>(
-            ui, "##place", 104, tr("Where the norms stand"), places, run.placement,
+            ui, "##place", 104, tr("Norm placement"), places, run.placement,
             [](const NormPlacement& place) { return std::string(tr(core::place_of_norms(place).title)); });
     });
     add(80, [&ui, &run] {
@@ -132,7 +132,7 @@ std::vector<FlowItem> run_items(const Ui& ui, core::train::RunChoice& run, std::
                       });
     });
     add(92, [&ui, &run] {
-        choose<double>(ui, "##clip", 92, tr("The most that the norm of all gradients may be"), kClips, run.clip,
+        choose<double>(ui, "##clip", 92, tr("The largest norm that all gradients together may have"), kClips, run.clip,
                        [](const double& clip) {
                            return clip == 0.0 ? std::string(tr("no clip"))
                                               : tr("clip {norm}", {{"norm", core::short_number_text(clip, 2)}});
@@ -140,7 +140,7 @@ std::vector<FlowItem> run_items(const Ui& ui, core::train::RunChoice& run, std::
     });
     add(88, [&ui, &run] {
         static constexpr std::array kInits = {true, false};
-        choose<bool>(ui, "##init", 88, tr("By whose rule the weights begin"), kInits, run.xavier,
+        choose<bool>(ui, "##init", 88, tr("How the weights are initialised"), kInits, run.xavier,
                      [](const bool& xavier) { return std::string(xavier ? tr("Xavier") : tr("PyTorch")); });
     });
     if (remove)
@@ -165,7 +165,7 @@ float draw_runs(const Ui& ui, core::train::TrainingPlan& plan, Area area) {
     if (removed) plan.runs.erase(plan.runs.begin() + static_cast<std::ptrdiff_t>(*removed));
     if (plan.runs.size() < core::train::kMostRuns) {
         ImGui::SetCursorScreenPos({area.low.x, y});
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("+ one more run beside"), 8)) {
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("+ another run"), 8)) {
             core::train::RunChoice other = plan.runs.back();
             other.placement = other.placement == NormPlacement::pre ? NormPlacement::post : NormPlacement::pre;
             plan.runs.push_back(other);
@@ -188,7 +188,7 @@ float draw_own_text(const Ui& ui, core::train::TrainingPlan& plan, TrainTabState
     const float height = ui.px(72);
     typed = ImGui::InputTextMultiline("##own", train.text.data(), train.text.size(), {area.width(), height});
     if (typed) plan.text = train.text.data();
-    tooltip(tr("A line an example; all of its characters are the vocabulary"));
+    tooltip(tr("One example per line; its characters are the vocabulary"));
     return height + ui.px(6);
 }
 
@@ -226,7 +226,7 @@ namespace {
 
 void buttons(const Ui& ui, const core::train::TrainingBoard& training, std::span<const core::train::SeenTraining> seen,
              Commands& commands) {
-    if (button(seen.empty() ? tr("Train") : tr("Train anew"), "begin"))
+    if (button(seen.empty() ? tr("Train") : tr("Train again"), "begin"))
         commands.push_back(core::command::StartTraining{});
     if (seen.empty() || training.finished()) return;
     ImGui::SameLine(0, ui.px(6));
@@ -249,9 +249,8 @@ std::string progress_text(std::span<const core::train::SeenTraining> seen) {
         bytes += one.kept_bytes;
         kept += one.kept_steps;
     }
-    return tr(
-        "{done} of {all} steps; {kept} of them kept whole, {size}: every other one is trained again when looked at.",
-        {{"done", done}, {"all", all}, {"kept", kept}, {"size", core::bytes_text(bytes)}});
+    return tr("{done} of {all} steps; {kept} kept as checkpoints, {size}: the others are recomputed on demand.",
+              {{"done", done}, {"all", all}, {"kept", kept}, {"size", core::bytes_text(bytes)}});
 }
 
 // "Post-Norm, no warm-up 3.07".

@@ -33,7 +33,7 @@ void say_step(const Ui& ui, std::span<const core::train::SeenTraining> seen, Ind
             text_line(ui.fonts.caption, ui.theme.muted,
                       tr("{title}: loss {loss}",
                          {{"title", one.recipe->title}, {"loss", core::short_number_text(*loss, 3)}}));
-    text_line(ui.fonts.caption, ui.theme.muted, tr("Click to look at the models there"));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("Click to see the models at this step"));
     ImGui::EndTooltip();
 }
 
@@ -42,13 +42,13 @@ void scrub(const Ui& ui, const std::optional<Index>& now, Index last, Area area,
     ImGui::SetCursorScreenPos(area.low);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(2)));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("look at step"));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("show step"));
     ImGui::SameLine(0, ui.px(8));
     ImGui::SetNextItemWidth(std::max(ui.px(120), area.width() - ui.px(220)));
     int step = static_cast<int>(now.value_or(last));
     if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last))))
         commands.push_back(core::command::LookAtTraining{step});
-    tooltip(tr("0 is before any training. A step that isn't kept is trained again, with the same bits."));
+    tooltip(tr("0 is before any training. A step without a checkpoint is recomputed, with the same bits."));
     ImGui::SameLine(0, ui.px(8));
     if (toggle_button(ui, labelled(tr("newest"), "newest").c_str(), !now, tr("Follow the training")))
         commands.push_back(core::command::LookAtTraining{});
@@ -70,8 +70,8 @@ void draw_train_charts(const Ui& ui, const core::Session& session, std::span<con
             {core::train::training_curves(session.derived(), one), core::train::gradients_at(one, at.value_or(last))});
     }
     DepthChart loss{"train-loss", tr("Loss"), tr("of each step's batch"), {}, steps, false};
-    DepthChart growth{"train-growth", tr("Gradients"), tr("by W2: last layer over first"), {}, steps, true};
-    DepthChart by_layer{"train-layers", tr("By layer"), tr("gradient by W2, at this step"), {}, layers, true};
+    DepthChart growth{"train-growth", tr("Gradients"), tr("w.r.t. W2: last layer over first"), {}, steps, true};
+    DepthChart by_layer{"train-layers", tr("By layer"), tr("gradient w.r.t. W2, at this step"), {}, layers, true};
     for (std::size_t i = 0; i < all.size(); ++i) {
         loss.lines.push_back({all[i].curves->loss, color_of_run(i), is_dashed(i)});
         growth.lines.push_back({all[i].curves->growth, color_of_run(i), is_dashed(i)});

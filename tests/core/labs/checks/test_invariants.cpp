@@ -275,13 +275,13 @@ TEST_CASE("a row with nothing left to attend to is NaN as it must be, and the fi
     // The first query of head 2 could see only itself.
     const Invariants laws = measured(bundled("causal-lm-as-meant", {MaskEdit{"blocks.0.attn", 0, 2, 0, 0, false}}));
     CHECK(laws.of(Law::pattern_rows).verdict == Verdict::kept);
-    CHECK(finding_text(laws.of(Law::pattern_rows)).find("as must be") != std::string::npos);
+    CHECK(finding_text(laws.of(Law::pattern_rows)).find("as it must be") != std::string::npos);
     CHECK(laws.of(Law::masked_weights).verdict == Verdict::kept);
     const Invariant& finite = laws.of(Law::finite);
     CHECK(finite.verdict == Verdict::broken);
     CHECK(finite.step == "blocks.0.attn.pattern");
     CHECK(finite.cell == Cell{0, 2, 0, 0});
-    CHECK(finding_text(finite).find("nothing to attend to") != std::string::npos);
+    CHECK(finding_text(finite).find("hides every key") != std::string::npos);
 }
 
 TEST_CASE("weight on a masked key breaks the mask, and lets the future move the past") {

@@ -41,7 +41,7 @@ TEST_CASE("the way back is the last stretch of the timeline, whatever stacks it 
     REQUIRE(stretches.size() == 3);
     CHECK(stretches[0].name.english() == "Encoder");
     CHECK(stretches[1].name.english() == "Decoder");
-    CHECK(stretches[2].name.english() == "The way back: gradients of logits[0, 1, 2]");
+    CHECK(stretches[2].name.english() == "The backward pass: gradients of logits[0, 1, 2]");
     CHECK(stretches[2].is_back);
     CHECK(stretches[2].to == timeline.size());
     CHECK((*plan)[timeline[stretches[2].from]].name == "grad.logits");
@@ -105,7 +105,7 @@ TEST_CASE("beside a gradient stands what it is, and by the pattern what it isn't
             all += sentence.english() + "\n";
         return all;
     };
-    CHECK(words("grad.blocks.0.attn_out").find("slope at this one point") != std::string::npos);
+    CHECK(words("grad.blocks.0.attn_out").find("slope at one point") != std::string::npos);
     CHECK(words("grad.blocks.0.attn.pattern").find("mean nothing") != std::string::npos);
     CHECK(words("grad.blocks.0.attn.attn_scores").find("lower the loss") != std::string::npos);
     CHECK(words("blocks.0.attn_out").empty());

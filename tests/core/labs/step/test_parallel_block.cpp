@@ -130,6 +130,6 @@ TEST_CASE("where Post-Norm cannot be, the report says so by the key's name, and 
     std::ostringstream out;
     write_report(out, {{scenario, execute(plan_of(scenario))}, "blocks.0.attn.pattern", {0, 0}, ""});
     const std::string page = out.str();
-    CHECK(page.find("cannot be moved to the other place here: parallel_residual: ") != std::string::npos);
+    CHECK(page.find("norm placement can't be changed here: parallel_residual: ") != std::string::npos);
     CHECK(page.find("blocks.1.attn") != std::string::npos);
 }

@@ -31,10 +31,10 @@ TEST_CASE("W on a cell asks what moves it: slopes beside what happens") {
     d.settle();
     CHECK(d.sees("Heads"));
     CHECK(d.sees("8steps"));
-    CHECK(d.sees("happens"));
+    CHECK(d.sees("effect"));
     CHECK(d.sees("Inputtokens"));
-    CHECK(d.sees("Slopealongthestream"));
-    CHECK(d.sees("Theslopehasthewrongsign"));
+    CHECK(d.sees("Gradientalongthestream"));
+    CHECK(d.sees("Thegradienthasthewrongsign"));
     const auto moves = shown_moves(d.session.derived(), d.session.shown(), *causes.shown, causes.moving);
     REQUIRE(moves);
     CHECK(moves->moves.complete);

@@ -66,7 +66,7 @@ TEST_CASE("a dropped recording is bisected: the first difference, the cause, bot
     CHECK(d.sees("Withit,everythingagrees."));
     CHECK(d.sees("Here"));
     CHECK(d.sees("There,withthelikeliestcause"));
-    CHECK(d.sees("blocks.0,runontheirinput:"));
+    CHECK(d.sees("blocks.0,runontherecordedinput:"));
     REQUIRE(d.click_text("attn_scores"));
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a recording that was cut short is compared as far as it goes, and say
     Driver d(gpt());
     drop_path(d, folder.file("cut.safetensors"));
     CHECK(d.sees("tensorsagree:"));
-    CHECK(d.sees("Note:thefileiscutshort:"));
+    CHECK(d.sees("Note:thefileistruncated:"));
     drop_path(d, folder.file("empty.safetensors"));
     CHECK(d.sees("Theycan'tbecompared"));
     CHECK(d.sees("cutshort:45tensors"));

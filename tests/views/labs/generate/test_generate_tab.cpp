@@ -234,7 +234,7 @@ TEST_CASE("the lens's page shows the first token after each layer, and the text 
     GenerateDriver d;
     d.press(Key::period);
     REQUIRE(d.click_text("Logitlens"));
-    for (const char* label : {"embedding", "block0", "block1", "output", "thefinalanswer"}) CHECK(d.sees(label));
+    for (const char* label : {"embedding", "block0", "block1", "output", "thefinalprediction"}) CHECK(d.sees(label));
     const Companion* lens = d.session.shown().companion("generate.lens");
     REQUIRE(lens != nullptr);
     const auto read = shown_lens(d.session.derived(), lens->run, 0, d.length());
