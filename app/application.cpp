@@ -47,7 +47,7 @@ const char* environment(const char* name) { return std::getenv(name); }
 Application::Application(core::Scenario scenario, std::function<void()> wake)
     : language_(core::language::languages(), environment), session_(std::move(scenario), std::move(wake)) {}
 
-Application::Application(core::files::SavedWork work, std::function<void()> wake)
+Application::Application(core::files::SavedSession work, std::function<void()> wake)
     : language_(core::language::languages(), environment), session_(std::move(work), std::move(wake)) {}
 
 void Application::use_fonts(const views::Fonts& fonts) {
@@ -169,7 +169,7 @@ void Application::carry_out(const views::Commands& commands) {
         if (const core::Command* command = std::get_if<core::Command>(&asked))
             session_.apply(*command);
         else
-            std::visit([this](const auto& request) { perform(request); }, std::get<views::Request>(asked));
+            std::get<views::Request>(asked).visit([this](const auto& request) { perform(request); });
     }
 }
 

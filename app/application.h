@@ -21,7 +21,7 @@ namespace decoderscope::app {
 class Application : public window::Frontend {
 public:
     explicit Application(core::Scenario scenario, std::function<void()> wake = {});
-    explicit Application(core::files::SavedWork work, std::function<void()> wake = {});
+    explicit Application(core::files::SavedSession work, std::function<void()> wake = {});
 
     bool frame(views::Textures& textures) override;
     void use_fonts(const views::Fonts& fonts) override;

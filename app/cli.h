@@ -17,7 +17,7 @@ namespace decoderscope::app {
 
 // What the command line can ask for besides its own commands: the window.
 struct WindowRequest {
-    core::files::SavedWork work;
+    core::files::SavedSession work;
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
     std::shared_ptr<const core::lessons::Lesson> lesson;  // to open; nullptr: none
     bool embed = false;                                   // the stage alone, for a page that embeds it

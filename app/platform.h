@@ -18,7 +18,7 @@ struct CopyResult {
 };
 [[nodiscard]] CopyResult copy_png(const std::string& png);
 
-// Shows the system's own dialog for choosing files, where it has one (Surroundings::picks_files). What is chosen
+// Shows the system's own dialog for choosing files, where it has one (PlatformInfo::picks_files). What is chosen
 // arrives like files that are dropped on the window.
 void pick_files();
 
@@ -34,6 +34,6 @@ void pick_files();
 [[nodiscard]] Sentence fetch_fonts(std::span<const char32_t> missing);
 
 // As the desktop is set, or the browser.
-[[nodiscard]] core::files::Surroundings surroundings();
+[[nodiscard]] core::files::PlatformInfo surroundings();
 
 }  // namespace decoderscope::app

@@ -98,7 +98,7 @@ EM_JS(int, page_prefers, (const char* what), { return matchMedia(UTF8ToString(wh
 
 namespace decoderscope::app {
 
-Surroundings surroundings() {
+PlatformInfo surroundings() {
     return {.dark = page_prefers("(prefers-color-scheme: dark)") != 0,
             .reduced_motion = page_prefers("(prefers-reduced-motion: reduce)") != 0,
             .picks_files = true,

@@ -115,7 +115,7 @@ core::files::LinkBase link_base(const core::files::Settings& settings) {
 
 Sentence fetch_fonts(std::span<const char32_t>) { return {}; }
 
-core::files::Surroundings surroundings() {
+core::files::PlatformInfo surroundings() {
     return {.reduced_motion = core::files::desktop_reduces_motion(core::files::config_folder())};
 }
 

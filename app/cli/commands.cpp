@@ -98,7 +98,7 @@ load::names::Mapping mapping_of(const RunOptions& options) {
 }
 
 // The default work: the model on its own example, or a session.
-core::files::SavedWork opened(const RunOptions& options, const Overrides& overrides) {
+core::files::SavedSession opened(const RunOptions& options, const Overrides& overrides) {
     const bool link = core::files::is_link(options.model);
     if (link || core::files::is_session_path(options.model)) {
         if (!options.map.empty())
@@ -106,7 +106,7 @@ core::files::SavedWork opened(const RunOptions& options, const Overrides& overri
                         {{"model", link ? core::files::link_name() : Sentence::verbatim(options.model)}});
         return link ? core::files::open_link(options.model) : core::files::open_session(options.model);
     }
-    core::files::SavedWork work;
+    core::files::SavedSession work;
     const core::OpenAs as = kind_of_path(options.model) == PathKind::trace ? core::OpenAs::trace : core::OpenAs::model;
     work.scenario =
         decoderscope::core::scenario_of(core::open_model(options.model, as, overrides, nullptr, mapping_of(options)));
@@ -127,9 +127,9 @@ Overrides configuration_of(const load::Model& model, Overrides overrides) {
 
 }  // namespace
 
-core::files::SavedWork work_of(const RunOptions& options) {
+core::files::SavedSession work_of(const RunOptions& options) {
     const Overrides settings = settings_of(options);
-    core::files::SavedWork work = opened(options, settings);
+    core::files::SavedSession work = opened(options, settings);
     core::Scenario& scenario = work.scenario;
     const Overrides overrides = configuration_of(*scenario.model(), settings);
     note(options, work.remarks);

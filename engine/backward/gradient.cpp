@@ -23,7 +23,7 @@ Tensor next_tokens(const Inputs& inputs) {
     const std::span<float> to = targets.writable();
     for (Index i = 0; i < tokens.size(); ++i) {
         const bool counts = i % length + 1 < length && kept(i) && kept(i + 1);
-        to[static_cast<std::size_t>(i)] = counts ? tokens.data()[i + 1] : kLeftOut;
+        to[static_cast<std::size_t>(i)] = counts ? tokens.data()[i + 1] : kIgnoredTarget;
     }
     return targets;
 }
@@ -204,7 +204,7 @@ Tensor targets_of(const Inputs& inputs) {
     if (inputs.targets.empty() && inputs.tokens.empty())
         throw Error("targets: missing; expected because the loss needs them and this model reads no tokens");
     Tensor targets = inputs.targets.empty() ? next_tokens(inputs) : inputs.targets;
-    if (std::ranges::all_of(targets.values(), [](float target) { return target == kLeftOut; }))
+    if (std::ranges::all_of(targets.values(), [](float target) { return target == kIgnoredTarget; }))
         throw Error("targets: all are ignored, expected at least one that isn't");
     return targets;
 }

@@ -21,7 +21,8 @@ std::span<const float> logits_at(const Tensor& logits, Index row) {
 }
 
 Index counted(const Tensor& targets) {
-    return static_cast<Index>(std::ranges::count_if(targets.values(), [](float target) { return target != kLeftOut; }));
+    return static_cast<Index>(
+        std::ranges::count_if(targets.values(), [](float target) { return target != kIgnoredTarget; }));
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ Tensor TokenLoss::compute(const Operands& in, const Axes& axes) const {
         for (Index row = begin; row < end; ++row) {
             const float target = in[1].data()[row];
             double loss = 0.0;
-            if (target != kLeftOut) {
+            if (target != kIgnoredTarget) {
                 const std::span<const float> logits = logits_at(in[0], row);
                 loss = row::log_sum_exp(logits) - static_cast<double>(logits[static_cast<std::size_t>(target)]);
             }
@@ -51,7 +52,7 @@ Tensor TokenLoss::compute(const Operands& in, const Axes& axes) const {
 
 Explanation TokenLoss::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const float target = in[1].at(cell);
-    if (target == kLeftOut) return {{line("loss", {term({constant_factor(0.0, tr("left out"))})})}};
+    if (target == kIgnoredTarget) return {{line("loss", {term({constant_factor(0.0, tr("left out"))})})}};
     const std::span<const float> logits = logits_at(in[0], in[1].offset(cell));
     const double highest = static_cast<double>(*std::ranges::max_element(logits));
     std::vector<Term> terms;
@@ -85,10 +86,10 @@ Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
             const std::span<float> here = to.subspan(static_cast<std::size_t>(row) * words, words);
             const float target = b.in[1].data()[row];
             // What is left out counts 0 times: that is 0, and NaN where the logits are, as in PyTorch.
-            const double grad = target == kLeftOut ? 0.0 : static_cast<double>(b.grad.data()[row]);
+            const double grad = target == kIgnoredTarget ? 0.0 : static_cast<double>(b.grad.data()[row]);
             const double total = row::log_sum_exp(logits);
             row::exponentials(logits, total, grad, here);
-            if (target == kLeftOut) continue;
+            if (target == kIgnoredTarget) continue;
             const auto right = static_cast<std::size_t>(target);
             here[right] = static_cast<float>(grad * (std::exp(static_cast<double>(logits[right]) - total) - 1.0));
         }
@@ -102,7 +103,7 @@ Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const C
     const std::span<const float> logits = logits_at(b.in[0], b.in[1].offset(position));
     const double probability = std::exp(static_cast<double>(b.in[0].at(cell)) - row::log_sum_exp(logits));
     const double right = static_cast<float>(cell[2]) == target ? 1.0 : 0.0;
-    const Factor grad = target == kLeftOut ? constant_factor(0.0, tr("left out")) : b.grad_at(position);
+    const Factor grad = target == kIgnoredTarget ? constant_factor(0.0, tr("left out")) : b.grad_at(position);
     return {
         {line("g · (p − [t = target])",
               {term({b.grad_at(position),
@@ -126,7 +127,7 @@ Explanation MeanLoss::explain(const Operands& in, const Tensor&, const Cell&) co
     const Index count = counted(in[1]);
     std::vector<Term> terms;
     for (Index i = 0; i < in[0].size(); ++i)
-        if (in[1].data()[i] != kLeftOut)
+        if (in[1].data()[i] != kIgnoredTarget)
             terms.push_back(term({cell_factor(in[0], 0, in[0].cell(i)),
                                   constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))}));
     return {{line("loss", std::move(terms))}};
@@ -142,12 +143,12 @@ Tensor MeanLoss::pull_back(std::size_t, const Backward& b) const {
         static_cast<float>(static_cast<double>(b.grad.data()[0]) / static_cast<double>(counted(b.in[1])));
     Tensor out(b.in[0].axes());
     const std::span<float> to = out.writable();
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = b.in[1].data()[i] != kLeftOut ? share : 0.0F;
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = b.in[1].data()[i] != kIgnoredTarget ? share : 0.0F;
     return out;
 }
 
 Explanation MeanLoss::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    if (b.in[1].at(cell) == kLeftOut) return {{line("g", {term({constant_factor(0.0, tr("left out"))})})}};
+    if (b.in[1].at(cell) == kIgnoredTarget) return {{line("g", {term({constant_factor(0.0, tr("left out"))})})}};
     const Index count = counted(b.in[1]);
     return {{line("g", {term({b.grad_at({0}),
                               constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))})})}};

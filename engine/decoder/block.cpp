@@ -57,7 +57,7 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
     b.plan.begin_block(at, layer);
     b.plan.begin_part(Part::residual_stream, Meaning::residual);
     Ref x = entering.positions == nullptr
-                ? b.plan.step(at + ".resid_pre", ops::Carry{}, {entering.content})
+                ? b.plan.step(at + ".resid_pre", ops::Identity{}, {entering.content})
                 : b.plan.step(at + ".resid_pre", ops::Add{}, {entering.content, entering.positions});
 
     if (b.config.parallel_residual != ParallelResidual::none)
@@ -75,7 +75,7 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
                         [&](Ref normed) { return feed_forward(b, at, parameters, normed); });
     }
     b.plan.begin_part(Part::residual_stream, Meaning::residual);
-    return b.plan.step(at + ".resid_post", ops::Carry{}, {x});
+    return b.plan.step(at + ".resid_post", ops::Identity{}, {x});
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ Ref memory(Builder& b, const InputSteps& in) {
         source);
     const Ref x = final_norm(b, prefix, left.back());
     b.plan.begin_part(Part::encoder_output, Meaning::residual);
-    return b.plan.step("encoder_out", ops::Carry{}, {x});
+    return b.plan.step("encoder_out", ops::Identity{}, {x});
 }
 
 LinearParameters head_parameters(Builder& b) {

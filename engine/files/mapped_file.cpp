@@ -48,7 +48,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path), descriptor_(open_
     // megabytes.
     ::madvise(memory, size_, MADV_NOHUGEPAGE);
     auto* begin = static_cast<char*>(memory);
-    bytes_ = {begin, [size = size_, watch = watch_for_cuts(path, {begin, size_})](char* bytes) mutable {
+    bytes_ = {begin, [size = size_, watch = guard_against_truncation(path, {begin, size_})](char* bytes) mutable {
                   watch.reset();
                   ::munmap(bytes, size);
               }};
@@ -114,7 +114,7 @@ Place* free_place() {
 
 }  // namespace
 
-std::shared_ptr<const void> watch_for_cuts(const std::string& path, std::span<const char> mapping) {
+std::shared_ptr<const void> guard_against_truncation(const std::string& path, std::span<const char> mapping) {
     const std::lock_guard lock(changing);
     Place* place = free_place();
     const std::size_t length = std::min(path.size(), place->path.size() - 1);

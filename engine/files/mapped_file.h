@@ -40,6 +40,7 @@ private:
 // with one sentence on standard error that names the file, and status 1, instead of a bus error.
 //
 // A signal handler has no context, so the list of watched mappings is global.
-[[nodiscard]] std::shared_ptr<const void> watch_for_cuts(const std::string& path, std::span<const char> mapping);
+[[nodiscard]] std::shared_ptr<const void> guard_against_truncation(const std::string& path,
+                                                                   std::span<const char> mapping);
 
 }  // namespace decoderscope

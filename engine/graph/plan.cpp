@@ -273,7 +273,7 @@ Ref Plan::step_of(std::string_view norm, NormStep which) const {
     return found == by_norm_.end() ? nullptr : found->second[static_cast<std::size_t>(which)];
 }
 
-Ref Plan::gradient_by(const Step& step) const {
+Ref Plan::gradient_wrt(const Step& step) const {
     const auto found = gradients_.find(step.id);
     return found == gradients_.end() ? nullptr : &steps_[found->second];
 }

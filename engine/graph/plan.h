@@ -207,7 +207,7 @@ public:
     [[nodiscard]] Ref step_of(std::string_view attention, AttentionStep which) const;
     [[nodiscard]] Ref step_of(std::string_view norm, NormStep which) const;
     // The gradient by a step; nullptr if the plan has none.
-    [[nodiscard]] Ref gradient_by(const Step& step) const;
+    [[nodiscard]] Ref gradient_wrt(const Step& step) const;
     // The same step in another block of its stack; nullptr if there is none.
     [[nodiscard]] Ref twin_in(const Step& step, Index layer) const;
     // The attentions, and the blocks of a stack, by name, in the order of computation.

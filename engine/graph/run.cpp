@@ -292,7 +292,7 @@ struct Executor {
     }
 
     // Frees the tensors of which this step was the last reader.
-    void let_go(const Step& step) {
+    void free_unread(const Step& step) {
         const auto release = [&](StepId id) {
             const Step& read = run->plan()[id];
             if (readers[id] > 0 || read.is_source() || run->values_[id].empty() || options.kept(read)) return;
@@ -307,7 +307,7 @@ struct Executor {
     bool advance(StepId id, std::span<const StepId> dropped) {
         if (options.stop.stop_requested()) return false;
         visit(run->plan()[id]);
-        if (options.kept) let_go(run->plan()[id]);
+        if (options.kept) free_unread(run->plan()[id]);
         for (const StepId unread : dropped) run->values_[unread] = Tensor();
         if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
         return true;

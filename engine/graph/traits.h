@@ -108,7 +108,7 @@ struct Traits {
     bool sums_to_one = false;         // along the last axis; not where part of it is given to what has no cell
     bool deferred = false;            // computed when its values are first read
     bool recorded_elsewhere = false;  // another program computed it: its numbers lie in a file, and nothing makes them
-    bool goes_on = false;             // the output continues the stream: unchanged, or with the updates added to it
+    bool passes_through = false;      // the output continues the stream: unchanged, or with the updates added to it
     bool is_linear = false;           // a Linear as it stands: input · weightᵀ + bias if any
     bool adds_heads = false;          // the output is the sum of what each head adds to the stream, and a bias if any
     std::optional<FillFacts> fill = std::nullopt;

@@ -112,8 +112,8 @@ std::string_view part_of(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> add_left_out(StateDict& state_dict, const Config& config,
-                                      const families::ModelFamily& family) {
+std::vector<std::string> add_omitted_parameters(StateDict& state_dict, const Config& config,
+                                                const families::ModelFamily& family) {
     std::vector<std::string> tables;
     for (const Declared& parameter : decoder::declared_parameters(config)) {
         const bool bias = parameter.name.ends_with(".bias");

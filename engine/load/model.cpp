@@ -222,7 +222,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
         refuse_open_names(kept, config);
         refuse_unanswered_names(kept, answers);
         if (by_family)
-            tables = add_left_out(state_dict, config, family);
+            tables = add_omitted_parameters(state_dict, config, family);
         else
             add_missing_head_bias(state_dict.shapes, config);
         check_shapes(state_dict, config);

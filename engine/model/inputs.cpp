@@ -178,7 +178,7 @@ void check_targets(const Inputs& inputs, const Config& config) {
     check_presence("targets", inputs.targets, config.lm_head, message("lm_head is false"));
     check_shape("targets", inputs.targets, {{axis::batch, inputs.batch()}, {axis::pos, inputs.pos()}});
     for (const float target : inputs.targets.values()) {
-        if (target == kLeftOut || (target >= 0.0F && target < static_cast<float>(config.vocab_size))) continue;
+        if (target == kIgnoredTarget || (target >= 0.0F && target < static_cast<float>(config.vocab_size))) continue;
         throw Error("targets: {target}, expected an id from 0 to {highest}, or −100 for one that is ignored",
                     {{"target", static_cast<Index>(target)}, {"highest", config.vocab_size - 1}});
     }

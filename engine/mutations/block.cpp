@@ -131,7 +131,7 @@ void mlp(std::vector<Mutation>& list) {
                         for (const StepId id : sites::readers(plan, ".down_proj.weight")) {
                             const Step& post = plan[plan[id].operands[0]];
                             if (post.part == Part::mlp && post.operands.size() == 1)
-                                plan.replace(post.id, ops::Carry{}, post.operands);
+                                plan.replace(post.id, ops::Identity{}, post.operands);
                         }
                     }});
     list.push_back(
@@ -169,7 +169,7 @@ std::function<void(Plan&, const Config&)> forgotten(std::initializer_list<Part> 
     return [parts = std::vector<Part>(parts)](Plan& plan, const Config&) {
         for (const Part part : parts)
             for (const StepId sum : sites::sums_of(plan, part))
-                plan.replace(sum, ops::Carry{}, {plan[sum].operands[1]});
+                plan.replace(sum, ops::Identity{}, {plan[sum].operands[1]});
     };
 }
 

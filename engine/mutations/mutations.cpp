@@ -11,7 +11,7 @@ void disguise(Plan& wrong, const Plan& right) {
         const Ref meant = step.is_source() ? nullptr : right.find(step.name);
         if (meant == nullptr || meant->is_source() || meant->operation == step.operation) continue;
         const std::vector<StepId> operands = step.operands;
-        wrong.replace(id, Disguised{step.operation, meant->operation}, operands);
+        wrong.replace(id, DescribedAs{step.operation, meant->operation}, operands);
     }
 }
 

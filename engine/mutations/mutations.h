@@ -68,7 +68,7 @@ namespace decoderscope::mutations {
 
 // A mistake as a decoder's author would describe it: in words what was meant, in numbers what is computed. Looking for
 // a mistake, one must not find it by its name.
-struct Disguised {
+struct DescribedAs {
     Operation computed, meant;
 
     [[nodiscard]] About about() const { return meant.about(); }
@@ -90,7 +90,7 @@ struct Disguised {
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
         return computed.explain_pull_back(operand, b, cell);
     }
-    bool operator==(const Disguised&) const = default;
+    bool operator==(const DescribedAs&) const = default;
 };
 
 // Describes every step of `wrong` as the step of that name in `right`.

@@ -208,7 +208,7 @@ void norms(std::vector<Mutation>& list) {
                     .cause = message("The norm after the last block is missing."),
                     .change = [](Plan& plan, const Config&) {
                         if (const Ref norm = plan.find("ln_final.normalized"))
-                            plan.replace(norm->id, ops::Carry{}, {norm->operands[0]});
+                            plan.replace(norm->id, ops::Identity{}, {norm->operands[0]});
                     }});
     list.push_back({.name = "norm-over-positions",
                     .cause = message("The norms take mean and variance over the positions instead of the columns."),

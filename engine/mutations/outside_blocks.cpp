@@ -36,14 +36,15 @@ void encoder(std::vector<Mutation>& list) {
                     .cause = message("The memory is taken before the encoder's final norm."),
                     .change = [](Plan& plan, const Config&) {
                         if (const Ref norm = plan.find("encoder.ln_final.normalized"))
-                            plan.replace(norm->id, ops::Carry{}, {norm->operands[0]});
+                            plan.replace(norm->id, ops::Identity{}, {norm->operands[0]});
                     }});
     list.push_back({.name = "memory-is-source-embedding",
                     .cause = message("Cross-attention reads the source's embedding: the encoder's blocks are not run."),
                     .change = [](Plan& plan, const Config&) {
                         const Ref entering = plan.find("encoder.blocks.0.resid_pre");
                         const Ref out = plan.find("encoder_out");
-                        if (entering != nullptr && out != nullptr) plan.replace(out->id, ops::Carry{}, {entering->id});
+                        if (entering != nullptr && out != nullptr)
+                            plan.replace(out->id, ops::Identity{}, {entering->id});
                     }});
     list.push_back({.name = "cross-attention-reads-target",
                     .cause = message("Cross-attention takes keys and values from the target instead of the memory."),
@@ -112,7 +113,7 @@ Tensor tokens_ahead(const Inputs& inputs, Index ahead, bool padding_counts) {
             return padding_counts || inputs.attention_mask.empty() || inputs.attention_mask.data()[at] != 0.0F;
         };
         const bool counts = there && kept(i) && kept(i + ahead);
-        to[static_cast<std::size_t>(i)] = counts ? inputs.tokens.data()[i + ahead] : kLeftOut;
+        to[static_cast<std::size_t>(i)] = counts ? inputs.tokens.data()[i + ahead] : kIgnoredTarget;
     }
     return targets;
 }
@@ -122,7 +123,7 @@ Mutation targets(std::string_view name, Phrase cause, Index ahead, bool padding_
                 if (inputs.tokens.empty()) return;
                 const Tensor wrong = tokens_ahead(inputs, ahead, padding_counts);
                 // A text of two tokens has nothing two ahead.
-                const auto counts = [](float target) { return target != kLeftOut; };
+                const auto counts = [](float target) { return target != kIgnoredTarget; };
                 if (std::ranges::any_of(wrong.values(), counts)) inputs.targets = wrong;
             }};
 }

@@ -119,7 +119,7 @@ void positions(std::vector<Mutation>& list) {
     list.push_back({.name = "no-positions",
                     .cause = message("No positions are added to the embedding."),
                     .change = each_code([](Plan& plan, const Config&, const Step&, const Step& sum) {
-                        plan.replace(sum.id, ops::Carry{}, {sum.operands[0]});
+                        plan.replace(sum.id, ops::Identity{}, {sum.operands[0]});
                     })});
     list.push_back(
         {.name = "positions-by-batch",

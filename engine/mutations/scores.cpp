@@ -173,7 +173,7 @@ void fills(std::vector<Mutation>& list) {
                  const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
                  if (masked == nullptr || pattern == nullptr || masked->operands.size() != 2) continue;
                  const std::vector<StepId> read = {masked->operands[0], masked->operands[1]};
-                 plan.replace(masked->id, ops::Carry{}, {read[0]});
+                 plan.replace(masked->id, ops::Identity{}, {read[0]});
                  plan.replace(pattern->id, SoftmaxThenMask{}, read);
              }
          }});
@@ -237,7 +237,7 @@ void softmax(std::vector<Mutation>& list) {
                     .change = pattern_by(SoftmaxAlong{0})});
     list.push_back({.name = "no-softmax",
                     .cause = message("There is no softmax: the scores themselves are the weights."),
-                    .change = pattern_by(ops::Carry{})});
+                    .change = pattern_by(ops::Identity{})});
     list.push_back({.name = "softmax-twice",
                     .cause = message("The softmax is taken twice."),
                     .change = pattern_by(Then{ops::Softmax{}, ops::Softmax{}})});

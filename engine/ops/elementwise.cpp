@@ -104,25 +104,25 @@ Explanation Add::explain_pull_back(std::size_t operand, const Backward& b, const
     return {{line("g", std::move(terms))}};
 }
 
-About Carry::about() const {
+About Identity::about() const {
     return {tr("carry"), "y = x",
             tr("Nothing is computed: the residual stream goes on under its next name. What leaves one block is what "
                "enters the next.")};
 }
 
-Tensor Carry::compute(const Operands& in, const Axes& axes) const { return in[0].with_axes(axes); }
+Tensor Identity::compute(const Operands& in, const Axes& axes) const { return in[0].with_axes(axes); }
 
-Explanation Carry::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+Explanation Identity::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     return {{line(tr("carried"), {term({cell_factor(in[0], 0, cell)})})}};
 }
 
-About Carry::about_pull_back(std::size_t) const {
+About Identity::about_pull_back(std::size_t) const {
     return {tr("carry"), "∂/∂x = g", tr("Nothing is computed: the gradient is passed on under the next name.")};
 }
 
-Tensor Carry::pull_back(std::size_t, const Backward& b) const { return b.grad; }
+Tensor Identity::pull_back(std::size_t, const Backward& b) const { return b.grad; }
 
-Explanation Carry::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+Explanation Identity::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
     return {{line("g", {term({b.grad_at(cell)})})}};
 }
 

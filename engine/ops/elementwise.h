@@ -21,7 +21,7 @@ struct Add {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true, true}, true}; }
-    [[nodiscard]] Traits traits() const { return {.goes_on = true}; }
+    [[nodiscard]] Traits traits() const { return {.passes_through = true}; }
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
@@ -29,18 +29,18 @@ struct Add {
 };
 
 // Passes a tensor on under another name; the values are shared, not copied.   {x} -> same axes
-struct Carry {
+struct Identity {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::stream; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Traits traits() const { return {.values = Values::as_first, .goes_on = true}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::as_first, .passes_through = true}; }
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
-    bool operator==(const Carry&) const = default;
+    bool operator==(const Identity&) const = default;
 };
 
 // Every number times a factor of the configuration (Cohere's logit_scale, Granite's 1 / logits_scaling).

@@ -20,6 +20,6 @@ enum class RopeScalingKind { none, linear, llama3 };
 enum class ActivationKind { relu, gelu, gelu_tanh, silu };
 
 // A target that is ignored in the loss, as torch.nn.CrossEntropyLoss's ignore_index.
-inline constexpr float kLeftOut = -100.0F;
+inline constexpr float kIgnoredTarget = -100.0F;
 
 }  // namespace decoderscope

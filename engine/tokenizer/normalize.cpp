@@ -29,7 +29,7 @@ std::optional<UnicodeForm> UnicodeForm::named(std::string_view name) {
     return std::nullopt;
 }
 
-void UnicodeForm::operator()(Stretch& stretch) const {
+void UnicodeForm::operator()(TextSpan& stretch) const {
     const auto options = static_cast<utf8proc_option_t>(
         UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0));
     utf8proc_uint8_t* written = nullptr;
@@ -102,7 +102,7 @@ std::optional<std::string_view> PrecompiledMap::replacement(std::string_view par
     return std::nullopt;
 }
 
-void PrecompiledMap::operator()(Stretch& stretch) const {
+void PrecompiledMap::operator()(TextSpan& stretch) const {
     const std::string_view text = stretch.text;
     std::string written;
     for (const Span& span : grapheme().matches(text)) {
@@ -140,7 +140,7 @@ ReplaceText ReplaceText::read(JsonObject& json) {
     return {TextPattern::read(json.object("pattern")), json.text("content")};
 }
 
-void ReplaceText::operator()(Stretch& stretch) const {
+void ReplaceText::operator()(TextSpan& stretch) const {
     const std::vector<Span> matches = pattern.matches(stretch.text);
     if (content.empty() && !matches.empty() && matches.front().begin == 0) stretch.begins_text = false;
     stretch.text = with(stretch.text, matches, content);
@@ -150,7 +150,7 @@ std::string ReplaceText::replaced(std::string_view text) const { return with(tex
 
 StripSpaces StripSpaces::read(JsonObject& json) { return {json.boolean("strip_left"), json.boolean("strip_right")}; }
 
-void StripSpaces::operator()(Stretch& stretch) const {
+void StripSpaces::operator()(TextSpan& stretch) const {
     std::string_view text = stretch.text;
     while (left && !text.empty() && is_white_space(first_code_point(text).code))
         text.remove_prefix(first_code_point(text).bytes);
@@ -178,7 +178,7 @@ Normalizer read_normalizer(const nlohmann::json& json, const std::string& where)
     return read_steps<NormalizerStep>(json, where, "normalizers", read_normalizer_step);
 }
 
-void normalize(const Normalizer& normalizer, Stretch& stretch) {
+void normalize(const Normalizer& normalizer, TextSpan& stretch) {
     for (const NormalizerStep& step : normalizer) std::visit([&](const auto& one) { one(stretch); }, step);
 }
 

@@ -16,13 +16,13 @@
 namespace decoderscope::tokenizer {
 
 // A part of a text on its way through a tokenizer.
-struct Stretch {
+struct TextSpan {
     std::string text;
     // It begins with the first character that was given: some tokenizers put a space before it, but not elsewhere.
     bool begins_text = false;
 };
 
-using Stretches = std::vector<Stretch>;
+using TextSpans = std::vector<TextSpan>;
 
 [[noreturn]] inline void unknown_type(const JsonObject& json, const std::string& type) {
     json.fail("type", message("\"{type}\" is unknown here", {{"type", type}}));
@@ -56,7 +56,7 @@ struct UnicodeForm {
 
     // "NFC"; nothing if the name is none of the four.
     [[nodiscard]] static std::optional<UnicodeForm> named(std::string_view name);
-    void operator()(Stretch& stretch) const;
+    void operator()(TextSpan& stretch) const;
 };
 
 // SentencePiece's table of replacements (precompiled_charsmap), as T5's tokenizer has it: a trie in an array of 32-bit
@@ -70,7 +70,7 @@ public:
     // From the table's bytes. Throws Error if they are none.
     explicit PrecompiledMap(std::string_view table);
 
-    void operator()(Stretch& stretch) const;
+    void operator()(TextSpan& stretch) const;
 
 private:
     [[nodiscard]] std::optional<std::string_view> replacement(std::string_view part) const;
@@ -89,7 +89,7 @@ struct ReplaceText {
     std::string content;
 
     [[nodiscard]] static ReplaceText read(JsonObject& json);
-    void operator()(Stretch& stretch) const;
+    void operator()(TextSpan& stretch) const;
     [[nodiscard]] std::string replaced(std::string_view text) const;
 };
 
@@ -98,7 +98,7 @@ struct PrependText {
     std::string text;
 
     [[nodiscard]] static PrependText read(JsonObject& json) { return {json.text("prepend")}; }
-    void operator()(Stretch& stretch) const {
+    void operator()(TextSpan& stretch) const {
         if (!stretch.text.empty()) stretch.text.insert(0, text);
     }
 };
@@ -108,7 +108,7 @@ struct StripSpaces {
     bool left = false, right = false;
 
     [[nodiscard]] static StripSpaces read(JsonObject& json);
-    void operator()(Stretch& stretch) const;
+    void operator()(TextSpan& stretch) const;
 };
 
 // The first part of a tokenizer: steps that rewrite a text before it is cut.
@@ -118,6 +118,6 @@ using Normalizer = std::vector<NormalizerStep>;
 // tokenizer.json's "normalizer". Throws Error naming the key, also of a kind that is unknown here.
 [[nodiscard]] Normalizer read_normalizer(const nlohmann::json& json, const std::string& where);
 
-void normalize(const Normalizer& normalizer, Stretch& stretch);
+void normalize(const Normalizer& normalizer, TextSpan& stretch);
 
 }  // namespace decoderscope::tokenizer

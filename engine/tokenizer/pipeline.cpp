@@ -193,7 +193,7 @@ std::vector<AddedToken> found_in(const std::vector<AddedToken>& added, bool norm
         if (token.normalized != normalized) continue;
         found.push_back(token);
         if (!normalized) continue;
-        Stretch content{token.content, true};
+        TextSpan content{token.content, true};
         normalize(normalizer, content);
         found.back().content = std::move(content.text);
     }
@@ -238,7 +238,7 @@ std::vector<Index> TextCutter::operator()(std::string_view text) const {
     std::vector<Index> ids;
     RememberedWords words(model_);
     const auto cut = [&](std::string_view whole, bool begins_text) {
-        Stretch stretch{std::string(whole), begins_text};
+        TextSpan stretch{std::string(whole), begins_text};
         normalize(normalizer_, stretch);
         for (const AddedTokens::Part& part : normalized_.parts_of(stretch.text)) {
             const Span span = part.span;
@@ -246,7 +246,7 @@ std::vector<Index> TextCutter::operator()(std::string_view text) const {
                 ids.push_back(*part.id);
                 continue;
             }
-            for (const Stretch& word : pre_tokenized(
+            for (const TextSpan& word : pre_tokenized(
                      pre_tokenizer_,
                      {stretch.text.substr(span.begin, span.end - span.begin), stretch.begins_text && span.begin == 0}))
                 words.add(word.text, ids);

@@ -42,10 +42,10 @@ ByteLevel ByteLevel::read(JsonObject& json) {
     return {json.boolean("add_prefix_space", true), json.boolean("use_regex", true)};
 }
 
-Stretches ByteLevel::operator()(const Stretch& stretch) const {
+TextSpans ByteLevel::operator()(const TextSpan& stretch) const {
     const std::string text = (prefix_space && !stretch.text.starts_with(' ') ? " " : "") + stretch.text;
     if (!gpt2_words) return {{written(text), stretch.begins_text}};
-    Stretches words;
+    TextSpans words;
     for (const Span& word : gpt2_pattern().matches(text))
         words.push_back({written(std::string_view(text).substr(word.begin, word.end - word.begin)),
                          stretch.begins_text && word.begin == 0});
@@ -135,8 +135,8 @@ AtMatches read_at_matches(JsonObject& json, const char* key) {
     return static_cast<AtMatches>(json.word(key, words));
 }
 
-Stretches cut_at(const Stretch& stretch, const std::vector<Span>& matches, AtMatches behaviour, bool invert) {
-    Stretches stretches;
+TextSpans cut_at(const TextSpan& stretch, const std::vector<Span>& matches, AtMatches behaviour, bool invert) {
+    TextSpans stretches;
     for (const Span& span : cut(parts_of(stretch.text, matches, invert), behaviour))
         stretches.push_back(
             {stretch.text.substr(span.begin, span.end - span.begin), stretch.begins_text && span.begin == 0});
@@ -164,19 +164,19 @@ bool is_sign(char32_t code) { return !is_white_space(code) && !is_word_character
 
 }  // namespace
 
-Stretches SplitAtSpaces::operator()(const Stretch& stretch) const {
+TextSpans SplitAtSpaces::operator()(const TextSpan& stretch) const {
     return cut_at(stretch, characters_with(stretch.text, is_white_space), AtMatches::removed);
 }
 
-Stretches SplitWordsAndSigns::operator()(const Stretch& stretch) const {
-    Stretches stretches;
-    for (const Stretch& word : SplitAtSpaces()(stretch))
-        for (Stretch& part : cut_at(word, characters_with(word.text, is_sign), AtMatches::contiguous))
+TextSpans SplitWordsAndSigns::operator()(const TextSpan& stretch) const {
+    TextSpans stretches;
+    for (const TextSpan& word : SplitAtSpaces()(stretch))
+        for (TextSpan& part : cut_at(word, characters_with(word.text, is_sign), AtMatches::contiguous))
             stretches.push_back(std::move(part));
     return stretches;
 }
 
-Stretches SplitNumbers::operator()(const Stretch& stretch) const {
+TextSpans SplitNumbers::operator()(const TextSpan& stretch) const {
     return cut_at(stretch, characters_with(stretch.text, is_numeric),
                   each_digit ? AtMatches::isolated : AtMatches::contiguous);
 }
@@ -185,7 +185,7 @@ SplitPunctuation SplitPunctuation::read(JsonObject& json) {
     return {json.find("behavior") == nullptr ? AtMatches::isolated : read_at_matches(json, "behavior")};
 }
 
-Stretches SplitPunctuation::operator()(const Stretch& stretch) const {
+TextSpans SplitPunctuation::operator()(const TextSpan& stretch) const {
     return cut_at(stretch, characters_with(stretch.text, is_punctuation), behaviour);
 }
 
@@ -206,8 +206,8 @@ Metaspace Metaspace::read(JsonObject& json) {
     return step;
 }
 
-Stretches Metaspace::operator()(const Stretch& stretch) const {
-    Stretch marked = stretch;
+TextSpans Metaspace::operator()(const TextSpan& stretch) const {
+    TextSpan marked = stretch;
     ReplaceText{TextPattern(std::string(" ")), replacement}(marked);
     const bool wanted = prefix == Prefix::always || (prefix == Prefix::first && stretch.begins_text);
     if (wanted && !marked.text.starts_with(replacement)) marked.text.insert(0, replacement);
@@ -234,12 +234,12 @@ PreTokenizer read_pre_tokenizer(const nlohmann::json& json, const std::string& w
     return read_steps<PreTokenizerStep>(json, where, "pretokenizers", read_pre_tokenizer_step);
 }
 
-Stretches pre_tokenized(const PreTokenizer& steps, Stretch stretch) {
-    Stretches stretches = {std::move(stretch)};
+TextSpans pre_tokenized(const PreTokenizer& steps, TextSpan stretch) {
+    TextSpans stretches = {std::move(stretch)};
     for (const PreTokenizerStep& step : steps) {
-        Stretches next;
-        for (const Stretch& one : stretches) {
-            Stretches cut = std::visit([&](const auto& cutting) { return cutting(one); }, step);
+        TextSpans next;
+        for (const TextSpan& one : stretches) {
+            TextSpans cut = std::visit([&](const auto& cutting) { return cutting(one); }, step);
             std::move(cut.begin(), cut.end(), std::back_inserter(next));
         }
         stretches = std::move(next);

@@ -29,7 +29,7 @@ struct ByteLevel {
     bool gpt2_words = true;
 
     [[nodiscard]] static ByteLevel read(JsonObject& json);
-    [[nodiscard]] Stretches operator()(const Stretch& stretch) const;
+    [[nodiscard]] TextSpans operator()(const TextSpan& stretch) const;
 };
 
 // What becomes of the matches that a text is cut at.
@@ -45,7 +45,7 @@ enum class AtMatches {
 [[nodiscard]] AtMatches read_at_matches(JsonObject& json, const char* key);
 
 // Cuts a stretch at matches, which are in order and don't overlap. With `invert` what lies between is the matches.
-[[nodiscard]] Stretches cut_at(const Stretch& stretch, const std::vector<Span>& matches, AtMatches behaviour,
+[[nodiscard]] TextSpans cut_at(const TextSpan& stretch, const std::vector<Span>& matches, AtMatches behaviour,
                                bool invert = false);
 
 // The characters for which a property holds, as matches of one character each.
@@ -58,7 +58,7 @@ struct SplitAtPattern {
     bool invert = false;
 
     [[nodiscard]] static SplitAtPattern read(JsonObject& json);
-    [[nodiscard]] Stretches operator()(const Stretch& stretch) const {
+    [[nodiscard]] TextSpans operator()(const TextSpan& stretch) const {
         return cut_at(stretch, pattern.matches(stretch.text), behaviour, invert);
     }
 };
@@ -67,12 +67,12 @@ struct SplitAtPattern {
 
 // "WhitespaceSplit": what lies between white space.
 struct SplitAtSpaces {
-    [[nodiscard]] Stretches operator()(const Stretch& stretch) const;
+    [[nodiscard]] TextSpans operator()(const TextSpan& stretch) const;
 };
 
 // "Whitespace": words, and runs of signs; white space is left out.
 struct SplitWordsAndSigns {
-    [[nodiscard]] Stretches operator()(const Stretch& stretch) const;
+    [[nodiscard]] TextSpans operator()(const TextSpan& stretch) const;
 };
 
 // "Digits": numbers apart from the rest, whole or digit by digit.
@@ -80,7 +80,7 @@ struct SplitNumbers {
     bool each_digit = false;
 
     [[nodiscard]] static SplitNumbers read(JsonObject& json) { return {json.boolean("individual_digits", false)}; }
-    [[nodiscard]] Stretches operator()(const Stretch& stretch) const;
+    [[nodiscard]] TextSpans operator()(const TextSpan& stretch) const;
 };
 
 // "Punctuation".
@@ -88,7 +88,7 @@ struct SplitPunctuation {
     AtMatches behaviour = AtMatches::isolated;
 
     [[nodiscard]] static SplitPunctuation read(JsonObject& json);
-    [[nodiscard]] Stretches operator()(const Stretch& stretch) const;
+    [[nodiscard]] TextSpans operator()(const TextSpan& stretch) const;
 };
 
 // SentencePiece's way to write spaces: each is a visible character, "▁", and one comes before a text.
@@ -101,7 +101,7 @@ struct Metaspace {
 
     // The same object describes the pre-tokenizer and the decoder.
     [[nodiscard]] static Metaspace read(JsonObject& json);
-    [[nodiscard]] Stretches operator()(const Stretch& stretch) const;
+    [[nodiscard]] TextSpans operator()(const TextSpan& stretch) const;
 };
 
 // The second part of a tokenizer: steps that cut a text into stretches. No token crosses a cut.
@@ -112,6 +112,6 @@ using PreTokenizer = std::vector<PreTokenizerStep>;
 // tokenizer.json's "pre_tokenizer". Throws Error naming the key, also of a kind that is unknown here.
 [[nodiscard]] PreTokenizer read_pre_tokenizer(const nlohmann::json& json, const std::string& where);
 
-[[nodiscard]] Stretches pre_tokenized(const PreTokenizer& steps, Stretch stretch);
+[[nodiscard]] TextSpans pre_tokenized(const PreTokenizer& steps, TextSpan stretch);
 
 }  // namespace decoderscope::tokenizer

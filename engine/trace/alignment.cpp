@@ -79,7 +79,7 @@ bool is_comparable(const Step& step) { return !step.is_source() && step.role != 
 
 // The step whose values another one only carries on: what leaves a block, for what enters the next.
 StepId origin_of(const Plan& plan, StepId id) {
-    while (!plan[id].is_source() && plan[id].operands.size() == 1 && plan[id].operation.traits().goes_on)
+    while (!plan[id].is_source() && plan[id].operands.size() == 1 && plan[id].operation.traits().passes_through)
         id = plan[id].operands[0];
     return id;
 }

@@ -42,7 +42,7 @@ std::vector<Axes> shape_of(const Inputs& batch) {
 // The parameter that a step is the gradient with respect to; nullptr if it isn't one.
 Ref parameter_of(const Plan& plan, const Step& step) {
     const Ref by = step.gradient_of ? &plan[*step.gradient_of] : nullptr;
-    return by != nullptr && by->role == Role::parameter && plan.gradient_by(*by) == &step ? by : nullptr;
+    return by != nullptr && by->role == Role::parameter && plan.gradient_wrt(*by) == &step ? by : nullptr;
 }
 
 bool is_wanted(const Plan& plan, const Step& step) {

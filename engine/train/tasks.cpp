@@ -23,7 +23,7 @@ Inputs batch_of(const std::vector<std::vector<Index>>& tokens, const std::vector
     Inputs inputs;
     inputs.tokens = std::move(given.tokens);
     inputs.attention_mask = std::move(given.mask);
-    inputs.targets = padded_batch(answers, axis::pos, static_cast<Index>(kLeftOut)).tokens;
+    inputs.targets = padded_batch(answers, axis::pos, static_cast<Index>(kIgnoredTarget)).tokens;
     return inputs;
 }
 
@@ -76,7 +76,7 @@ std::string random_letters(Choices& choices, Index shortest, Index longest) {
 }
 
 // The tokens after each; the last has none, or the one given.
-Ids shifted(const Ids& tokens, Index last = static_cast<Index>(kLeftOut)) {
+Ids shifted(const Ids& tokens, Index last = static_cast<Index>(kIgnoredTarget)) {
     Ids answers(tokens.begin() + 1, tokens.end());
     answers.push_back(last);
     return answers;
@@ -128,7 +128,7 @@ Task reversal_task(Index longest) {
             const std::string word = random_word(choices, longest);
             Ids ids = tokenizer.encode(word), answer = tokenizer.encode(reversed(word));
             answer[0] = end;  // instead of <bos>
-            Ids asked(ids.size(), static_cast<Index>(kLeftOut));
+            Ids asked(ids.size(), static_cast<Index>(kIgnoredTarget));
             for (const Index id : shifted(answer, end)) asked.push_back(id);
             ids.insert(ids.end(), answer.begin(), answer.end());
             tokens.push_back(std::move(ids));

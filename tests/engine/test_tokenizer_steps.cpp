@@ -143,7 +143,7 @@ TEST_CASE("a map of characters that points past its end is refused, whatever the
         while (table.size() < 4 + 64 + 8) table += static_cast<char>(random());
         const PrecompiledMap map(table);
         for (const char* text : {"a", "\x01\x02", "e\u0301", "文字"}) {
-            Stretch stretch{text, true};
+            TextSpan stretch{text, true};
             const std::string error = error_of([&] { map(stretch); });
             if (error != "(no error)") check_message(error, {"precompiled_charsmap", "past its end"});
         }

@@ -106,6 +106,6 @@ SessionFile session_of_link(std::string_view text) {
     });
 }
 
-SavedWork open_link(std::string_view text) { return open_session(session_of_link(text), link_name()); }
+SavedSession open_link(std::string_view text) { return open_session(session_of_link(text), link_name()); }
 
 }  // namespace decoderscope::core::files

@@ -50,7 +50,7 @@ inline constexpr std::size_t kMostLinkBytes = std::size_t{4} << 20;
 [[nodiscard]] SessionFile session_of_link(std::string_view text);
 
 // The same with its model read, as open_session() does.
-[[nodiscard]] SavedWork open_link(std::string_view text);
+[[nodiscard]] SavedSession open_link(std::string_view text);
 // What errors call a link.
 [[nodiscard]] Sentence link_name();
 

@@ -375,10 +375,10 @@ private:
 
 }  // namespace
 
-SavedWork open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
+SavedSession open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
     return naming(name, [&] {
         Opener opener(progress);
-        SavedWork work{
+        SavedSession work{
             .scenario = opener.scenario(file.run), .cursor = file.cursor, .sampling = file.sampling, .view = file.view};
         for (std::size_t i = 0; i < file.pins.size(); ++i)
             naming("pins[" + std::to_string(i) + "]", [&] {
@@ -390,20 +390,20 @@ SavedWork open_session(const SessionFile& file, const Sentence& name, LoadProgre
     });
 }
 
-SavedWork open_session(const SessionFile& file, const std::string& name, LoadProgress* progress) {
+SavedSession open_session(const SessionFile& file, const std::string& name, LoadProgress* progress) {
     return open_session(file, Sentence::verbatim(name), progress);
 }
 
-SavedWork open_session(const std::string& path, LoadProgress* progress) {
-    SavedWork work = open_session(read_session_file(path), path, progress);
+SavedSession open_session(const std::string& path, LoadProgress* progress) {
+    SavedSession work = open_session(read_session_file(path), path, progress);
     if (work.saved_as.empty()) work.saved_as = absolute_path(path);
     return work;
 }
 
-Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work) {
+Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedSession& work) {
     if (work.pins.empty()) co_return nullptr;
     const PinnedWork& pin = work.pins.front();
-    std::shared_ptr<const Run> run = co_await executed(plan_of(pin.scenario));
+    std::shared_ptr<const Run> run = co_await execute_in_slices(plan_of(pin.scenario));
     ReferenceRun pinned = reference_of(pin.label, std::move(run));
     pinned.scenario = std::make_shared<const Scenario>(pin.scenario);
     co_return std::make_shared<const ReferenceRun>(std::move(pinned));
@@ -428,7 +428,7 @@ Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace) {
     co_return sums;
 }
 
-SessionFile session_file_of(const SavedWork& work) {
+SessionFile session_file_of(const SavedSession& work) {
     SessionFile file{.run = saved_run(work.scenario),
                      .cursor = work.cursor,
                      .sampling = work.sampling,

@@ -33,7 +33,7 @@ struct PinnedWork {
     Scenario scenario;
 };
 
-struct SavedWork {
+struct SavedSession {
     Scenario scenario;
     Cursor cursor;  // no step: where the model's author suggests
     generate::Sampling sampling;
@@ -47,14 +47,15 @@ struct SavedWork {
 // Reads a session and its models. A model whose files have changed is still opened, with a remark and without the edits
 // that no longer fit. Throws Error naming the session's file and the missing key or model; LoadStopped if `progress`
 // says to stop.
-[[nodiscard]] SavedWork open_session(const std::string& path, LoadProgress* progress = nullptr);
+[[nodiscard]] SavedSession open_session(const std::string& path, LoadProgress* progress = nullptr);
 // The same with the file already read; messages name it `name`.
-[[nodiscard]] SavedWork open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress = nullptr);
-[[nodiscard]] SavedWork open_session(const SessionFile& file, const std::string& name,
-                                     LoadProgress* progress = nullptr);
+[[nodiscard]] SavedSession open_session(const SessionFile& file, const Sentence& name,
+                                        LoadProgress* progress = nullptr);
+[[nodiscard]] SavedSession open_session(const SessionFile& file, const std::string& name,
+                                        LoadProgress* progress = nullptr);
 
 // Computes the work's pinned run; nullptr if none.
-[[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work);
+[[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedSession& work);
 
 // The checksums of a model's files: of its weights (all files of them, by name, one after the other) and of its
 // config.json. Empty for a model without files. `trace`: it was opened as one, and its files count as weights.
@@ -64,6 +65,6 @@ struct ModelChecksums {
 [[nodiscard]] Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace = false);
 
 // The work as its file holds it, except for the models' checksums, which take longer to compute.
-[[nodiscard]] SessionFile session_file_of(const SavedWork& work);
+[[nodiscard]] SessionFile session_file_of(const SavedSession& work);
 
 }  // namespace decoderscope::core::files

@@ -48,7 +48,7 @@ struct SavedCompare {
     std::pair<std::string, std::string> option;  // the other configuration: a key and its value
     std::string file;                            // an absolute path; empty: none
     double tolerance = 0.0;
-    bisect::BisectQuestion bisect = {};
+    bisect::BisectInputs bisect = {};
     bool operator==(const SavedCompare&) const = default;
 };
 

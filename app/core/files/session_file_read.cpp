@@ -269,8 +269,8 @@ SavedNorms read_norms(JsonObject json) {
     return norms;
 }
 
-bisect::BisectQuestion read_question(JsonObject json) {
-    bisect::BisectQuestion question;
+bisect::BisectInputs read_question(JsonObject json) {
+    bisect::BisectInputs question;
     if (json.find("tolerance") != nullptr) question.tolerance = json.number("tolerance");
     if (question.tolerance && (!std::isfinite(*question.tolerance) || *question.tolerance <= 0.0))
         json.fail("tolerance", message("expected a number above 0"));

@@ -22,13 +22,13 @@ Resumable<ModelChecksums> sums_of(std::shared_ptr<const load::Model> model) {
 
 }  // namespace
 
-std::optional<ModelChecksums> ModelSums::find(const std::shared_ptr<const load::Model>& model) {
+std::optional<ModelChecksums> ChecksumCache::find(const std::shared_ptr<const load::Model>& model) {
     if (const auto known = known_.find(model); known != known_.end()) return known->second;
     if (std::find(asked_.begin(), asked_.end(), model) == asked_.end()) asked_.push_back(model);
     return std::nullopt;
 }
 
-bool ModelSums::advance() {
+bool ChecksumCache::advance() {
     if (asked_.empty()) return false;
     if (!under_way_) under_way_.emplace(sums_of(asked_.front()));
     if (!under_way_->advance()) return true;
@@ -57,7 +57,7 @@ void SessionKeeper::autosave_in(const std::string& folder, std::chrono::millisec
     delay_ = delay;
 }
 
-void SessionKeeper::changed(SavedWork work, std::uint64_t number) {
+void SessionKeeper::changed(SavedSession work, std::uint64_t number) {
     const std::lock_guard lock(mutex_);
     if (!slot_) return;
     if (!autosave_) autosave_due_ = Clock::now() + delay_;
@@ -79,7 +79,7 @@ void SessionKeeper::adopt(Leftover leftover) {
     adopted_.push_back(std::move(leftover));
 }
 
-void SessionKeeper::save(SavedWork work, std::string path, std::uint64_t number) {
+void SessionKeeper::save(SavedSession work, std::string path, std::uint64_t number) {
     const std::lock_guard lock(mutex_);
     saves_.push_back({std::move(work), std::move(path), number, false});
     schedule();
@@ -121,7 +121,7 @@ void SessionKeeper::schedule() {
 
 // ---- the runner's part
 
-bool SessionKeeper::has_checksums(const SavedWork& work) {
+bool SessionKeeper::has_checksums(const SavedSession& work) {
     bool all = sums_.find(work.scenario.model()).has_value();
     for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.model()).has_value() && all;
     return all;

@@ -21,7 +21,7 @@ namespace decoderscope::core::files {
 
 // The checksums of open models, computed once each, a piece of their files at a time: reading a large model takes a
 // while, and other saves must not wait for it.
-class ModelSums {
+class ChecksumCache {
 public:
     // Nothing while they are being computed; the first call starts that. Empty for a model whose files can no longer be
     // read.
@@ -53,14 +53,14 @@ public:
     void autosave_in(const std::string& folder, std::chrono::milliseconds delay = kDelay);
     [[nodiscard]] bool autosaves() const { return slot_ != nullptr; }
     // The work has changed. `number` grows with each change; an Outcome reports it once that change is written.
-    void changed(SavedWork work, std::uint64_t number);
+    void changed(SavedSession work, std::uint64_t number);
     // Nothing needs to survive a crash: removes the autosave.
     void drop_autosave();
     // The work continues this autosave of an ended process: removes it as soon as the work is written.
     void adopt(Leftover leftover);
 
     // Writes the work to this file.
-    void save(SavedWork work, std::string path, std::uint64_t number);
+    void save(SavedSession work, std::string path, std::uint64_t number);
 
     // The outcome of a save: a file that holds the work as of `number`, or why it could not be written.
     struct Outcome {
@@ -83,7 +83,7 @@ public:
 private:
     using Clock = JobRunner::Clock;
     struct Order {
-        SavedWork work;
+        SavedSession work;
         std::string path;
         std::uint64_t number = 0;
         bool autosave = false;
@@ -94,7 +94,7 @@ private:
     Resumable<Done> serve();
     void drop_if_told();
     [[nodiscard]] std::optional<Order> take_order();
-    [[nodiscard]] bool has_checksums(const SavedWork& work);
+    [[nodiscard]] bool has_checksums(const SavedSession& work);
     void write_and_tell(const Order& order);
     [[nodiscard]] Outcome write(const Order& order);
     void forget_adopted();
@@ -113,8 +113,8 @@ private:
     std::atomic<bool> autosave_waits_ = false;
     std::vector<Outcome> outcomes_;
     std::vector<Leftover> adopted_;
-    ModelSums sums_;    // used by the runner only
-    JobRunner runner_;  // last: its work uses the rest
+    ChecksumCache sums_;  // used by the runner only
+    JobRunner runner_;    // last: its work uses the rest
 };
 
 }  // namespace decoderscope::core::files

@@ -9,7 +9,7 @@
 namespace decoderscope::core::files {
 
 // What the system around the window is set to, and what it has. A setting of the program's own comes first.
-struct Surroundings {
+struct PlatformInfo {
     bool dark = true;
     bool reduced_motion = false;
     bool picks_files = false;   // it has a dialog of its own for choosing files

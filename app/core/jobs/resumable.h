@@ -116,8 +116,8 @@ auto in_one_slice(Function function) -> Resumable<decltype(function())> {
 struct Done {};
 
 // execute() in slices, one step each. What the options refer to must outlive it.
-[[nodiscard]] inline Resumable<std::shared_ptr<const Run>> executed(std::shared_ptr<const Plan> plan,
-                                                                    ExecuteOptions options = {}) {
+[[nodiscard]] inline Resumable<std::shared_ptr<const Run>> execute_in_slices(std::shared_ptr<const Plan> plan,
+                                                                             ExecuteOptions options = {}) {
     Execution execution(std::move(plan), options);
     while (!execution.advance()) co_yield kPause;
     co_return execution.run();

@@ -64,7 +64,7 @@ JudgedAnswer judged(const Lesson& lesson, const Question& question, const Handed
         const Place* place = place_before(lesson, question.id);
         if (place == nullptr) throw Error("no place with a model comes before the question");
         const auto opened = std::make_shared<const Scenario>(scenario_of(*place, lesson.path));
-        const files::SavedWork work = files::open_session(files::parse_session(handed.run, ""), "run");
+        const files::SavedSession work = files::open_session(files::parse_session(handed.run, ""), "run");
         check_model(*opened, work.scenario);
         Scenario scenario = work.scenario;
         scenario.gradients_of = opened->gradients_of;

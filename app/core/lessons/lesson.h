@@ -16,9 +16,9 @@
 namespace decoderscope::core::lessons {
 
 // What is closed while a question is open, because it would give the answer away.
-struct Withheld {
+struct ClosedPanels {
     bool diff = false, checks = false, configuration = false;
-    bool operator==(const Withheld&) const = default;
+    bool operator==(const ClosedPanels&) const = default;
 
     [[nodiscard]] bool anything() const { return diff || checks || configuration; }
 };
@@ -107,7 +107,7 @@ struct Question {
     Lets lets;
     std::array<Prose, kHints> hints;
     Prose learned, otherwise;
-    Withheld withheld;
+    ClosedPanels withheld;
     std::variant<ByChoice, ByNumber, ByPoint, ByRun, ByBug> answer;
     int line = 0;
 };

@@ -182,11 +182,11 @@ ByBug by_bug(QuestionLines& lines) {
     return bug;
 }
 
-Withheld withheld_by(QuestionLines& lines, bool is_do) {
+ClosedPanels withheld_by(QuestionLines& lines, bool is_do) {
     const BlockLine* line = lines.find("withhold");
-    if (line == nullptr) return is_do ? Withheld{.checks = true} : Withheld{true, true, true};
+    if (line == nullptr) return is_do ? ClosedPanels{.checks = true} : ClosedPanels{true, true, true};
     return lines.at(*line, [&] {
-        Withheld withheld;
+        ClosedPanels withheld;
         std::string words = line->value;
         std::ranges::replace(words, ',', ' ');
         std::istringstream in(words);

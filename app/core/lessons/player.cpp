@@ -15,7 +15,7 @@ namespace {
 
 // As progress keeps it: in one line, with its keys in order.
 std::string run_text(const Session& session) {
-    const files::SavedWork work{.scenario = session.shown().scenario, .cursor = session.cursor()};
+    const files::SavedSession work{.scenario = session.shown().scenario, .cursor = session.cursor()};
     return nlohmann::json::parse(files::session_text(files::session_file_of(work), "")).dump();
 }
 
@@ -41,9 +41,9 @@ const Question* Player::open_question() const {
     return question != nullptr && !progress_.solved(question->id) ? question : nullptr;
 }
 
-Withheld Player::withheld() const {
+ClosedPanels Player::withheld() const {
     const Question* question = open_question();
-    return question == nullptr ? Withheld() : question->withheld;
+    return question == nullptr ? ClosedPanels() : question->withheld;
 }
 
 void Player::turn_to(std::size_t page) {

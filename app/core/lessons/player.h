@@ -26,7 +26,7 @@ public:
     [[nodiscard]] std::size_t shown_blocks() const;
     // The open question of the page; nullptr once all are solved.
     [[nodiscard]] const Question* open_question() const;
-    [[nodiscard]] Withheld withheld() const;
+    [[nodiscard]] ClosedPanels withheld() const;
     // What the last place with a model opened; nullptr before that.
     [[nodiscard]] const std::shared_ptr<const Scenario>& opened() const { return opened_; }
     [[nodiscard]] bool is_last_page() const { return page() + 1 == lesson_->pages.size(); }

@@ -9,6 +9,7 @@
 #include "app/core/run/recording.h"
 #include "app/core/run/slice.h"
 #include "app/core/run/typed_inputs.h"
+#include "engine/base/any_of.h"
 #include "engine/base/message.h"
 #include "engine/graph/edit.h"
 #include "engine/load/model_folder.h"
@@ -16,7 +17,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 // What the user can ask for. Views return these; they take effect only in Session::apply.
@@ -255,22 +255,19 @@ struct Tell {
     bool failed = true;
 };
 
+// All of the above.
+struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
+                   TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
+                   RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, TypeOver, KeepVariation, RemoveEdits,
+                   ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move, MoveLayer, GoFirst, GoLast,
+                   ChooseBatch, ChooseHead, SelectCell, Follow, GoBack, Deselect, Accompany, Pin, CompareWithFile,
+                   ChangeTraining, StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport,
+                   SaveModel, Tell> {};
+
 }  // namespace decoderscope::core::command
 
 namespace decoderscope::core {
 
-using Command =
-    std::variant<command::OpenModel, command::OpenScenario, command::OpenSession, command::OpenLink,
-                 command::SaveSession, command::DiscardLeftover, command::StopOpening, command::AskAgain,
-                 command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption,
-                 command::SetRecording, command::SetDropout, command::SetGradients, command::AppendToken,
-                 command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo,
-                 command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdits,
-                 command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,
-                 command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst,
-                 command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,
-                 command::GoBack, command::Deselect, command::Accompany, command::Pin, command::CompareWithFile,
-                 command::ChangeTraining, command::StartTraining, command::PauseTraining, command::ClearTraining,
-                 command::LookAtTraining, command::Export, command::StopExport, command::SaveModel, command::Tell>;
+using Command = AnyOf<command::All>;
 
 }  // namespace decoderscope::core

@@ -93,14 +93,14 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
     Result result;
     try {
         if (order.unedited)
-            result.unedited = co_await executed(order.unedited->plan, options(order.unedited->previous.get()));
+            result.unedited = co_await execute_in_slices(order.unedited->plan, options(order.unedited->previous.get()));
         // With few edits, most tensors are those of the unedited run.
         ExecuteOptions main = options(order.main.previous ? order.main.previous.get() : result.unedited.get());
         main.last_row_first = order.last_row_first;
         main.looked_at = order.looked_at;
         if (!order.looked_at.empty())
             main.early = [&](std::shared_ptr<const Run> run) { publish_early(std::move(run), stop); };
-        result.run = co_await executed(order.main.plan, main);
+        result.run = co_await execute_in_slices(order.main.plan, main);
     } catch (const Error& error) {
         result = {.error = error.sentence()};
     } catch (const std::bad_alloc&) {
@@ -133,7 +133,7 @@ Resumable<Done> Worker::compute_companions(const Order& order, const std::stop_t
             if (!plan) plan = co_await task.make_plan();
             const ExecuteOptions options{
                 .previous = previous, .asked = order.asked, .stop = stop, .kept = kept_steps(order.recording)};
-            result.companions[name] = co_await executed(std::move(plan), options);
+            result.companions[name] = co_await execute_in_slices(std::move(plan), options);
         } catch (const Error& error) {
             result.companion_errors[name] = sentence_of(error);
         } catch (const std::bad_alloc&) {

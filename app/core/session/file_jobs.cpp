@@ -15,7 +15,7 @@
 // How models and sessions are opened, and messages about files.
 namespace decoderscope::core {
 
-void Desk::open(const command::OpenModel& command) {
+void FileJobs::open(const command::OpenModel& command) {
     // A question stays in case the answers don't fit.
     std::optional<load::Recognised> asks;
     if (opening_ && opening_->name == command.name && (!command.answers.empty() || !command.mapping.empty()))
@@ -29,19 +29,19 @@ void Desk::open(const command::OpenModel& command) {
     loader_.start({.name = command.name, .answers = command.answers, .mapping = command.mapping, .as = command.as});
 }
 
-void Desk::open(const command::OpenSession& command) {
+void FileJobs::open(const command::OpenSession& command) {
     opening_ = Opening{.name = command.path, .since = std::chrono::steady_clock::now()};
     loader_.start({.name = command.path, .session = true, .recovered = command.recovered});
 }
 
-void Desk::open(const command::OpenLink& command) {
+void FileJobs::open(const command::OpenLink& command) {
     auto linked = std::make_shared<const files::SessionFile>(files::session_of_link(command.link));
     const std::string& model = linked->run.model.name;
     opening_ = Opening{.name = model, .since = std::chrono::steady_clock::now()};
     loader_.start({.name = model, .linked = linked});
 }
 
-void Desk::ask_again(const load::Model& model) {
+void FileJobs::ask_again(const load::Model& model) {
     if (model.recognised.questions.empty()) return;
     loader_.stop();
     opening_ = Opening{.name = model.path,
@@ -52,18 +52,18 @@ void Desk::ask_again(const load::Model& model) {
                        .asks = model.recognised};
 }
 
-void Desk::stop_opening() {
+void FileJobs::stop_opening() {
     loader_.stop();
     opening_.reset();
 }
 
-std::optional<ModelLoader::Result> Desk::collect_read(std::chrono::milliseconds patience) {
+std::optional<ModelLoader::Result> FileJobs::collect_read(std::chrono::milliseconds patience) {
     if (!reading()) return std::nullopt;
     if (patience.count() > 0) loader_.wait(patience);
     return loader_.collect();
 }
 
-bool Desk::is_missing_something(const ModelLoader::Result& result) {
+bool FileJobs::is_missing_something(const ModelLoader::Result& result) {
     opening_->reading = false;
     if (result.model || result.work) return false;
     if (result.asks) opening_->asks = result.asks;
@@ -73,38 +73,38 @@ bool Desk::is_missing_something(const ModelLoader::Result& result) {
     return true;
 }
 
-void Desk::refuse(const Sentence& error) {
+void FileJobs::refuse(const Sentence& error) {
     opening_->error = error;
     message_ = Message{error, true};
 }
 
-void Desk::run(const ModelLoader::Result& result) {
+void FileJobs::run(const ModelLoader::Result& result) {
     opening_.reset();
     opened_ = result;
 }
 
-std::optional<ModelLoader::Result> Desk::run_is_there() { return std::exchange(opened_, std::nullopt); }
+std::optional<ModelLoader::Result> FileJobs::run_is_there() { return std::exchange(opened_, std::nullopt); }
 
-void Desk::read_trace(const std::string& path) {
+void FileJobs::read_trace(const std::string& path) {
     if (path.empty())
         traces_.stop();
     else
         traces_.start(path);
 }
 
-std::shared_ptr<const ReferenceRun> Desk::collect_trace() {
+std::shared_ptr<const ReferenceRun> FileJobs::collect_trace() {
     const std::optional<TraceReader::Result> read = traces_.collect();
     if (!read) return nullptr;
     if (!read->trace) message_ = Message{read->error, true};
     return read->trace;
 }
 
-void Desk::finish_transfers() {
+void FileJobs::finish_transfers() {
     traces_.finish();
     models_.finish();
 }
 
-void Desk::take(const ModelWriter::Result& written) {
+void FileJobs::take(const ModelWriter::Result& written) {
     if (!written.error.empty()) {
         message_ = Message{written.error, true};
         return;
@@ -113,20 +113,20 @@ void Desk::take(const ModelWriter::Result& written) {
     if (written.open) open(command::OpenModel{written.path, {}, {}});
 }
 
-void Desk::collect(std::uint64_t changes) {
+void FileJobs::collect(std::uint64_t changes) {
     if (const auto written = models_.collect()) take(*written);
     if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed, result->path};
     for (const files::SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
 }
 
-void Desk::advance_others(JobRunner::Clock::time_point until) {
+void FileJobs::advance_others(JobRunner::Clock::time_point until) {
     loader_.advance(until);
     traces_.advance(until);
     models_.advance(until);
     exporter_.advance(until);
 }
 
-std::optional<JobRunner::Clock::time_point> Desk::due() const {
+std::optional<JobRunner::Clock::time_point> FileJobs::due() const {
     return earliest({keeper_.due(), loader_.due(), traces_.due(), models_.due(), exporter_.due()});
 }
 
@@ -179,7 +179,7 @@ Sentence summary_of(const files::SessionFile& file, std::chrono::system_clock::t
 
 }  // namespace
 
-void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
+void FileJobs::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
     if (folder.empty()) return;
     try {
         keeper_.autosave_in(folder, delay);
@@ -197,35 +197,37 @@ void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds dela
     }
 }
 
-void Desk::discard_offer() {
+void FileJobs::discard_offer() {
     if (offers_.empty()) return;
     files::remove_leftover(offers_.front().leftover);
     offers_.erase(offers_.begin());
 }
 
-void Desk::save(files::SavedWork work, const std::string& path, std::uint64_t changes) {
+void FileJobs::save(files::SavedSession work, const std::string& path, std::uint64_t changes) {
     keeper_.save(std::move(work), absolute_path(path), changes);
 }
 
-bool Desk::wants(const Kept& now) const { return keeper_.autosaves() && now.changes != saved_changes_ && kept_ != now; }
+bool FileJobs::wants(const Kept& now) const {
+    return keeper_.autosaves() && now.changes != saved_changes_ && kept_ != now;
+}
 
-void Desk::keep(files::SavedWork work, Kept now) {
+void FileJobs::keep(files::SavedSession work, Kept now) {
     keeper_.changed(std::move(work), now.changes);
     kept_ = std::move(now);
 }
 
-void Desk::keep_nothing() {
+void FileJobs::keep_nothing() {
     if (!kept_) return;
     kept_.reset();
     keeper_.drop_autosave();
 }
 
-void Desk::set_saved(std::uint64_t changes) {
+void FileJobs::set_saved(std::uint64_t changes) {
     saved_changes_ = changes;
     keeper_.drop_autosave();
 }
 
-void Desk::end(bool by_the_person) {
+void FileJobs::end(bool by_the_person) {
     if (by_the_person)
         keeper_.drop_autosave();
     else if (keeper_.autosaves())
@@ -233,7 +235,7 @@ void Desk::end(bool by_the_person) {
     keeper_.wait();
 }
 
-void Desk::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t changes) {
+void FileJobs::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t changes) {
     if (outcome.autosave) {
         if (outcome.error != keeping_error_ && !outcome.error.empty())
             message_ = Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true};
@@ -255,7 +257,7 @@ void Desk::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t chan
 }
 
 // Work from an autosave still counts as unsaved; the file stays until this process has written its own.
-void Desk::adopt(const std::string& leftover) {
+void FileJobs::adopt(const std::string& leftover) {
     for (auto offer = offers_.begin(); offer != offers_.end(); ++offer) {
         if (offer->leftover.path != leftover) continue;
         keeper_.adopt(std::move(offer->leftover));

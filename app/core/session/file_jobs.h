@@ -47,10 +47,10 @@ struct Offer {
 
 // Everything between the program and its files: models and sessions being read, saves and autosaves, exports; and the
 // message for the user.
-class Desk {
+class FileJobs {
 public:
     // `wake` is called when there is something new, from another thread if there are threads.
-    explicit Desk(const std::function<void()>& wake)
+    explicit FileJobs(const std::function<void()>& wake)
         : loader_(wake), traces_(wake), models_(wake), exporter_(wake), keeper_(wake) {}
 
     // ---- what is opened
@@ -100,7 +100,7 @@ public:
     void autosave_in(const std::string& folder, std::chrono::milliseconds delay);
     [[nodiscard]] const Offer* offer() const { return offers_.empty() ? nullptr : &offers_.front(); }
     void discard_offer();
-    void save(files::SavedWork work, const std::string& path, std::uint64_t changes);
+    void save(files::SavedSession work, const std::string& path, std::uint64_t changes);
     // What an autosave holds: as of which change, and where the user is.
     struct Kept {
         std::uint64_t changes = 0;
@@ -110,7 +110,7 @@ public:
     };
     // Whether this should be autosaved.
     [[nodiscard]] bool wants(const Kept& now) const;
-    void keep(files::SavedWork work, Kept now);
+    void keep(files::SavedSession work, Kept now);
     // Nothing is unsaved any more, as after an undo: removes the autosave if there is one.
     void keep_nothing();
     // The file that holds the work (empty: none), and the change as of which it is saved there.

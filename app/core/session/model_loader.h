@@ -31,7 +31,7 @@ public:
     struct Result {
         Order order;
         std::shared_ptr<const load::Model> model;
-        std::optional<files::SavedWork> work;
+        std::optional<files::SavedSession> work;
         std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr if none
         std::optional<load::Recognised> asks;
         Sentence error;

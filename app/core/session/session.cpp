@@ -27,7 +27,7 @@ Session::Session(Scenario scenario, std::function<void()> wake)
     tell_remarks();
 }
 
-Session::Session(files::SavedWork work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
+Session::Session(files::SavedSession work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
     desk_.set_file(work.saved_as);
     restore(work, finished(files::pinned_run(work)));
     set_mark(mark());
@@ -114,7 +114,7 @@ void Session::finish_what_waits() {
 void Session::type(const command::TypeInput& command) {
     try {
         finish_what_waits();
-        Work::Typed typed = work_.typed(command);
+        UserState::Typed typed = work_.typed(command);
         const std::size_t dropped = typed.dropped;
         std::shared_ptr<const Plan> plan = plan_of(typed.next);
         work_.take(std::move(typed));
@@ -223,7 +223,7 @@ void Session::tell_remarks(const std::vector<Sentence>& more) {
 }
 
 // Restores the rest of a session once its run is done.
-void Session::restore(const files::SavedWork& work, std::shared_ptr<const ReferenceRun> pinned) {
+void Session::restore(const files::SavedSession& work, std::shared_ptr<const ReferenceRun> pinned) {
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
@@ -243,13 +243,13 @@ void Session::restore(const files::SavedWork& work, std::shared_ptr<const Refere
     tell_remarks(remarks);
 }
 
-files::SavedWork Session::work(const files::SavedView& view) const {
-    files::SavedWork work{.scenario = scenario(),
-                          .cursor = cursor(),
-                          .sampling = sampling(),
-                          .view = view,
-                          .saved_as = file(),
-                          .changed = unsaved_parts()};
+files::SavedSession Session::work(const files::SavedView& view) const {
+    files::SavedSession work{.scenario = scenario(),
+                             .cursor = cursor(),
+                             .sampling = sampling(),
+                             .view = view,
+                             .saved_as = file(),
+                             .changed = unsaved_parts()};
     const Snapshot& now = shown();
     work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
     if (!reading_trace().empty()) work.view.compare.file = absolute_path(reading_trace());
@@ -261,7 +261,7 @@ files::SavedWork Session::work(const files::SavedView& view) const {
 
 void Session::keep(const files::SavedView& view) {
     if (!unsaved()) return desk_.keep_nothing();
-    const Desk::Kept now{changes(), cursor(), view};
+    const FileJobs::Kept now{changes(), cursor(), view};
     if (desk_.wants(now)) desk_.keep(work(view), now);
 }
 

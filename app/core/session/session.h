@@ -27,7 +27,7 @@ public:
     explicit Session(Scenario scenario, std::function<void()> wake = {});
     explicit Session(std::shared_ptr<const load::Model> model, std::function<void()> wake = {});
     // Continues saved work.
-    explicit Session(files::SavedWork work, std::function<void()> wake = {});
+    explicit Session(files::SavedSession work, std::function<void()> wake = {});
 
     // Does what was asked. A failure changes nothing and leaves a message.
     void apply(const Command& command);
@@ -118,7 +118,7 @@ public:
     // At exit: removes the autosave if the user quit, keeps it if the program was told to stop.
     void end(bool by_the_person) { desk_.end(by_the_person); }
     // The work as it is now, for a file.
-    [[nodiscard]] files::SavedWork work(const files::SavedView& view) const;
+    [[nodiscard]] files::SavedSession work(const files::SavedView& view) const;
 
 private:
     struct Apply;
@@ -142,7 +142,7 @@ private:
     void take(const ModelLoader::Result& result);
     void take_written();
     void look_at_opened(const ModelLoader::Result& opened);
-    void restore(const files::SavedWork& work, std::shared_ptr<const ReferenceRun> pinned);
+    void restore(const files::SavedSession& work, std::shared_ptr<const ReferenceRun> pinned);
     void tell_remarks(const std::vector<Sentence>& more = {});
     [[nodiscard]] files::WorkMark mark() const;
     // The work as of now is the one that was opened or saved.
@@ -155,9 +155,9 @@ private:
         std::vector<files::WorkPart> parts;
     };
 
-    Work work_;
+    UserState work_;
     Computed computed_;
-    Desk desk_;
+    FileJobs desk_;
     generate::TargetWriter writer_;
     train::TrainingBoard training_;
     std::vector<Command> waiting_;                     // for the run under way

@@ -164,10 +164,10 @@ struct Session::Apply {
     }
 
     void operator()(const command::Undo&) const {
-        if (s.can_undo()) return_to(*s.work_.undone(), &Work::undo);
+        if (s.can_undo()) return_to(*s.work_.undone(), &UserState::undo);
     }
     void operator()(const command::Redo&) const {
-        if (s.can_redo()) return_to(*s.work_.redone(), &Work::redo);
+        if (s.can_redo()) return_to(*s.work_.redone(), &UserState::redo);
     }
 
     // ---- the work: what is trained
@@ -285,7 +285,7 @@ struct Session::Apply {
 
 private:
     // Undo or redo. What is shown is computed again only where the scenario differs.
-    void return_to(const Scenario& scenario, void (Work::*take)()) const {
+    void return_to(const Scenario& scenario, void (UserState::*take)()) const {
         std::shared_ptr<const Plan> plan = plan_of(scenario);
         s.finish_what_waits();
         const std::uint64_t before = s.work_.scenario_number();
@@ -314,7 +314,7 @@ void Session::apply(const Command& command) {
 
 void Session::carry_out(const Command& command) {
     try {
-        std::visit(Apply{*this}, command);
+        command.visit(Apply{*this});
     } catch (const Error& error) {
         desk_.tell({error.sentence(), true});
     }

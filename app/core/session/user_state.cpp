@@ -8,13 +8,13 @@
 
 namespace decoderscope::core {
 
-void Work::note_change(Typing typing) {
+void UserState::note_change(Typing typing) {
     input_error_ = training_error_ = {};
     typing_ = typing;
     ++changes_;
 }
 
-void Work::change(Scenario next, bool merge) {
+void UserState::change(Scenario next, bool merge) {
     if (!merge || undo_.empty()) undo_.push_back(now_);
     redo_.clear();
     now_.scenario = std::move(next);
@@ -22,26 +22,26 @@ void Work::change(Scenario next, bool merge) {
     note_change(Typing::none);
 }
 
-void Work::change_training(train::TrainingPlan next, bool typed) {
+void UserState::change_training(train::TrainingPlan next, bool typed) {
     if (!typed || typing_ != Typing::training || undo_.empty()) undo_.push_back(now_);
     redo_.clear();
     now_.training = std::move(next);
     note_change(typed ? Typing::training : Typing::none);
 }
 
-void Work::set_training(train::TrainingPlan plan) {
+void UserState::set_training(train::TrainingPlan plan) {
     now_.training = std::move(plan);
     note_change(Typing::none);
 }
 
-void Work::swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to) {
+void UserState::swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to) {
     to.push_back(std::move(now_));
     now_ = std::move(from.back());
     from.pop_back();
     note_change(Typing::none);
 }
 
-void Work::give_up(Scenario shown) {
+void UserState::give_up(Scenario shown) {
     now_.scenario = std::move(shown);
     now_.scenario_number = ++last_number_;
     ++changes_;
@@ -49,7 +49,7 @@ void Work::give_up(Scenario shown) {
 }
 
 // During typing, edits and a memory that temporarily didn't fit are restored from before the typing.
-Work::Typed Work::typed(const command::TypeInput& command) const {
+UserState::Typed UserState::typed(const command::TypeInput& command) const {
     Typed typed{.next = scenario(), .merge = command.continues && typing_ == Typing::input && !undo_.empty()};
     const Scenario& before = typed.merge ? undo_.back().scenario : scenario();
     Scenario& next = typed.next;
@@ -64,12 +64,12 @@ Work::Typed Work::typed(const command::TypeInput& command) const {
     return typed;
 }
 
-void Work::take(Typed typed) {
+void UserState::take(Typed typed) {
     change(std::move(typed.next), typed.merge);
     typing_ = Typing::input;
 }
 
-void Work::choose(Place place, const Scenario& shown, const Step& step) {
+void UserState::choose(Place place, const Scenario& shown, const Step& step) {
     const Index batches = shown.inputs.batch(), heads = shown.config().nhead;
     place.batch = std::clamp<Index>(place.batch, 0, batches - 1);
     place.head = std::clamp<Index>(place.head, 0, heads - 1);
@@ -80,7 +80,7 @@ void Work::choose(Place place, const Scenario& shown, const Step& step) {
     cursor_.place = place;
 }
 
-void Work::keep_cursor_in(const Run& run) {
+void UserState::keep_cursor_in(const Run& run) {
     if (cursor_.step.empty()) return;
     const Plan& plan = run.plan();
     const Config& config = now_.scenario.config();
@@ -94,7 +94,7 @@ void Work::keep_cursor_in(const Run& run) {
     std::erase_if(trail_, [&](const Cursor& at) { return plan.find(at.step) == nullptr; });
 }
 
-std::optional<Cursor> Work::step_back(std::size_t steps) {
+std::optional<Cursor> UserState::step_back(std::size_t steps) {
     if (trail_.empty() || steps == 0) return std::nullopt;
     const std::size_t to = trail_.size() - std::min(steps, trail_.size());
     Cursor cursor = trail_[to];

@@ -16,9 +16,9 @@ namespace decoderscope::core {
 
 // What the user's commands change: the scenario and the choices of a training, with their undo history, the cursor and
 // the trail behind it, and how the next token is drawn. Plain values; what is computed from them belongs to Computed.
-class Work {
+class UserState {
 public:
-    explicit Work(Scenario scenario) { now_.scenario = std::move(scenario); }
+    explicit UserState(Scenario scenario) { now_.scenario = std::move(scenario); }
 
     [[nodiscard]] const Scenario& scenario() const { return now_.scenario; }
     // Counts changes to anything that is saved, except the cursor.

@@ -2,6 +2,7 @@
 
 #include "app/core/figure/export.h"
 #include "app/core/session/command.h"
+#include "engine/base/any_of.h"
 
 #include <memory>
 #include <string>
@@ -29,21 +30,23 @@ struct HandIn {};
 // Closes the window: whatever had to be asked was answered.
 struct CloseWindow {};
 
+// All of the above.
+struct All : Types<PickFiles, ShowFolder, CopyPicture, HandIn, CloseWindow> {};
+
 }  // namespace decoderscope::views::request
 
 namespace decoderscope::views {
 
-using Request =
-    std::variant<request::PickFiles, request::ShowFolder, request::CopyPicture, request::HandIn, request::CloseWindow>;
+using Request = AnyOf<request::All>;
 
 using Commands = std::vector<std::variant<core::Command, Request>>;
 
 // It, if it is of this kind; else nullptr.
 template <class T>
 [[nodiscard]] const T* as(const Commands::value_type& asked) {
-    using Either = std::conditional_t<std::is_constructible_v<Request, const T&>, Request, core::Command>;
+    using Either = std::conditional_t<request::All::has<T>, Request, core::Command>;
     const Either* either = std::get_if<Either>(&asked);
-    return either == nullptr ? nullptr : std::get_if<T>(either);
+    return either == nullptr ? nullptr : either->template get_if<T>();
 }
 
 }  // namespace decoderscope::views

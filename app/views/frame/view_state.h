@@ -64,7 +64,7 @@ struct ViewState {
     bool map_first = false;                           // which of them stays if there is room for one only
     std::vector<core::language::Language> languages;  // that there are
     float largest_text = 3.0F;                        // the largest text size that the window bears
-    core::files::Surroundings desktop;                // what settings that say nothing follow
+    core::files::PlatformInfo desktop;                // what settings that say nothing follow
     Area stage{};                                     // where the open tab was drawn last
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
@@ -82,12 +82,12 @@ struct ViewState {
     GlossaryState glossary;
     std::string term_asked;  // the id of the glossary's term under the mouse, as of the last frame; empty: none
     std::string replaces;    // the file of which the user was asked whether to replace it
-    std::set<std::string> open_edits;  // the groups of edits that are listed one by one
-    std::string mapped_step;           // the step that the map was last scrolled to
-    core::lessons::Withheld withheld;  // what a lesson's question closes meanwhile
-    bool close_when_saved = false;     // the user was asked before closing, and wants to save first
-    bool busy = false;                 // a view has more to do and wants another frame soon
-    bool paced = false;                // something advances at intervals and wants regular frames
+    std::set<std::string> open_edits;      // the groups of edits that are listed one by one
+    std::string mapped_step;               // the step that the map was last scrolled to
+    core::lessons::ClosedPanels withheld;  // what a lesson's question closes meanwhile
+    bool close_when_saved = false;         // the user was asked before closing, and wants to save first
+    bool busy = false;                     // a view has more to do and wants another frame soon
+    bool paced = false;                    // something advances at intervals and wants regular frames
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     std::optional<std::pair<std::string, Cell>>

@@ -209,7 +209,7 @@ void say_gradient(const Ui& ui, const core::Session& session, const std::optiona
     if (!cell) return;
     follow_link(ui, tr("w.r.t. {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
     const Ref scores = core::step::scores_of_pattern(plan, *by);
-    const Ref by_scores = scores == nullptr ? nullptr : plan.gradient_by(*scores);
+    const Ref by_scores = scores == nullptr ? nullptr : plan.gradient_wrt(*scores);
     if (by_scores != nullptr)
         follow_link(ui, tr("w.r.t. the score: {name}", {{"name", by_scores->name}}), by_scores->name, *cell, 8103,
                     commands);

@@ -295,7 +295,7 @@ void draw_hints(const Drawn& d) {
 
 // Which parts are closed, and that they come back.
 void draw_withheld(const Drawn& d) {
-    const core::lessons::Withheld& withheld = d.question.withheld;
+    const core::lessons::ClosedPanels& withheld = d.question.withheld;
     if (!withheld.anything()) return;
     std::string parts;
     const auto add = [&](bool closed, const char* name) {

@@ -253,7 +253,7 @@ void follow_lesson(const core::Session& session, ViewState& state, Commands& com
 }
 
 void withhold(const core::Session&, ViewState& state, Commands& commands) {
-    const core::lessons::Withheld closed = state.withheld;
+    const core::lessons::ClosedPanels closed = state.withheld;
     if (!closed.anything()) return;
     bool refused = false;
     if (closed.diff && state.tab == core::files::kDiffLab) {

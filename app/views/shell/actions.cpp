@@ -180,7 +180,7 @@ void flip_gradients_of_loss(const core::Session& session, ViewState&, Commands& 
 Ref other_way(const core::Session& session) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
-    return step.gradient_of ? &plan[*step.gradient_of] : plan.gradient_by(step);
+    return step.gradient_of ? &plan[*step.gradient_of] : plan.gradient_wrt(step);
 }
 
 bool has_other_way(const core::Session& session) { return other_way(session) != nullptr; }

@@ -272,7 +272,7 @@ TEST_CASE("report writes a page") {
 
 TEST_CASE("report writes the page of a session, from where it looks") {
     const TemporaryFolder folder;
-    SavedWork work{.scenario = scenario_of(make_bundled_model("causal-lm"))};
+    SavedSession work{.scenario = scenario_of(make_bundled_model("causal-lm"))};
     work.scenario.edits = {ScaleHead{"blocks.1.attn", 2, 0.5F}};
     work.cursor = {"blocks.3.attn.masked_scores", {2, 4}, {}};
     write_session_file(folder.file("lesson <1>.dscope"), session_file_of(work));

@@ -18,7 +18,7 @@ using decoderscope::testing::TemporaryFolder;
 namespace {
 
 SessionFile lesson() {
-    SavedWork work;
+    SavedSession work;
     work.scenario = scenario_of(make_bundled_model("causal-lm"));
     work.scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}};
     work.cursor = {"blocks.1.attn.pattern", {0, 2}, Cell{0, 2, 1, 0}};

@@ -82,7 +82,7 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
 }
 
 TEST_CASE("a link is opened as a page gives it, whatever tab is open; links lead to the address in the settings") {
-    SavedWork work;
+    SavedSession work;
     work.scenario = scenario_of(make_bundled_model("causal-lm"));
     work.view.tab = "heads";
     const std::string link = link_of(session_file_of(work));

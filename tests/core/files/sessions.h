@@ -13,15 +13,15 @@ using namespace decoderscope::core::files;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
 
-inline SavedWork work_of(Scenario scenario) {
-    SavedWork work;
+inline SavedSession work_of(Scenario scenario) {
+    SavedSession work;
     work.scenario = std::move(scenario);
     return work;
 }
 
 // Work on a bundled model in which nothing is as it opens; it uses no file.
-inline SavedWork changed_work(Overrides overrides = {{"norm_first", "true"}}) {
-    SavedWork work = work_of(scenario_of(make_bundled_model("causal-lm-as-meant")));
+inline SavedSession changed_work(Overrides overrides = {{"norm_first", "true"}}) {
+    SavedSession work = work_of(scenario_of(make_bundled_model("causal-lm-as-meant")));
     Scenario& scenario = work.scenario;
     scenario.inputs.tokens = Tensor({{axis::batch, 2}, {axis::pos, 4}}, {1, 2, 3, 4, 5, 6, 0, 0});
     scenario.inputs.attention_mask = Tensor({{axis::batch, 2}, {axis::pos, 4}}, {1, 0, 1, 1, 1, 1, 0, 0});

@@ -137,7 +137,7 @@ TEST_CASE("a process that edits until it is killed", "[.]") {
 }
 
 TEST_CASE("a process that saves until it is killed", "[.]") {
-    SavedWork work;
+    SavedSession work;
     work.scenario = scenario_of(make_bundled_model("simple-decoder"));
     SessionFile file = session_file_of(work);
     report(0);

@@ -22,8 +22,8 @@ using namespace decoderscope::testing;
 namespace {
 
 // All that a session without files can hold.
-SavedWork rich_work() {
-    SavedWork work = changed_work();
+SavedSession rich_work() {
+    SavedSession work = changed_work();
     work.view.compare = {Against::configuration, {"activation", "gelu"}, {}, 1e-5};
     work.view.labs = {{"causes", R"({"page":"moves"})"}};
     work.view.lesson = "weight";
@@ -42,7 +42,7 @@ std::string error_opening_link(const std::string& link) {
 }  // namespace
 
 TEST_CASE("a session comes back from its link as it was, byte for byte") {
-    const SavedWork work = rich_work();
+    const SavedSession work = rich_work();
     const SessionFile file = session_file_of(work);
     const std::string link = link_of(file);
     CHECK(link.find("#s1=") == 0);
@@ -53,7 +53,7 @@ TEST_CASE("a session comes back from its link as it was, byte for byte") {
         CHECK(is_link(given));
         CHECK(text_of(session_of_link(given)) == text_of(file));
     }
-    const SavedWork again = open_link(link);
+    const SavedSession again = open_link(link);
     CHECK(again.remarks.empty());
     CHECK(again.view == work.view);
     CHECK(again.cursor == work.cursor);
@@ -68,7 +68,7 @@ TEST_CASE("every bundled model is opened by a link that is short enough to be se
         const SessionFile file = session_file_of(work_of(scenario_of(make_bundled_model(model.name))));
         const std::string link = link_of(file);
         CHECK(link.size() < 2000);
-        const SavedWork again = open_link(link);
+        const SavedSession again = open_link(link);
         CHECK(again.scenario.model()->name == model.name);
         CHECK(text_of(session_file_of(again)) == text_of(file));
     }
@@ -204,7 +204,7 @@ TEST_CASE("a link replaces what is open, and a bad one leaves it") {
     REQUIRE(session.message());
     CHECK(session.message()->failed);
     CHECK(session.scenario().model()->name == "pre-ln-layer");
-    const SavedWork work = rich_work();
+    const SavedSession work = rich_work();
     session.apply(command::OpenLink{"https://example.org/" + link_of(session_file_of(work))});
     session.finish();
     CHECK(session.scenario().model()->name == "causal-lm-as-meant");

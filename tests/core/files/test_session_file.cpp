@@ -44,10 +44,10 @@ void check_same_run(const Scenario& a, const Scenario& b) {
 }
 
 // Saves and reopens; the second save equals the first byte for byte.
-SavedWork saved_and_opened(const SavedWork& work, const std::string& path) {
+SavedSession saved_and_opened(const SavedSession& work, const std::string& path) {
     write_session_file(path, session_file_of(work));
     const std::string text = read_bytes(path);
-    SavedWork again = open_session(path);
+    SavedSession again = open_session(path);
     SessionFile file = session_file_of(again);
     file.saved_as = work.saved_as;
     CHECK(session_text(file, fs::path(path).parent_path().string()) == text);
@@ -74,7 +74,7 @@ TEST_CASE("every bundled model's session opens to the same numbers") {
     for (const BundledModel& model : bundled_models()) {
         INFO(model.name);
         const Scenario scenario = scenario_of(make_bundled_model(model.name));
-        const SavedWork again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
+        const SavedSession again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
         CHECK(again.scenario.model()->name == model.name);
         CHECK(again.remarks.empty());
         check_same_run(again.scenario, scenario);
@@ -93,7 +93,7 @@ TEST_CASE("every model of the reference opens by its path to the same numbers") 
 
 TEST_CASE("all of the work is in its session") {
     const TemporaryFolder folder;
-    SavedWork work = changed_work({{"norm_first", "true"}, {"mask_value", "-1e4"}});
+    SavedSession work = changed_work({{"norm_first", "true"}, {"mask_value", "-1e4"}});
     Scenario& scenario = work.scenario;
     scenario.recording = Recording::patterns;
     work.view.norms.growth = {.layers = 12, .d_model = 32, .seeds = 1, .encoder = false, .xavier = false};
@@ -102,7 +102,7 @@ TEST_CASE("all of the work is in its session") {
                          folder.file("trace.safetensors"),
                          1e-5,
                          {1e-3, {{"decoder.layers.0", "blocks.0.resid_post"}, {"dropout", ""}}}};
-    const SavedWork again = saved_and_opened(work, folder.file("a.dscope"));
+    const SavedSession again = saved_and_opened(work, folder.file("a.dscope"));
     check_same_run(again.scenario, scenario);
     CHECK(again.scenario.edits == scenario.edits);
     Overrides sorted = scenario.overrides();
@@ -129,11 +129,11 @@ TEST_CASE("numbers that are not finite are read back bit for bit, from edits and
                                      0x80000000U, 0x00000001U, 0x7f7fffffU, 0x3eaaaaabU, 0x42f6e979U})
         values.push_back(std::bit_cast<float>(bits));
     values.resize(64, 0.5F);
-    SavedWork work = work_of(scenario_of(make_bundled_model("simple-decoder")));
+    SavedSession work = work_of(scenario_of(make_bundled_model("simple-decoder")));
     work.scenario.inputs = {.x = Tensor({{axis::batch, 1}, {axis::pos, 1}, {axis::d_model, 64}}, values)};
     for (std::size_t i = 0; i < values.size(); ++i)
         work.scenario.edits.push_back(SetCell{"blocks.0.resid_mid", {0, 0, static_cast<Index>(i)}, values[i]});
-    const SavedWork again = saved_and_opened(work, folder.file("a.dscope"));
+    const SavedSession again = saved_and_opened(work, folder.file("a.dscope"));
     const auto same = [](float a, float b) {
         return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
     };
@@ -146,7 +146,7 @@ TEST_CASE("numbers that are not finite are read back bit for bit, from edits and
 }
 
 TEST_CASE("a session is laid out to be compared: an edit a line, a batch row a line, paths as they are") {
-    SavedWork work = work_of(scenario_of(make_bundled_model("causal-lm")));
+    SavedSession work = work_of(scenario_of(make_bundled_model("causal-lm")));
     const Axes axes = {{axis::batch, 3}, {axis::pos, 4}};
     work.scenario.inputs = {.tokens = Tensor(axes, {1, 10, 11, 6, 3, 3, 0, 0, 3, 2, 9, 0}),
                             .attention_mask = Tensor(axes, {1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0})};
@@ -202,13 +202,13 @@ TEST_CASE("vectors of an inputs file are read from it again, and a file with oth
     write_x(0.25F);
     scenario.inputs_path = folder.file("inputs.safetensors");
     scenario.inputs = load_inputs(scenario.inputs_path, scenario.config());
-    const SavedWork again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
+    const SavedSession again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
     check_same_run(again.scenario, scenario);
     CHECK(again.scenario.inputs_path == scenario.inputs_path);
     CHECK(read_bytes(folder.file("a.dscope")).find(R"("x": {"file": "inputs.safetensors", "checksum")") !=
           std::string::npos);
     write_x(0.5F);
-    const SavedWork other = open_session(folder.file("a.dscope"));
+    const SavedSession other = open_session(folder.file("a.dscope"));
     REQUIRE(other.remarks.size() == 1);
     CHECK(other.remarks[0].english().find("inputs.safetensors holds other numbers") != std::string::npos);
     CHECK(other.scenario.inputs.x.data()[0] == 0.5F);
@@ -238,7 +238,7 @@ TEST_CASE("a state_dict's answers are in its session") {
     const std::string path =
         DECODERSCOPE_TESTS_DIR "/reference/state_dicts/nn-transformer-decoder-pre/model.safetensors";
     const Scenario scenario = scenario_of(load_model(path, {{"nhead", "4"}, {"activation", "gelu"}}));
-    const SavedWork again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
+    const SavedSession again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
     CHECK(again.scenario.config() == scenario.config());
     check_same_run(again.scenario, scenario);
 }
@@ -249,7 +249,7 @@ TEST_CASE("a mapping of names is in the session, and opens its model again") {
     Mapping mapping = mapping_of_model(path);
     std::swap(mapping.at("layer_list.0.layernorm_att.weight"), mapping.at("layer_list.0.layernorm_ffn.weight"));
     const Scenario scenario = scenario_of(load_model(path, {{"nhead", "4"}}, nullptr, mapping));
-    const SavedWork again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
+    const SavedSession again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
     CHECK(again.scenario.model()->mapping == mapping);
     check_same_run(again.scenario, scenario);
     const std::string bytes = read_bytes(folder.file("a.dscope"));
@@ -262,7 +262,7 @@ TEST_CASE("a mapping of names is in the session, and opens its model again") {
 TEST_CASE("weights that changed since saving are reported in one sentence, and open") {
     const TemporaryFolder folder;
     const std::string model = copy_of_fixture(folder, "gpt2-like", "model");
-    SavedWork work = work_of(scenario_of(load_model(model)));
+    SavedSession work = work_of(scenario_of(load_model(model)));
     work.scenario.edits = {ScaleHead{"blocks.0.attn", 0, 0.0F}};
     SessionFile file = session_file_of(work);
     const ModelChecksums checksums = finished(checksums_of_model(model));
@@ -275,7 +275,7 @@ TEST_CASE("weights that changed since saving are reported in one sentence, and o
     std::string bytes = read_bytes(model + "/model.safetensors");
     bytes[bytes.size() - 2] = static_cast<char>(bytes[bytes.size() - 2] ^ 1);
     write_bytes(model + "/model.safetensors", bytes);
-    const SavedWork again = open_session(folder.file("a.dscope"));
+    const SavedSession again = open_session(folder.file("a.dscope"));
     REQUIRE(again.remarks.size() == 1);
     CHECK(again.remarks[0].english().find(model + ": its weights are not what they were") == 0);
     CHECK(again.scenario.edits.size() == 1);
@@ -293,7 +293,7 @@ TEST_CASE("edits that no longer fit are left out of a model that changed, and re
     check_message(error_opening(folder.file("a.dscope")), {"a.dscope: ", "edits", "edit 1", "blocks.99.attn"});
     file.run.model.weights = "xxh64:0000000000000000";
     write_session_file(folder.file("a.dscope"), file);
-    const SavedWork work = open_session(folder.file("a.dscope"));
+    const SavedSession work = open_session(folder.file("a.dscope"));
     CHECK(work.scenario.edits == std::vector<Edit>{ScaleHead{"blocks.0.attn", 0, 0.0F}});
     REQUIRE(work.remarks.size() == 2);
     CHECK(work.remarks[1].english() == "1 edit does not fit any more and was left out");
@@ -301,7 +301,7 @@ TEST_CASE("edits that no longer fit are left out of a model that changed, and re
 
 TEST_CASE("the smallest session is a model; a session written manually is read") {
     CHECK(open_session(parse_session(session(""), "/"), "a.dscope").scenario.inputs.batch() == 3);
-    const SavedWork work = open_session(
+    const SavedSession work = open_session(
         parse_session(
             session(R"("set": {"norm_first": true, "layer_norm_eps": 1e-3}, "input": {"tokens": [[1], [2, 3]]},
                                  "cursor": {"step": "logits"}, "tab": "heads")"),

@@ -105,7 +105,7 @@ TEST_CASE("a lesson is pages of paragraphs, places and questions") {
     CHECK(std::get<Paragraph>(page.blocks[3]).kind == Paragraph::Kind::bullet);
     const auto& question = std::get<lessons::Question>(page.blocks[4]);
     CHECK(question.id == "how-many");
-    CHECK(question.withheld == Withheld{true, true, true});
+    CHECK(question.withheld == ClosedPanels{true, true, true});
     CHECK(std::holds_alternative<ByNumber>(question.answer));
     CHECK(problems_of(kLesson).empty());
 }

@@ -51,7 +51,7 @@ TEST_CASE("a trace is read in the background, and the one that is asked for last
 TEST_CASE("a session is shown before the trace that it is compared with is read") {
     const TemporaryFolder folder;
     const std::string trace = folder.file("t.safetensors");
-    SavedWork work;
+    SavedSession work;
     {
         Session session(make_bundled_model("pre-ln-layer"));
         write_safetensors(trace, recorded_tensors(*session.shown().run));

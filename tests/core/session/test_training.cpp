@@ -114,10 +114,10 @@ TEST_CASE("a session with the Train tab open and nothing chosen opens") {
 TEST_CASE("a link holds the choices of a training; a damaged one names the key") {
     Session session(make_bundled_model("simple-decoder"));
     session.apply(command::ChangeTraining{of_own_text("ab\ncd")});
-    const SavedWork linked = open_link(link_of(session_file_of(session.work({}))));
+    const SavedSession linked = open_link(link_of(session_file_of(session.work({}))));
     CHECK(Session(linked).training_plan() == of_own_text("ab\ncd"));
 
-    SavedWork damaged = linked;
+    SavedSession damaged = linked;
     damaged.view.labs["train"] = R"({"task": "reversal", "layers": 0})";
     const Session opened(damaged);
     CHECK(opened.training_plan() == TrainingPlan());

@@ -112,7 +112,7 @@ TEST_CASE("a trace is dropped, saved with a session, opened again and compared w
     d.session.apply(command::GoTo{pattern});
     d.session.apply(command::SaveSession{folder.file("t.dscope"), {}});
     d.session.finish();
-    const SavedWork work = open_session(folder.file("t.dscope"));
+    const SavedSession work = open_session(folder.file("t.dscope"));
     CHECK_FALSE(work.scenario.computes());
     CHECK(work.cursor.step == pattern);
     CHECK(work.remarks.empty());

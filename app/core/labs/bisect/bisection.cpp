@@ -476,7 +476,7 @@ private:
     [[nodiscard]] std::optional<Tensor> theirs_of(const Step& step) const {
         const Plan& plan = base_.run->plan();
         StepId origin = step.id;
-        if (step.operands.size() == 1 && step.operation.traits().goes_on)
+        if (step.operands.size() == 1 && step.operation.traits().passes_through)
             origin = step.operand(OperandRole::stream).value_or(origin);
         for (const TensorCheck& check : base_.checks) {
             if (check.match.step != step.id && check.match.step != origin) continue;

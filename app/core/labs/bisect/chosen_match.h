@@ -17,10 +17,10 @@ struct ChosenMatch {
 };
 
 // What is asked of a bisection: the tolerance and the matches that were changed.
-struct BisectQuestion {
+struct BisectInputs {
     std::optional<double> tolerance;  // nothing: by the trace's precision
     std::vector<ChosenMatch> chosen;
-    bool operator==(const BisectQuestion&) const = default;
+    bool operator==(const BisectInputs&) const = default;
 };
 
 // Puts the choices in place of what was aligned. A choice whose tensor or step isn't there, or whose shapes don't fit,

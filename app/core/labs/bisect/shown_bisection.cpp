@@ -18,14 +18,14 @@ struct ProgressOfBisection {
 
 std::shared_ptr<BisectProgress> progress_of(Derived& derived, const Snapshot& shown,
                                             const std::shared_ptr<const trace::Trace>& trace,
-                                            const BisectQuestion& question) {
+                                            const BisectInputs& question) {
     return derived
         .get<ProgressOfBisection>({shown.run, trace}, std::tie(question), [] { return ProgressOfBisection(); })
         ->of;
 }
 
-Resumable<ShownBisection> bisected(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
-                                   BisectQuestion question, std::shared_ptr<BisectProgress> progress) {
+Resumable<ShownBisection> bisected(Scenario scenario, std::shared_ptr<const trace::Trace> trace, BisectInputs question,
+                                   std::shared_ptr<BisectProgress> progress) {
     ShownBisection shown;
     try {
         BisectOptions options{.tolerance = question.tolerance, .chosen = question.chosen};
@@ -42,15 +42,14 @@ Resumable<ShownBisection> bisected(Scenario scenario, std::shared_ptr<const trac
 }  // namespace
 
 Value<ShownBisection> shown_bisection(Derived& derived, const Snapshot& shown,
-                                      const std::shared_ptr<const trace::Trace>& trace,
-                                      const BisectQuestion& question) {
+                                      const std::shared_ptr<const trace::Trace>& trace, const BisectInputs& question) {
     return derived.later<ShownBisection>({shown.run, trace}, std::tie(question), [&] {
         return bisected(shown.scenario, trace, question, progress_of(derived, shown, trace, question));
     });
 }
 
 double bisection_progress(Derived& derived, const Snapshot& shown, const std::shared_ptr<const trace::Trace>& trace,
-                          const BisectQuestion& question) {
+                          const BisectInputs& question) {
     const std::shared_ptr<BisectProgress> progress = progress_of(derived, shown, trace, question);
     const std::size_t all = progress->all;
     return all == 0 ? 0.0 : static_cast<double>(progress->done) / static_cast<double>(all);

@@ -24,11 +24,10 @@ struct ShownBisection {
 // runs on the model's own.
 [[nodiscard]] Value<ShownBisection> shown_bisection(Derived& derived, const Snapshot& shown,
                                                     const std::shared_ptr<const trace::Trace>& trace,
-                                                    const BisectQuestion& question);
+                                                    const BisectInputs& question);
 // How much of it is done, from 0 to 1.
 [[nodiscard]] double bisection_progress(Derived& derived, const Snapshot& shown,
-                                        const std::shared_ptr<const trace::Trace>& trace,
-                                        const BisectQuestion& question);
+                                        const std::shared_ptr<const trace::Trace>& trace, const BisectInputs& question);
 
 // The steps that a recorded tensor may be.
 struct PossibleSteps {

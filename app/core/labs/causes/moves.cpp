@@ -18,7 +18,7 @@ namespace {
 
 // Empty if the run has none.
 Tensor gradient_of(const Run& run, const Step& step) {
-    const Ref gradient = run.plan().gradient_by(step);
+    const Ref gradient = run.plan().gradient_wrt(step);
     return gradient == nullptr ? Tensor() : run.value(gradient->id);
 }
 
@@ -46,8 +46,8 @@ std::span<const float> part_of(const Tensor& tensor, Index first, Index second) 
 }
 
 // Of a tensor [batch, pos, d_model].
-StreamSlopes slopes_of_rows(const std::string& name, const Tensor& values, const Tensor& gradient, Index batch) {
-    StreamSlopes slopes{name, {}, {}};
+StreamGradients slopes_of_rows(const std::string& name, const Tensor& values, const Tensor& gradient, Index batch) {
+    StreamGradients slopes{name, {}, {}};
     for (Index position = 0; position < values.dim(1); ++position) {
         const auto slope = part_of(gradient, batch, position);
         slopes.length.push_back(std::sqrt(dot(slope, slope)));
@@ -110,7 +110,7 @@ std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
         std::map<std::string, StepId> wanted;
         for (const std::string& name : by)
-            if (const Ref step = plan->find(name), gradient = step == nullptr ? nullptr : plan->gradient_by(*step);
+            if (const Ref step = plan->find(name), gradient = step == nullptr ? nullptr : plan->gradient_wrt(*step);
                 gradient != nullptr)
                 wanted.emplace(name, gradient->id);
         const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
@@ -185,7 +185,7 @@ public:
             const Tensor& z = run_->value(place.z);
             HeadMove move{.attention = place.attention, .layer = place.layer, .head = place.head};
             move.switched_off = before() - number_.in(substitution_.with(place.z, without_head(z, batch_, place.head)));
-            move.slope_by_value = promised(here, place);
+            move.gradient_times_z = promised(here, place);
             count();
             for (Index step = 0; step < kWaySteps; ++step) {
                 co_yield kPause;
@@ -210,8 +210,8 @@ public:
                 if (is_padding(scenario_, *input.tokens, batch_, position)) continue;
                 InputMove move{.encoder = input.embedding->in_encoder(), .position = position};
                 if (const auto gradient = here.find(input.embedding->name); gradient != here.end())
-                    move.slope_by_value = dot(part_of(gradient->second, batch_, position),
-                                              part_of(run_->value(input.embedding->id), batch_, position));
+                    move.gradient_times_z = dot(part_of(gradient->second, batch_, position),
+                                                part_of(run_->value(input.embedding->id), batch_, position));
                 swap(move, input, swaps);
                 moves.push_back(move);
                 co_yield kPause;

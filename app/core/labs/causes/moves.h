@@ -18,7 +18,7 @@ namespace decoderscope::core::causes {
 // off to on (integrated gradients, Sundararajan et al. 2017) is right again.
 
 // The gradients of one step's rows: of the residual stream, or of the input's embedding.
-struct StreamSlopes {
+struct StreamGradients {
     std::string tensor;            // "blocks.0.resid_mid"
     std::vector<double> length;    // [position]: of the gradient's row
     std::vector<double> by_value;  // [position]: gradient · value
@@ -32,9 +32,9 @@ struct ScoreSlope {
 };
 
 struct Slopes {
-    std::vector<StreamSlopes> stream;  // the sums of the stream, in the order of computation
-    std::vector<StreamSlopes> input;   // what enters the stacks: the embeddings of tokens
-    std::vector<ScoreSlope> scores;    // the steepest of all attentions, the steepest first
+    std::vector<StreamGradients> stream;  // the sums of the stream, in the order of computation
+    std::vector<StreamGradients> input;   // what enters the stacks: the embeddings of tokens
+    std::vector<ScoreSlope> scores;       // the steepest of all attentions, the steepest first
 };
 
 // From a run with the gradients of the number's cell (Scenario::gradients_of), and for a difference of two cells
@@ -45,9 +45,9 @@ struct Slopes {
 struct HeadMove {
     std::string attention;
     Index layer = 0, head = 0;
-    double switched_off = 0.0;    // the number as it is, less the number with the head off
-    double slope_by_value = 0.0;  // gradient · z at the run itself: the predicted effect
-    double along_the_way = 0.0;   // the mean of the same along kWaySteps steps from off to on
+    double switched_off = 0.0;      // the number as it is, less the number with the head off
+    double gradient_times_z = 0.0;  // gradient · z at the run itself: the predicted effect
+    double along_the_way = 0.0;     // the mean of the same along kWaySteps steps from off to on
 };
 inline constexpr Index kWaySteps = 8;
 
@@ -55,10 +55,10 @@ inline constexpr Index kWaySteps = 8;
 struct InputMove {
     bool encoder = false;
     Index position = 0;
-    double slope_by_value = 0.0;  // gradient · embedding
-    double swapped = 0.0;         // the mean of |change| over the tokens that were put there
-    double most = 0.0;            // the largest change, with its sign
-    Index by = 0;                 // the token that made it
+    double gradient_times_z = 0.0;  // gradient · embedding
+    double swapped = 0.0;           // the mean of |change| over the tokens that were put there
+    double most = 0.0;              // the largest change, with its sign
+    Index by = 0;                   // the token that made it
 };
 
 struct Moves {

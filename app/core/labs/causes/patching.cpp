@@ -5,7 +5,7 @@
 
 namespace decoderscope::core::causes {
 
-std::vector<StepId> patchable_steps(const PatchingQuestion& question) {
+std::vector<StepId> patchable_steps(const PatchingInputs& question) {
     const Plan& plan = question.a->plan();
     const Ref asked = plan.find(question.number.tensor);
     if (asked == nullptr) return {};
@@ -20,13 +20,13 @@ std::vector<StepId> patchable_steps(const PatchingQuestion& question) {
     return steps;
 }
 
-std::size_t patched_rows(const PatchingQuestion& question, const std::vector<StepId>& steps) {
+std::size_t patched_rows(const PatchingInputs& question, const std::vector<StepId>& steps) {
     Index rows = 0;
     for (const StepId id : steps) rows += row_count(question.a->plan()[id].axes);
     return static_cast<std::size_t>(rows);
 }
 
-Resumable<Patching> patch_rows(PatchingQuestion question, std::vector<StepId> steps, std::stop_token stop,
+Resumable<Patching> patch_rows(PatchingInputs question, std::vector<StepId> steps, std::stop_token stop,
                                std::atomic<std::size_t>* done) {
     const Run &a = *question.a, &b = *question.b;
     check_number(a, question.number);

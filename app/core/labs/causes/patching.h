@@ -16,7 +16,7 @@ namespace decoderscope::core::causes {
 // the difference in a chosen number comes back is measured, for all steps and positions. It is called activation
 // patching, and, with B the clean run and A the corrupted one, causal tracing (Meng et al. 2022, ROME); TransformerLens
 // has it as get_act_patch_block_every.
-struct PatchingQuestion {
+struct PatchingInputs {
     std::shared_ptr<const Run> a, b;  // of one architecture and of equally long inputs
     ChosenNumber number;
     Index batch = 0;  // whose rows are put in
@@ -41,12 +41,12 @@ struct Patching {
 
 // The steps that can be put in: recorded in both runs under one name and of the same shape, with rows, and the number
 // depends on them.
-[[nodiscard]] std::vector<StepId> patchable_steps(const PatchingQuestion& question);
+[[nodiscard]] std::vector<StepId> patchable_steps(const PatchingInputs& question);
 // How many rows these have, for a progress bar.
-[[nodiscard]] std::size_t patched_rows(const PatchingQuestion& question, const std::vector<StepId>& steps);
+[[nodiscard]] std::size_t patched_rows(const PatchingInputs& question, const std::vector<StepId>& steps);
 
 // Measures the rows of these steps. Counts the rows that are done. Throws Error if a run lacks the number.
-[[nodiscard]] Resumable<Patching> patch_rows(PatchingQuestion question, std::vector<StepId> steps, std::stop_token stop,
+[[nodiscard]] Resumable<Patching> patch_rows(PatchingInputs question, std::vector<StepId> steps, std::stop_token stop,
                                              std::atomic<std::size_t>* done = nullptr);
 
 }  // namespace decoderscope::core::causes

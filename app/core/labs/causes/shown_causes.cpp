@@ -28,11 +28,11 @@ Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
     try {
         const auto& [tensor, cell, minus] = number.number;
         scenario.gradients_of = cell_name(tensor, cell);
-        const std::shared_ptr<const Run> run = co_await executed(plan_of(scenario));
+        const std::shared_ptr<const Run> run = co_await execute_in_slices(plan_of(scenario));
         std::shared_ptr<const Run> other;
         if (minus) {
             scenario.gradients_of = cell_name(tensor, *minus);
-            other = co_await executed(plan_of(scenario));
+            other = co_await execute_in_slices(plan_of(scenario));
         }
         shown.slopes = slopes_of(*run, other.get(), number.batch);
     } catch (const Error& error) {
@@ -66,7 +66,7 @@ std::set<StepId> stream_and_updates(const Plan& plan) {
     return steps;
 }
 
-std::vector<StepId> steps_to_patch(const PatchingQuestion& question, bool every_step) {
+std::vector<StepId> steps_to_patch(const PatchingInputs& question, bool every_step) {
     std::vector<StepId> steps = patchable_steps(question);
     if (every_step) return steps;
     const std::set<StepId> wanted = stream_and_updates(question.a->plan());
@@ -84,8 +84,8 @@ Resumable<ShownPatching> patching_job(std::shared_ptr<const Run> a, OtherRun oth
         co_return shown;
     }
     try {
-        if (!other.run) other.run = co_await executed(plan_of(*other.scenario));
-        const PatchingQuestion question{std::move(a), other.run, number.number, number.batch};
+        if (!other.run) other.run = co_await execute_in_slices(plan_of(*other.scenario));
+        const PatchingInputs question{std::move(a), other.run, number.number, number.batch};
         std::vector<StepId> steps = steps_to_patch(question, every_step);
         progress->all = patched_rows(question, steps);
         shown.patching = co_await patch_rows(question, std::move(steps), std::stop_token(), &progress->done);
@@ -178,8 +178,8 @@ bool has_wrong_sign(double promised, double happened) {
 WrongSigns wrong_signs(const Moves& moves) {
     WrongSigns wrong{.heads = moves.heads.size()};
     for (const HeadMove& move : moves.heads) {
-        wrong.by_slope += has_wrong_sign(move.slope_by_value, move.switched_off) ? 1U : 0U;
-        wrong.by_way += has_wrong_sign(move.along_the_way, move.switched_off) ? 1U : 0U;
+        wrong.by_gradient += has_wrong_sign(move.gradient_times_z, move.switched_off) ? 1U : 0U;
+        wrong.by_integrated_gradients += has_wrong_sign(move.along_the_way, move.switched_off) ? 1U : 0U;
     }
     return wrong;
 }
@@ -197,13 +197,13 @@ Sentence moves_sentence(const Moves& moves) {
     return message_n(
         "The gradient has the wrong sign for {gradient} of {count} head, integrated gradients for {integrated}.",
         "The gradient has the wrong sign for {gradient} of {count} heads, integrated gradients for {integrated}.",
-        wrong.heads, {{"gradient", wrong.by_slope}, {"integrated", wrong.by_way}});
+        wrong.heads, {{"gradient", wrong.by_gradient}, {"integrated", wrong.by_integrated_gradients}});
 }
 
-Heatmap slopes_heatmap(const Scenario& scenario, const Run& run, std::span<const StreamSlopes> slopes, bool of_encoder,
-                       Index batch) {
+Heatmap gradients_heatmap(const Scenario& scenario, const Run& run, std::span<const StreamGradients> slopes,
+                          bool of_encoder, Index batch) {
     std::vector<NamedRow> rows;
-    for (const StreamSlopes& slope : slopes) {
+    for (const StreamGradients& slope : slopes) {
         const Ref step = run.plan().find(slope.tensor);
         if (step != nullptr && step->in_encoder() == of_encoder) rows.push_back({slope.tensor, slope.by_value});
     }

@@ -56,7 +56,7 @@ struct ShownMoves {
 
 // Of how many heads the gradient has the wrong sign. Heads that move nothing don't count.
 struct WrongSigns {
-    std::size_t heads = 0, by_slope = 0, by_way = 0;
+    std::size_t heads = 0, by_gradient = 0, by_integrated_gradients = 0;
 };
 [[nodiscard]] WrongSigns wrong_signs(const Moves& moves);
 // Whether a promise has another sign than what happened, which must be more than a rounding error of the number.
@@ -66,8 +66,8 @@ struct WrongSigns {
 [[nodiscard]] Sentence moves_sentence(const Moves& moves);
 
 // The gradients of the residual stream as a picture, [step, position]: gradient · value.
-[[nodiscard]] Heatmap slopes_heatmap(const Scenario& scenario, const Run& run, std::span<const StreamSlopes> slopes,
-                                     bool of_encoder, Index batch);
+[[nodiscard]] Heatmap gradients_heatmap(const Scenario& scenario, const Run& run,
+                                        std::span<const StreamGradients> slopes, bool of_encoder, Index batch);
 
 // ---- patching
 

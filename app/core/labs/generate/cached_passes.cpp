@@ -88,7 +88,7 @@ std::shared_ptr<const Plan> plan_of_part(const Scenario& scenario, const InputsP
 Resumable<std::shared_ptr<const Plan>> plan_by_cache(Scenario scenario, Index row) {
     const Index before = row_length(scenario.inputs, row) - 1;
     if (before < 1) throw Error("The text has one token: there are no earlier ones whose k and v could be cached.");
-    const std::shared_ptr<const Run> first = co_await executed(plan_of_part(scenario, {0, before, row}));
+    const std::shared_ptr<const Run> first = co_await execute_in_slices(plan_of_part(scenario, {0, before, row}));
     const decoder::Past past = decoder::past_of(*first);
     co_return plan_of_part(scenario, {before, 1, row}, &past);
 }

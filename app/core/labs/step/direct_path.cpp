@@ -88,9 +88,9 @@ DirectPaths direct_paths(const Run& run) {
     for (Ref before = nullptr;; at = before) {
         const Traits traits = at->operation.traits();
         paths.of[at->id] = path;
-        before = traits.norm      ? plan.operand(*at, OperandRole::input)
-                 : traits.goes_on ? plan.operand(*at, OperandRole::stream)
-                                  : nullptr;
+        before = traits.norm             ? plan.operand(*at, OperandRole::input)
+                 : traits.passes_through ? plan.operand(*at, OperandRole::stream)
+                                         : nullptr;
         if (before == nullptr) break;
         if (!at->patches.empty()) paths.edited.push_back(at->id);
         if (traits.norm) {

@@ -23,9 +23,9 @@ std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> time
     for (std::size_t i = 0; i < timeline.size(); ++i) {
         const Step& step = plan[timeline[i]];
         const bool is_back = step.id >= back;
-        const bool goes_on = !stretches.empty() && stretches.back().is_back == is_back &&
-                             (is_back || plan[timeline[i - 1]].stack == step.stack);
-        if (goes_on) {
+        const bool passes_through = !stretches.empty() && stretches.back().is_back == is_back &&
+                                    (is_back || plan[timeline[i - 1]].stack == step.stack);
+        if (passes_through) {
             stretches.back().to = i + 1;
             continue;
         }
@@ -38,7 +38,7 @@ std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> time
 }
 
 std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell) {
-    const Ref gradient = run.plan().gradient_by(step);
+    const Ref gradient = run.plan().gradient_wrt(step);
     if (gradient == nullptr) return std::nullopt;
     const Tensor& values = run.value(gradient->id);
     if (values.empty() || !values.contains(cell)) return std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 
 // Whether `reader` continues `read` as the stream.
 bool continues_stream(const Step& reader, const Step& read) {
-    return reader.operation.traits().goes_on && reader.operand(OperandRole::stream) == read.id;
+    return reader.operation.traits().passes_through && reader.operand(OperandRole::stream) == read.id;
 }
 
 bool on_stream(const Plan& plan, const OutlinePart& part) {

@@ -153,7 +153,7 @@ bool holds_vectors(const Step& step) {
 const Step* stream_of(const Plan& plan, const Step& step) {
     if (step.axes.empty() || step.axes.back().name != axis::d_model) return nullptr;
     for (const Step& sum : plan.steps()) {
-        if (!sum.operation.traits().goes_on) continue;
+        if (!sum.operation.traits().passes_through) continue;
         for (const StepId update : sum.operands_as(OperandRole::update))
             if (update == step.id || are_results_of(step, plan[update])) return plan.operand(sum, OperandRole::stream);
     }

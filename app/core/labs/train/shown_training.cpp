@@ -29,7 +29,7 @@ const TrainedStep* step_after(const SeenTraining& seen, Index step) {
 
 Resumable<TrainedModelRun> model_run(std::shared_ptr<const load::Model> model) {
     TrainedModelRun made{scenario_of(std::move(model)), nullptr};
-    made.run = co_await executed(plan_of(made.scenario));
+    made.run = co_await execute_in_slices(plan_of(made.scenario));
     co_return made;
 }
 

@@ -83,11 +83,11 @@ void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves
     table.head({tr("gradient"), tr("8 steps"), tr("effect")});
     for (std::size_t i = 0; i < heads.size(); ++i) {
         const core::causes::HeadMove& move = heads[i];
-        const bool slope = core::causes::has_wrong_sign(move.slope_by_value, move.switched_off);
+        const bool slope = core::causes::has_wrong_sign(move.gradient_times_z, move.switched_off);
         const bool way = core::causes::has_wrong_sign(move.along_the_way, move.switched_off);
         const std::string name = tr(core::causes::short_name_of_head(move.attention, move.head));
         const bool clicked = table.row(name,
-                                       {doubted(cause_text(move.slope_by_value), slope),
+                                       {doubted(cause_text(move.gradient_times_z), slope),
                                         doubted(cause_text(move.along_the_way), way), cause_text(move.switched_off)},
                                        move.switched_off, most, {slope, way, false}, static_cast<int>(i));
         tooltip(tr("{name}: the gradient times the head's output; the mean of that from off to on (integrated "
@@ -123,9 +123,9 @@ void list_tokens(const Ui& ui, const core::Session& session, const core::causes:
         const auto token = static_cast<Index>(tokens.at(Cell{batch, move.position}));
         const std::string name = std::string(move.encoder ? "src " : "pos ") + std::to_string(move.position) + " “" +
                                  core::token_text(tokenizer, token) + "”";
-        static_cast<void>(table.row(name,
-                                    {cause_text(move.slope_by_value), cause_text(move.swapped), cause_text(move.most)},
-                                    move.most, most, {false, false, false}, 1000 + static_cast<int>(i)));
+        static_cast<void>(
+            table.row(name, {cause_text(move.gradient_times_z), cause_text(move.swapped), cause_text(move.most)},
+                      move.most, most, {false, false, false}, 1000 + static_cast<int>(i)));
         tooltip(tr("The gradient times the embedding; the mean of |change| with other tokens in its place; the largest "
                    "change, by “{token}”",
                    {{"token", core::token_text(tokenizer, move.by)}})
@@ -210,8 +210,8 @@ void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
     const core::Value<SlopePictures> pictures = session.derived().get<SlopePictures>(
         {shown.run}, std::make_tuple(number.number.tensor, number.number.cell), [&] {
             const auto picture = [&](bool of_encoder) {
-                return core::causes::slopes_heatmap(shown.scenario, *shown.run, slopes->slopes.stream, of_encoder,
-                                                    number.batch);
+                return core::causes::gradients_heatmap(shown.scenario, *shown.run, slopes->slopes.stream, of_encoder,
+                                                       number.batch);
             };
             return SlopePictures{picture(true), picture(false)};
         });

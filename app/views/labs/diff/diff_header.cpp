@@ -79,7 +79,7 @@ FirstLine first_line(const Ui& ui, core::files::Against against, float width) {
     return line;
 }
 
-void choose_relative_tolerance(const Ui& ui, core::bisect::BisectQuestion& question) {
+void choose_relative_tolerance(const Ui& ui, core::bisect::BisectInputs& question) {
     for (std::size_t i = 0; i < kBisectTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, labelled(tr(kBisectToleranceTexts[i]), "tolerance" + std::to_string(i)).c_str(),

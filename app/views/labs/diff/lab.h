@@ -18,10 +18,10 @@ namespace decoderscope::views::diff {
 
 // What the page that bisects remembers.
 struct BisectTabState {
-    std::string path;                                       // of the recording that it is about
-    core::bisect::BisectQuestion question;                  // what is asked of it
-    std::optional<core::bisect::BisectQuestion> cancelled;  // what is no longer wanted
-    const core::bisect::Bisection* listed = nullptr;        // the result that the table was last scrolled for
+    std::string path;                                     // of the recording that it is about
+    core::bisect::BisectInputs question;                  // what is asked of it
+    std::optional<core::bisect::BisectInputs> cancelled;  // what is no longer wanted
+    const core::bisect::Bisection* listed = nullptr;      // the result that the table was last scrolled for
 };
 
 // What the Diff tab remembers from frame to frame.

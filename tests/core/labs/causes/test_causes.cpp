@@ -48,8 +48,8 @@ std::shared_ptr<const Run> run_of(const std::string& fixture, bool shifted) {
     return execute(plan_decoder({config, &weights, inputs, {}, std::nullopt}));
 }
 
-PatchingQuestion question_of(const std::string& fixture) {
-    PatchingQuestion question{run_of(fixture, false), run_of(fixture, true), {"logits", {}, Cell{}}, 0};
+PatchingInputs question_of(const std::string& fixture) {
+    PatchingInputs question{run_of(fixture, false), run_of(fixture, true), {"logits", {}, Cell{}}, 0};
     const Index last = question.a->value("logits").dim(1) - 1;
     question.number.cell = {0, last, 2};
     question.number.minus = {0, last, 0};
@@ -68,7 +68,7 @@ TEST_CASE("how much of a number comes back with each row is what PyTorch measure
     const nlohmann::json all = expected();
     for (const auto& [fixture, wanted] : all.items()) {
         INFO(fixture);
-        const PatchingQuestion question = question_of(fixture);
+        const PatchingInputs question = question_of(fixture);
         const std::vector<StepId> steps = patchable_steps(question);
         std::atomic<std::size_t> done = 0;
         const Patching patching = finished(patch_rows(question, steps, {}, &done));
@@ -97,7 +97,7 @@ TEST_CASE("how much of a number comes back with each row is what PyTorch measure
 }
 
 TEST_CASE("patching a run with itself measures nothing, and a stopped one keeps what it has") {
-    PatchingQuestion question = question_of("gpt2-like");
+    PatchingInputs question = question_of("gpt2-like");
     const std::vector<StepId> steps = patchable_steps(question);
     std::stop_source stop;
     Resumable<Patching> work = patch_rows(question, steps, stop.get_token());
@@ -175,7 +175,7 @@ TEST_CASE("a head's move is what switching it off by an edit measures, and the s
         const double off = number.in(execute(plan_of(without))->value("logits"));
         CHECK(std::abs(move.switched_off - (moves.number - off)) <= 1e-4);
         CHECK(std::abs(move.along_the_way - move.switched_off) <= 0.03 * std::max(1.0, std::abs(move.switched_off)));
-        furthest = std::max(furthest, std::abs(move.slope_by_value - move.switched_off));
+        furthest = std::max(furthest, std::abs(move.gradient_times_z - move.switched_off));
     }
     CHECK(furthest > 0.1);  // the slope at one point promises something else
     CHECK(std::ranges::any_of(moves.tokens, [](const InputMove& move) { return move.encoder; }));
@@ -204,7 +204,7 @@ TEST_CASE("slopes are read off the gradients that are recorded") {
     }
     CHECK(slopes.input.size() == 2);  // the word and the answer
     REQUIRE_FALSE(slopes.stream.empty());
-    for (const StreamSlopes& stream : slopes.stream) {
+    for (const StreamGradients& stream : slopes.stream) {
         INFO(stream.tensor);
         const Tensor& gradient = run->value("grad." + stream.tensor);
         const Tensor& values = run->value(stream.tensor);
@@ -232,7 +232,7 @@ TEST_CASE("the slopes of a difference are those of its first cell less those of 
     REQUIRE(slopes.scores.size() == 3);
     for (const ScoreSlope& score : slopes.scores)
         CHECK(score.slope == static_cast<double>(gradient(score.tensor, score.cell)));
-    for (const StreamSlopes& stream : slopes.stream) {
+    for (const StreamGradients& stream : slopes.stream) {
         INFO(stream.tensor);
         double squares = 0.0;
         for (Index d = 0; d < first->value(stream.tensor).dim(2); ++d) {

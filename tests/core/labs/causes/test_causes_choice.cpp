@@ -76,13 +76,13 @@ TEST_CASE("a wrong sign is one of a number that moves") {
     CHECK_FALSE(has_wrong_sign(0.0, 2.0));
     CHECK_FALSE(has_wrong_sign(-1.0, 1e-9));
     Moves moves;
-    moves.heads = {{.switched_off = 1.0, .slope_by_value = -1.0, .along_the_way = 0.9},
-                   {.switched_off = -1.0, .slope_by_value = 1.0, .along_the_way = -0.9},
-                   {.switched_off = 0.5, .slope_by_value = 0.1, .along_the_way = 0.5}};
+    moves.heads = {{.switched_off = 1.0, .gradient_times_z = -1.0, .along_the_way = 0.9},
+                   {.switched_off = -1.0, .gradient_times_z = 1.0, .along_the_way = -0.9},
+                   {.switched_off = 0.5, .gradient_times_z = 0.1, .along_the_way = 0.5}};
     const WrongSigns wrong = wrong_signs(moves);
     CHECK(wrong.heads == 3);
-    CHECK(wrong.by_slope == 2);
-    CHECK(wrong.by_way == 0);
+    CHECK(wrong.by_gradient == 2);
+    CHECK(wrong.by_integrated_gradients == 0);
     CHECK(moves_sentence(moves).english().find("2 of 3 heads") != std::string::npos);
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("each step of the way back names what it is the gradient by, and parts
         if (by == nullptr) continue;
         CHECK(by->id < back);
         CHECK(by->axes == step.axes);
-        if (step.role == Role::recorded) CHECK(plan->gradient_by(*by) == &step);
+        if (step.role == Role::recorded) CHECK(plan->gradient_wrt(*by) == &step);
         parts += step.role == Role::internal ? 1U : 0U;
     }
     CHECK(parts > 10);

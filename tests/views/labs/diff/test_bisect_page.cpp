@@ -115,7 +115,7 @@ TEST_CASE("a changed match and tolerance are saved with the session") {
     const std::string path = folder.file("bisected.dscope");
     Driver d(gpt());
     drop(d, "gpt/right-plain.safetensors");
-    BisectQuestion& asked = d.state.part<DiffTabState>().bisect.question;
+    BisectInputs& asked = d.state.part<DiffTabState>().bisect.question;
     asked = {1e-3, {{"blocks.1.mlp.out", ""}, {"blocks.0.mlp.out", ""}}};
     d.settle();
     d.session.apply(command::SaveSession{path, saved_view(d.state)});
