@@ -87,8 +87,8 @@ void end_with_a_sentence(int, siginfo_t* what, void*) {
         if (begin == 0 || address < begin || address >= place->end.load(std::memory_order_relaxed)) continue;
         say("decoderscope: ");
         say(place->path.data());
-        say(": was cut short while it was open, expected it to stay as it was\n");  // not a message: in a signal
-                                                                                    // handler
+        // In a signal handler:
+        say(": was truncated while it was open, expected it to stay as it was\n");  // not a message: English
         ::_exit(1);
     }
     ::sigaction(SIGBUS, &previous_handler, nullptr);  // not ours: the fault repeats under the previous handler

@@ -221,12 +221,12 @@ TEST_CASE("what can't be kept is reported") {
     other.attentions["blocks.0.attn"].v = Tensor();
     CHECK(error_of([&] {
               pass(model, {4, 1}, &other);
-          }) == "blocks.0.attn.v: shape [] was kept, expected [2, 2, 4, 6]");
+          }) == "blocks.0.attn.v: shape [] was cached, expected [2, 2, 4, 6]");
     other = past;
     other.positions = 3;
     CHECK(error_of([&] {
               pass(model, {4, 1}, &other);
-          }) == "blocks.0.attn.k: shape [2, 2, 4, 6] was kept, expected [2, 2, 3, 6]");
+          }) == "blocks.0.attn.k: shape [2, 2, 4, 6] was cached, expected [2, 2, 3, 6]");
     SmallModel seeing = small_model({{"causal", "false"}}, {.pos = 5});
     CHECK(error_of([&] { pass(seeing, {3, 2}, &past); }).starts_with("causal is false"));
     const Inputs last = part_of(model.inputs, {4, 1});

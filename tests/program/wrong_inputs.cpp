@@ -51,7 +51,7 @@ std::vector<Wrong> wrong_inputs() {
                {three, ids("attention_mask", "[1, 3]", {1, 2, 1})}),
         tokens("HERE/in.safetensors: custom_mask: shape [1, 2], expected one that broadcasts to [1, 8, 3, 3]",
                {three, ids("custom_mask", "[1, 2]", {1, 1})}),
-        tokens("HERE/in.safetensors: targets: 12, expected an id from 0 to 11, or −100 for one that is left out",
+        tokens("HERE/in.safetensors: targets: 12, expected an id from 0 to 11, or −100 for one that is ignored",
                {three, ids("targets", "[1, 3]", {1, 2, 12})}),
         tokens("HERE/in.safetensors: tokens: 65537 batch rows, expected at most 65536",
                {{"tokens", "U8", "[65537, 1]", std::string(65537, '\1')}}),

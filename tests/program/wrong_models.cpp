@@ -85,8 +85,7 @@ std::vector<Wrong> wrong_models() {
             "that says what it is, {\"layers.0.frobnicate.weight\": \"layers.0.up_proj.weight\"}",
             odd),
         {"HERE/model/model.safetensors: qkv_order: layers.0.self_attn.qkv_proj.weight: q's rows, then k's, then v's, "
-         "or head "
-         "by head; its name doesn't settle the order; expected --set qkv_order=…",
+         "or head by head; its name doesn't show the order; expected --set qkv_order=…",
          model_with({{"model.safetensors", zeros({{"embed.weight", {20, 8}},
                                                   {"layers.0.self_attn.qkv_proj.weight", {24, 8}},
                                                   {"layers.0.self_attn.o_proj.weight", {8, 8}},

@@ -77,46 +77,47 @@ std::vector<Wrong> wrong_names() {
                "layers.0.self_attn.q_proj.weight [d_model, d_model], found a and the like",
                one, R"({"a": ""})"),
         recognised(
-            "HERE/config.json (missing; read off w.safetensors instead): nhead: not said by the tensors, which look "
-            "like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8; also taken unless --set says otherwise: "
-            "norm=layernorm, layer_norm_eps=1e-05, norm_first=false, causal=true, positional_encoding=none, "
+            "HERE/config.json (missing; derived from w.safetensors instead): nhead: not shown by the tensors, which "
+            "look like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8; also assumed unless --set says "
+            "otherwise: norm=layernorm, layer_norm_eps=1e-05, norm_first=false, causal=true, positional_encoding=none, "
             "attention_scale=0",
             zeros({{"layers.0.self_attn.q_proj.weight", {8, 8}}, {"model.layers.0.self_attn.q_proj.weight", {8, 8}}})),
         recognised("HERE/w.safetensors: its tensors are not a decoder's: expected a query projection such as "
                    "layers.0.self_attn.q_proj.weight [d_model, d_model], found h.0.frobnicate.weight and the like",
                    zeros({{"wte.weight", {20, 8}}, {"h.0.frobnicate.weight", {8, 8}}})),
-        recognised("HERE/config.json (missing; read off w.safetensors instead): nhead: not said by the tensors, which "
-                   "look like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8; also taken unless --set says "
-                   "otherwise: norm=layernorm, layer_norm_eps=1e-05, norm_first=true, activation=relu, causal=true, "
-                   "lm_head=false, scale_embedding=false, positional_encoding=sinusoidal, attention_scale=0",
-                   small_weights()),
-        recognised("HERE/config.json (missing; read off w.safetensors instead): nhead: not said by the tensors, which "
-                   "look like Hugging Face GPT-2; expected --set nhead=N with N one of 1, 2, 4, 8, 16; also taken "
-                   "unless --set says otherwise: layer_norm_eps=1e-05, norm_first=true, activation=gelu_tanh, "
+        recognised(
+            "HERE/config.json (missing; derived from w.safetensors instead): nhead: not shown by the tensors, which "
+            "look like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8; also assumed unless --set says "
+            "otherwise: norm=layernorm, layer_norm_eps=1e-05, norm_first=true, activation=relu, causal=true, "
+            "lm_head=false, scale_embedding=false, positional_encoding=sinusoidal, attention_scale=0",
+            small_weights()),
+        recognised("HERE/config.json (missing; derived from w.safetensors instead): nhead: not shown by the tensors, "
+                   "which look like Hugging Face GPT-2; expected --set nhead=N with N one of 1, 2, 4, 8, 16; also "
+                   "assumed unless --set says otherwise: layer_norm_eps=1e-05, norm_first=true, activation=gelu_tanh, "
                    "causal=true, lm_head=true, scale_embedding=false",
                    foreign("gpt2", "model.safetensors")),
         recognised("HERE/w.safetensors: no table of positions is stored, and BART or Marian makes one; expected the "
                    "config.json beside it",
                    foreign("marian", "model.safetensors"), {"--set", "positions_from=0"}),
         recognised(
-            "HERE/config.json (missing; read off w.safetensors instead): rotary_dim: not said by the tensors, which "
-            "look like Phi; expected --set rotary_dim=NUMBER: how many columns of a head RoPE turns; 0: all",
+            "HERE/config.json (missing; derived from w.safetensors instead): rotary_dim: not shown by the tensors, "
+            "which look like Phi; expected --set rotary_dim=NUMBER: how many columns of a head RoPE rotates; 0: all",
             foreign("phi", "model.safetensors"), {"--set", "nhead=2"}),
-        recognised("HERE/config.json (missing; read off w.safetensors instead): qkv_order: not said by the tensors, "
-                   "which look like GPT-NeoX; expected --set qkv_order=… with one of one_by_one, by_head, by_group: "
-                   "gpt_neox.layers.0.attention.query_key_value.weight: q's rows, then k's, then v's, or head by head; "
-                   "its name doesn't settle the order",
+        recognised("HERE/config.json (missing; derived from w.safetensors instead): qkv_order: not shown by the "
+                   "tensors, which look like GPT-NeoX; expected --set qkv_order=… with one of one_by_one, by_head, "
+                   "by_group: gpt_neox.layers.0.attention.query_key_value.weight: q's rows, then k's, then v's, or "
+                   "head by head; its name doesn't show the order",
                    foreign("pythia", "model.safetensors"), {"--set", "nhead=2"}),
-        recognised("HERE/config.json (missing; read off w.safetensors instead): qkv_order: not said by the tensors, "
-                   "which look like Hugging Face Llama; expected --set qkv_order=… with one of one_by_one, by_head, "
-                   "by_group: model.layers.0.self_attn.qkv_proj.weight: q's rows, then k's, then v's, or head by head; "
-                   "its name doesn't settle the order",
+        recognised("HERE/config.json (missing; derived from w.safetensors instead): qkv_order: not shown by the "
+                   "tensors, which look like Hugging Face Llama; expected --set qkv_order=… with one of one_by_one, "
+                   "by_head, by_group: model.layers.0.self_attn.qkv_proj.weight: q's rows, then k's, then v's, or head "
+                   "by head; its name doesn't show the order",
                    foreign("phi3", "model.safetensors"), {"--set", "nhead=2"}),
-        recognised("HERE/config.json (missing; read off w.safetensors instead): nhead: 7, expected a divisor of the "
-                   "queries' 24 rows",
+        recognised("HERE/config.json (missing; derived from w.safetensors instead): nhead: 7, expected a divisor of "
+                   "the queries' 24 rows",
                    foreign("gemma", "model.safetensors"), {"--set", "nhead=7", "--set", "norm=rmsnorm_plus_one"}),
-        recognised("HERE/config.json (missing; read off w.safetensors instead): nhead: not said by the tensors, which "
-                   "look like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8",
+        recognised("HERE/config.json (missing; derived from w.safetensors instead): nhead: not shown by the tensors, "
+                   "which look like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8",
                    small_weights(),
                    {"--set", "norm=layernorm", "--set", "layer_norm_eps=1e-05", "--set", "norm_first=true", "--set",
                     "activation=relu", "--set", "causal=true", "--set", "lm_head=false", "--set",

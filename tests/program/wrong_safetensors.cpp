@@ -43,7 +43,7 @@ std::vector<Wrong> wrong_safetensors() {
          trace({"--inputs", "/dev/null"})},
         inputs("HERE/model/in.safetensors: 5 bytes, expected a safetensors file of at least 8", "short"),
         inputs("HERE/model/in.safetensors: the header claims 1000 bytes, expected at most 2; not a safetensors file, "
-               "or cut short",
+               "or truncated",
                raw<std::uint64_t>({1000}) + "{}"),
         header("HERE/model/in.safetensors: the header: not a JSON object; expected a safetensors file's header", "[]"),
         header("HERE/model/in.safetensors: the header: 65537 tensors, expected at most 65536", many_tensors()),
@@ -63,7 +63,7 @@ std::vector<Wrong> wrong_safetensors() {
                "/tokens/shape", "[1000, 1000]"),
         tensor("HERE/model/in.safetensors: tokens: data_offsets: expected [begin, end]", "/tokens/data_offsets", "[0]"),
         tensor("HERE/model/in.safetensors: tokens: data_offsets 0 to 17 lie outside the file's 16 bytes of data; the "
-               "file is cut short or its header is wrong",
+               "file is truncated or its header is wrong",
                "/tokens/data_offsets", "[0, 17]"),
         tensor("HERE/model/in.safetensors: tokens: 15 bytes, expected 16 for its shape and dtype",
                "/tokens/data_offsets", "[0, 15]"),

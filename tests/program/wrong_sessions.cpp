@@ -33,8 +33,8 @@ std::string long_batch() {
 std::vector<Wrong> wrong_sessions() {
     const Files mask = {{"in.safetensors", zeros({{"other", {2}}})}};
     return {
-        session("HERE/a.dscope: no Decoderscope session, expected an object of JSON", "[]"),
-        session("HERE/a.dscope: no Decoderscope session, expected \"format\": \"decoderscope-session\"",
+        session("HERE/a.dscope: not a Decoderscope session, expected a JSON object", "[]"),
+        session("HERE/a.dscope: not a Decoderscope session, expected \"format\": \"decoderscope-session\"",
                 R"({"format": "another"})"),
         session("HERE/a.dscope: a session of version 99, and this program reads up to version 1; open it with a newer "
                 "Decoderscope",
@@ -45,7 +45,7 @@ std::vector<Wrong> wrong_sessions() {
               long_batch()),
         input("HERE/a.dscope: input: attention_mask: rows of different lengths, expected as many numbers in each",
               R"({"tokens": [[1, 2]], "attention_mask": [[1], [1, 1]]})"),
-        input("HERE/a.dscope: input: text: the model has no vocabulary that cuts a text; expected tokens",
+        input("HERE/a.dscope: input: text: the model has no vocabulary that tokenizes text; expected tokens",
               R"({"text": ["abc"]})"),
         input("HERE/a.dscope: input: x: the model's example has none; expected numbers or a file",
               R"({"x": {"from": "example"}})"),
@@ -53,8 +53,8 @@ std::vector<Wrong> wrong_sessions() {
               R"({"custom_mask": {"file": "in.safetensors"}})", mask),
         input("HERE/a.dscope: input: custom_mask: 5 axes, expected at most 4", R"({"custom_mask": [[[[[1]]]]]})"),
         link("the link: 20000 characters, and no link has more than 8000", "#s1=" + std::string(20000, 'A')),
-        link("the link: damaged: it has characters that no link is made of; copy it again, to its end", "#s1=abc!"),
-        link("the link: cut off: its end is missing", "#s1=abcde"),
+        link("the link: damaged: it has characters that no link has; copy it again, to its end", "#s1=abc!"),
+        link("the link: truncated: its end is missing", "#s1=abcde"),
         link("the link: made by a newer version of Decoderscope; open it with that one", "#s2=abcd"),
         link("the link: names the file /somewhere/model, and a link may open bundled models alone",
              "#s1="

@@ -79,7 +79,7 @@ std::vector<Wrong> wrong_tokenizers() {
                    "{}"),
         byte_pairs("HERE/model/tokenizer.json: model.vocab: \"a\": id -1, expected a whole number from 0 to 1048575",
                    "/model/vocab/a", "-1"),
-        byte_pairs("HERE/model/tokenizer.json: model.vocab: id 1 is both \"a\" and \"b\", expected one token an id",
+        byte_pairs("HERE/model/tokenizer.json: model.vocab: id 1 is both \"a\" and \"b\", expected one token per id",
                    "/model/vocab/a", "1"),
         byte_pairs("HERE/model/tokenizer.json: model.merges: missing, expected a list such as [\"Ġ t\", …] or [[\"Ġ\", "
                    "\"t\"], …]",
@@ -99,36 +99,36 @@ std::vector<Wrong> wrong_tokenizers() {
                    "/added_tokens", R"([{"id": 4}])"),
         byte_pairs("HERE/model/tokenizer.json: added_tokens: \"a\": has another id elsewhere, expected one",
                    "/added_tokens", R"([{"id": 4, "content": "a"}])"),
-        byte_pairs("HERE/model/tokenizer.json: added_tokens: \"x\" is there twice, expected it once", "/added_tokens",
+        byte_pairs("HERE/model/tokenizer.json: added_tokens: \"x\" is given twice, expected it once", "/added_tokens",
                    R"([{"id": 4, "content": "x"}, {"id": 5, "content": "x"}])"),
-        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't cut a text into them: "
-                   "post_processor.single: \"<s>\" is not in the vocabulary.",
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: post_processor.single: "
+                   "\"<s>\" is not in the vocabulary.",
                    "/post_processor", special),
-        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't cut a text into them: post_processor: id 99 "
-                   "is not in the vocabulary.",
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: post_processor: id 99 is not "
+                   "in the vocabulary.",
                    "/post_processor", with(special, "/special_tokens/<s>", R"({"id": "<s>", "ids": [99]})")),
-        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't cut a text into them: "
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: "
                    "normalizer.precompiled_charsmap: expected Base64.",
                    "/normalizer", R"({"type": "Precompiled", "precompiled_charsmap": "!!"})"),
-        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't cut a text into them: "
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: "
                    "normalizer.precompiled_charsmap: expected the length of a table, the table, and texts.",
                    "/normalizer", R"({"type": "Precompiled", "precompiled_charsmap": "AAAA"})"),
-        byte_pairs("--text: precompiled_charsmap points behind its end", "/normalizer", charsmap({unit(99, 0, false)})),
-        byte_pairs("--text: precompiled_charsmap points behind its end", "/normalizer", charsmap([] {
+        byte_pairs("--text: precompiled_charsmap points past its end", "/normalizer", charsmap({unit(99, 0, false)})),
+        byte_pairs("--text: precompiled_charsmap points past its end", "/normalizer", charsmap([] {
                        // From the root at 0 by 'a' to 0 ^ 'a', whose leaf is one before it.
                        std::vector<std::uint32_t> units('a' + 2, 0);
                        units['a'] = unit(1, 'a', true);
                        units['a' ^ 1] = 0x7fffffffU;  // far behind the texts
                        return units;
                    }())),
-        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't cut a text into them: "
-                   "pre_tokenizer.pattern.Regex: \"a(?:\" can't be used: missing closing parenthesis.",
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: pre_tokenizer.pattern.Regex: "
+                   "\"a(?:\" can't be used: missing closing parenthesis.",
                    "/pre_tokenizer", split("a(")),
-        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't cut a text into them: "
-                   "pre_tokenizer.pattern.Regex: \"a*\" can match nothing, expected at least one character.",
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: pre_tokenizer.pattern.Regex: "
+                   "\"a*\" can match nothing, expected at least one character.",
                    "/pre_tokenizer", split("a*")),
-        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't cut a text into them: "
-                   "pre_tokenizer.pattern.Regex: \"^\" in a regular expression is unknown here.",
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: pre_tokenizer.pattern.Regex: "
+                   "\"^\" in a regular expression is unknown here.",
                    "/pre_tokenizer", split("^a")),
         tokenizer("HERE/model/tokenizer.json: model.vocab: entry 0, expected a piece of its own and its score",
                   with(kUnigram, "/model/vocab", "[1]")),
@@ -140,16 +140,16 @@ std::vector<Wrong> wrong_tokenizers() {
          model_with({{"vocab.json", R"({"a": 0})"}}), trace()},
         tokenizer("HERE/model/tokenizer.json: 21 tokens, expected at most vocab_size = 20",
                   with(with(kBytePairs, "/model/vocab", many_tokens()), "/model/merges", "[]")),
-        {"HERE/model/example.json: target: the model's vocabulary can't cut a text into tokens, expected token ids",
+        {"HERE/model/example.json: target: the model's vocabulary can't tokenize text, expected token ids",
          model_with({{"pieces.json", R"(["a", "b"])"}, {"example.json", R"({"target": ["ab"]})"}}), trace()},
-        {"HERE/model/pieces.json: expected a JSON list of pieces, one a token", model_with({{"pieces.json", "{}"}}),
+        {"HERE/model/pieces.json: expected a JSON list of pieces, one per token", model_with({{"pieces.json", "{}"}}),
          trace()},
         {"HERE/model/pieces.json: piece 0: expected a string, or an object with a \"piece\"",
          model_with({{"pieces.json", "[1]"}}), trace()},
         vocabulary("HERE/model/vocabulary.json: expected a JSON object with the key tokens", "[]"),
         vocabulary("HERE/model/vocabulary.json: tokens: expected a list of characters", R"({"tokens": 3})"),
         vocabulary("HERE/model/vocabulary.json: tokens: entry 1, expected a character", R"({"tokens": ["a", 1]})"),
-        vocabulary("HERE/model/vocabulary.json: tokens: \"a\" stands there twice", R"({"tokens": ["a", "a"]})"),
+        vocabulary("HERE/model/vocabulary.json: tokens: \"a\" is given twice", R"({"tokens": ["a", "a"]})"),
         vocabulary("HERE/model/vocabulary.json: pad: expected one of the tokens", R"({"tokens": ["a"], "pad": "z"})"),
         vocabulary("HERE/model/vocabulary.json: \"start\": unknown key, expected one of tokens, pad, beginning, end",
                    R"({"tokens": ["a"], "start": "a"})"),
@@ -162,11 +162,11 @@ std::vector<Wrong> wrong_texts() {
         byte_pairs("--text: the text can't be cut into words from byte 0 on", "/pre_tokenizer", split("(a+)+$"),
                    std::string(40, 'a') + "!"),
         byte_pairs("--text: the vocabulary has no token for \"z\"", "/model/type", R"("BPE")", "az"),
-        byte_pairs("--text: the text is no UTF-8", "/model/type", R"("BPE")", "a\xff"),
+        byte_pairs("--text: the text is not UTF-8", "/model/type", R"("BPE")", "a\xff"),
         tokenizer("--text: the vocabulary has no token for \"z\"", kUnigram, "az"),
         tokenizer("--text: the vocabulary has no token for \"z\"", kWords, "z"),
         vocabulary("--text: \"z\" is not in the vocabulary", R"({"tokens": ["a"]})", "az"),
-        vocabulary("--text: the text is no UTF-8", R"({"tokens": ["a"]})", "a\xff"),
+        vocabulary("--text: the text is not UTF-8", R"({"tokens": ["a"]})", "a\xff"),
     };
 }
 

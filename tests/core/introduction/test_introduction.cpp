@@ -32,13 +32,13 @@ TEST_CASE("a model without a description is described by its configuration") {
     Model model = *make_bundled_model("verses");
     model.description = {};
     CHECK(description_of(model, model.config()).english() ==
-          "This is a decoder of 4 blocks, 4 heads each, d_model 128, Pre-Norm by LayerNorm, learned positions. It says "
-          "which of 65 tokens comes next.");
+          "This is a decoder of 4 blocks, 4 heads each, d_model 128, Pre-Norm with LayerNorm, learned positions. It "
+          "predicts which of 65 tokens comes next.");
     model = *make_bundled_model("pre-ln-encdec");
     model.description = {};
     CHECK(description_of(model, model.config()).english() ==
-          "This is a decoder of 4 blocks, 8 heads each, d_model 512, Pre-Norm by LayerNorm, no positional encoding. It "
-          "reads and writes rows of numbers: it has no vocabulary.");
+          "This is a decoder of 4 blocks, 8 heads each, d_model 512, Pre-Norm with LayerNorm, no positional encoding. "
+          "It reads and writes rows of numbers: it has no vocabulary.");
 }
 
 TEST_CASE("a suggested cell is the largest of its row, as its text says") {

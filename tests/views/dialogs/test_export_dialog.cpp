@@ -240,6 +240,6 @@ TEST_CASE("an export that takes longer shows how far it is, and can be cancelled
     go = true;
     d.session.finish();
     d.settle();
-    CHECK(d.sees("stopped;nothingwaswritten"));
+    CHECK(d.sees("cancelled;nothingwaswritten"));
     CHECK(folder.entries() == 0);
 }

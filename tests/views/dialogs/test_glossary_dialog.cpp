@@ -102,7 +102,7 @@ TEST_CASE("the step's name and the tabs' titles are terms, too") {
     Driver d;
     rest_on(d, "Norms");
     CHECK(d.state.term_asked == "norm");
-    CHECK(d.sees("Whatdoestheplaceofthenormchange?"));
+    CHECK(d.sees("Whatdoesthenormplacementchange?"));
     d.hands.tap(Key::f1);
     d.settle();
     CHECK(d.state.glossary.term == "norm");

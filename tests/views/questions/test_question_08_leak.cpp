@@ -32,7 +32,11 @@ TEST_CASE("question 8: the leak test says that no earlier position moves in a ca
     REQUIRE_FALSE(earlier_logits_change(d.session.scenario()));
     d.hands.tap(Key::m);
     d.settle();
-    CHECK(d.sees("Changedtoken3:earlierpositionsmovedbyatmost0(measuredover"));
+    // By 0, not by 0.3: a line may end behind the number.
+    CHECK(std::ranges::any_of(d.seen(), [](const auto& piece) {
+        const std::string says = "Changedtoken3:earlierpositionsmovedbyatmost0";
+        return piece.text == says || piece.text.starts_with(says + "(measuredover");
+    }));
     CHECK(d.sees("Nothingleaksback."));
 }
 

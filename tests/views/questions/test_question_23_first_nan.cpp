@@ -41,7 +41,7 @@ TEST_CASE("question 23: one gesture names the first cell that is NaN and why, an
     CHECK(d.sees("ThefirstisNaN"));
     std::string all;  // a sentence may break into lines
     for (const auto& piece : d.seen()) all += piece.text;
-    CHECK(all.find("Themaskleavesthatrownothingtoattendto.") != std::string::npos);
+    CHECK(all.find("Themaskhideseverykeyfromthatrow.") != std::string::npos);
     REQUIRE(d.click_text(place));
     CHECK(d.session.cursor().step == first);
     CHECK(d.session.cursor().cell == cell);

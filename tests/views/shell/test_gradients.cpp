@@ -65,12 +65,12 @@ TEST_CASE("the map shows one way and folds the other") {
     Driver d("reverse", 1.0F, {1280, 1400});
     d.press(Key::l, with_shift);
     CHECK(d.session.scenario().gradients_of == "loss");
-    CHECK(d.sees("Backwardpass:gradientsofloss"));
+    CHECK(d.sees("Backward:gradientsofloss"));
     d.session.apply(command::GoTo{"grad.blocks.1.mlp_out"});
     d.settle();
-    CHECK(d.sees("Waythere"));
+    CHECK(d.sees("Forwardpass"));
     CHECK(d.sees("grad.blocks.1"));
-    REQUIRE(d.click_label("Waythere"));
+    REQUIRE(d.click_label("Forwardpass"));
     CHECK(d.session.step().name == d.session.shown().run->plan()[d.session.timeline().front()].name);
 }
 

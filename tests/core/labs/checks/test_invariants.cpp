@@ -275,7 +275,7 @@ TEST_CASE("a row with nothing left to attend to is NaN as it must be, and the fi
     // The first query of head 2 could see only itself.
     const Invariants laws = measured(bundled("causal-lm-as-meant", {MaskEdit{"blocks.0.attn", 0, 2, 0, 0, false}}));
     CHECK(laws.of(Law::pattern_rows).verdict == Verdict::kept);
-    CHECK(finding_text(laws.of(Law::pattern_rows)).find("as it must be") != std::string::npos);
+    CHECK(finding_text(laws.of(Law::pattern_rows)).find("must be: every key is masked") != std::string::npos);
     CHECK(laws.of(Law::masked_weights).verdict == Verdict::kept);
     const Invariant& finite = laws.of(Law::finite);
     CHECK(finite.verdict == Verdict::broken);

@@ -83,7 +83,7 @@ TEST_CASE("a recording that was cut short is compared as far as it goes, and say
     CHECK(d.sees("Note:thefileistruncated:"));
     drop_path(d, folder.file("empty.safetensors"));
     CHECK(d.sees("Theycan'tbecompared"));
-    CHECK(d.sees("cutshort:45tensors"));
+    CHECK(d.sees("truncated:45tensors"));
     CHECK_FALSE(d.sees("Everythingthatwascompared"));
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("a match is changed by a click, and asks again") {
     const auto changes = d.find_on_stage("▾");
     REQUIRE(changes);
     d.click({(changes->low.x + changes->high.x) * 0.5F, (changes->low.y + changes->high.y) * 0.5F});
-    REQUIRE(d.click_text("noneofours"));
+    REQUIRE(d.click_text("nomatch"));
     d.settle();
     REQUIRE(d.state.part<DiffTabState>().bisect.question.chosen.size() == 1);
     CHECK(d.state.part<DiffTabState>().bisect.question.chosen.front().ours.empty());

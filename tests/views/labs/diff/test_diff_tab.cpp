@@ -164,7 +164,7 @@ TEST_CASE("a configuration that cannot be run says why") {
     d.state.part<DiffTabState>().against = Against::configuration;
     d.state.part<DiffTabState>().option = {"nhead", "7"};
     d.settle();
-    CHECK(d.sees("Thisruncannotbemade"));
+    CHECK(d.sees("Thisruncan'tbecomputed"));
     CHECK(d.sees("nhead"));
 }
 

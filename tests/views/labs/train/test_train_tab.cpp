@@ -153,7 +153,7 @@ TEST_CASE("the choices of the Train tab are saved and restored, and undo shows t
     d.settle();
     CHECK(std::string(d.state.part<TrainTabState>().text.data()) == "ab\ncd");
     CHECK(d.sees("clip0.25"));
-    REQUIRE(d.click_text("+onemorerunbeside"));
+    REQUIRE(d.click_text("+anotherrun"));
     CHECK(d.session.training_plan().runs.size() == 4);
     d.press(Key::z, with_ctrl);
     CHECK(d.session.training_plan() == plan);
