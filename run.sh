@@ -3,13 +3,23 @@
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
 . "$root/scripts/packages.sh"
-install_missing
+. "$root/scripts/steps.sh"
+
+build_program() {
+    step "Packages to compile with"
+    install_to_compile
+    step "Compiling the program"
+    install_to_run &
+    installing=$!
+    build release --target decoderscope
+    wait $installing
+}
 
 cd "$root"
-quietly cmake --preset release
-quietly cmake --build --preset release --target decoderscope
-cd "$OLDPWD"
 program=$root/build/release/decoderscope
+[ -x "$program" ] || step "The first start compiles the program: some minutes"
+build_program
+cd "$OLDPWD"
 
 if [ $# -eq 0 ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
     echo "There is no display to open a window on; drawing the tour of the default model into $root/out instead." >&2

@@ -1,20 +1,33 @@
 #!/bin/sh
-# Builds the program and runs its tests: ./test.sh [PRESET ...], by default release, asan, tsan and fuzz. `browser` builds
-# and tests the page, which takes as long again. Installs the packages that it needs; without clang nothing is fuzzed.
+# Builds the program and runs its tests: ./test.sh [PRESET ...]
+#   ./test.sh            the tests, optimised: what to run before and after a change
+#   ./test.sh all        release, asan, tsan, fuzz and alone: those, under sanitizers, with threads watched, every reader of
+#                        files fuzzed, and each file compiled by itself
+#   ./test.sh browser    the page and its tests, which takes as long again
+# Installs the packages that it needs; without clang nothing is fuzzed.
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
 . scripts/packages.sh
-install_missing
-if command -v dpkg-query >/dev/null; then
-    # shellcheck disable=SC2154 # packages.sh sets it
-    wish "$format_packages" "the layout of the sources is not checked"
-fi
+. scripts/steps.sh
 
-build() {
-    echo "== $1"
-    quietly cmake --preset "$1"
-    quietly cmake --build --preset "$1"
+install_packages() {
+    step "Packages"
+    install_to_compile
+    install_to_run || exit 1
+    if command -v dpkg-query >/dev/null; then
+        # shellcheck disable=SC2086,SC2154 # the list is words; packages.sh sets it
+        install $test_packages || exit 1
+        # shellcheck disable=SC2154
+        wish "$format_packages" "the layout of the sources is not checked"
+    fi
+}
+
+run_tests() {
+    step "$1: compiling"
+    build "$1"
+    step "$1: testing"
+    ctest --preset "$1" --parallel "$(nproc)"
 }
 
 # Every fuzzer for this many seconds, as many at once as there are cores.
@@ -23,26 +36,29 @@ run_fuzzers() {
 }
 
 fuzz() {
+    # shellcheck disable=SC2086,SC2154
+    if ! install $fuzz_packages; then
+        echo "Nothing is fuzzed." >&2
+        return
+    fi
+    step "fuzz: compiling"
     build fuzz
+    step "fuzz: every reader of files, for $1 seconds"
     quietly run_fuzzers "$1"
 }
 
-if [ $# -eq 0 ]; then
-    set -- release asan tsan
-    # shellcheck disable=SC2086 # the list is words
-    if install $fuzz_packages; then
-        set -- "$@" fuzz
-    else
-        echo "Nothing is fuzzed." >&2
-    fi
-fi
+install_packages
+[ $# -gt 0 ] || set -- release
+[ "$*" != all ] || set -- release alone asan tsan fuzz
 for preset in "$@"; do
     case $preset in
     fuzz) fuzz 20 ;;
-    browser) tests/browser/run.sh ;;
-    *)
-        build "$preset"
-        ctest --preset "$preset" --parallel "$(nproc)"
+    alone)
+        step "alone: each file compiled by itself"
+        build alone
         ;;
+    browser) tests/browser/run.sh ;;
+    *) run_tests "$preset" ;;
     esac
 done
+step "All of it passed."

@@ -8,6 +8,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 . scripts/packages.sh
+. scripts/steps.sh
 site=${1:-build/browser/site}
 work=$root/build/browser
 toolchain=$work/toolchain

@@ -7,6 +7,7 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 . scripts/packages.sh
+. scripts/steps.sh
 work=$root/build/browser
 site=${1:-}
 if [ -z "$site" ]; then

@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace decoderscope;

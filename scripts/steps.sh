@@ -1,0 +1,56 @@
+# Shared by run.sh and test.sh: what is being done, and how far it is, for whoever waits at the terminal.
+# shellcheck shell=sh
+begun=$(date +%s)
+
+# Says what begins now, and how long it has been so far: step TEXT
+step() {
+    seconds=$(($(date +%s) - begun))
+    printf '== %d:%02d  %s\n' $((seconds / 60)) $((seconds % 60)) "$1" >&2
+}
+
+# Runs a command. Shows its output only if it fails.
+quietly() {
+    if ! said=$("$@" 2>&1); then
+        printf '%s\n' "$said" >&2
+        return 1
+    fi
+}
+
+# Builds a preset, or some of its targets, and says how far it is: build PRESET [--target TARGET ...]
+# What the compiler says is in build/PRESET/build.log, and is shown if it fails.
+build() {
+    preset=$1
+    shift
+    quietly cmake --preset "$preset"
+    log=build/$preset/build.log
+    compiling=$(date +%s)
+    NINJA_STATUS='[%f/%t] ' cmake --build --preset "$preset" "$@" >"$log" 2>&1 &
+    building=$!
+    trap 'kill $building 2>/dev/null; exit 130' INT TERM
+    said_tenth=0
+    while kill -0 $building 2>/dev/null; do
+        sleep 1
+        say_progress
+    done
+    trap - INT TERM
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    wait $building || {
+        cat "$log" >&2
+        return 1
+    }
+}
+
+# On a terminal one line that stays up to date, elsewhere a line for each tenth.
+say_progress() {
+    counts=$(tail -n 40 "$log" | sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 \2/p' | tail -n 1)
+    done=${counts% *} all=${counts#* }
+    [ -n "$counts" ] && [ "$done" -gt 0 ] || return 0
+    left=$((($(date +%s) - compiling) * (all - done) / done))
+    progress="   $done of $all steps, about $((left / 60)):$(printf %02d $((left % 60))) left"
+    if [ -t 2 ]; then
+        printf '\r\033[K%s' "$progress" >&2
+    elif [ $((done * 10 / all)) -gt "$said_tenth" ]; then
+        said_tenth=$((done * 10 / all))
+        echo "$progress" >&2
+    fi
+}
