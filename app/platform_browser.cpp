@@ -39,10 +39,6 @@ namespace decoderscope::app {
 
 void pick_files() { page_pick(); }
 
-}  // namespace decoderscope::app
-
-namespace decoderscope::app {
-
 Sentence open_folder(const std::string& folder) {
     return message("{folder}: a browser shows no folders; what is written is downloaded", {{"folder", folder}});
 }
@@ -58,7 +54,7 @@ EM_JS(char*, page_address, (), { return stringToNewUTF8(location.origin + locati
 
 namespace decoderscope::app {
 
-LinkBase link_base(const Settings&) {
+core::files::LinkBase link_base(const core::files::Settings&) {
     static const std::string address = [] {
         const std::unique_ptr<char, decltype(&std::free)> text(page_address(), std::free);
         return std::string(text.get());
@@ -98,7 +94,7 @@ EM_JS(int, page_prefers, (const char* what), { return matchMedia(UTF8ToString(wh
 
 namespace decoderscope::app {
 
-PlatformInfo surroundings() {
+core::files::PlatformInfo surroundings() {
     return {.dark = page_prefers("(prefers-color-scheme: dark)") != 0,
             .reduced_motion = page_prefers("(prefers-reduced-motion: reduce)") != 0,
             .picks_files = true,

@@ -14,23 +14,22 @@
 
 namespace {
 
-int show(const decoderscope::app::WindowRequest& request) {
-    using namespace decoderscope;
+using namespace decoderscope;
+
+int show(const app::WindowRequest& request) {
     if (!request.tour.empty()) {
-        for (const std::string& file : decoderscope::app::draw_tour(request.work.scenario, request.tour))
-            std::cout << file << '\n';
+        for (const std::string& file : app::draw_tour(request.work.scenario, request.tour)) std::cout << file << '\n';
         return 0;
     }
-    auto application =
-        std::make_unique<decoderscope::app::Application>(request.work, decoderscope::window::wake_window);
-    application->remember_settings(decoderscope::core::files::settings_path());
-    application->remember_lessons(decoderscope::core::lessons::progress_path());
-    application->autosave_in(decoderscope::core::files::autosave_folder());
+    auto application = std::make_unique<app::Application>(request.work, window::wake_window);
+    application->remember_settings(core::files::settings_path());
+    application->remember_lessons(core::lessons::progress_path());
+    application->autosave_in(core::files::autosave_folder());
     if (request.lesson) application->open(request.lesson);
     if (request.embed) application->embed();
-    return decoderscope::window::run_window(std::move(application));
+    return window::run_window(std::move(application));
 }
 
 }  // namespace
 
-int main(int count, char** values) { return decoderscope::app::run_program(count, values, show); }
+int main(int count, char** values) { return app::run_program(count, values, show); }

@@ -31,14 +31,14 @@ constexpr std::chrono::milliseconds between_pictures{50};
 constexpr int frames_to_settle = 3;
 
 // The page's clipboard: what was pasted last, until the program itself copies something.
-class PageClipboard : public compat::Clipboard {
+class PageClipboard : public views::compat::Clipboard {
 public:
     const char* text() override { return text_.c_str(); }
     void set_text(const char* text) override {
         text_ = text;
-        page_copy_text(from_carriers(text).c_str());
+        page_copy_text(views::from_carriers(text).c_str());
     }
-    void pasted(const char* text) { text_ = to_carriers(text); }
+    void pasted(const char* text) { text_ = views::to_carriers(text); }
 
 private:
     std::string text_;
@@ -67,7 +67,7 @@ public:
     explicit Page(std::unique_ptr<Frontend> frontend) : frontend_(std::move(frontend)) {
         ImGui::SetCurrentContext(painter_.context());
         ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
-        compat::set_clipboard(clipboard_);
+        views::compat::set_clipboard(clipboard_);
     }
 
     // Called by the browser, up to sixty times a second.
@@ -84,7 +84,7 @@ public:
     void wake() { woken_ = true; }
     void paste(const char* text) {
         clipboard_.pasted(text);
-        input.tap(Key::v, with_ctrl);
+        input.tap(views::Key::v, views::with_ctrl);
         wake();
     }
     // The paths of files that were dropped together, a line each; or a link.
@@ -107,7 +107,7 @@ public:
     void hide() { frontend_->ended(false); }
     [[nodiscard]] bool unsaved() { return !frontend_->may_close(); }
 
-    InputQueue input;
+    views::InputQueue input;
 
 private:
     // What is done is shown at once, what isn't now and then: a picture takes time from the work.
@@ -180,58 +180,65 @@ extern "C" {
 
 EMSCRIPTEN_KEEPALIVE void page_key(const char* code, const char* printed, int down, int mods) {
     using namespace decoderscope;
+    using namespace decoderscope::window;
     if (!page()) return;
-    const Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
-    page()->input.push(KeyEvent{key_of_code(code, printed, held.ctrl), down != 0, held});
+    const views::Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
+    page()->input.push(views::KeyEvent{key_of_code(code, printed, held.ctrl), down != 0, held});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_text(const char* text) {
-    if (decoderscope::page()) decoderscope::page()->input.type(text);
+    if (decoderscope::window::page()) decoderscope::window::page()->input.type(text);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_move(double x, double y) {
     using namespace decoderscope;
-    if (page()) page()->input.push(MouseMove{static_cast<float>(x), static_cast<float>(y)});
+    using namespace decoderscope::window;
+    if (page()) page()->input.push(views::MouseMove{static_cast<float>(x), static_cast<float>(y)});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_leave() {
     using namespace decoderscope;
-    if (page()) page()->input.push(MouseLeave{});
+    using namespace decoderscope::window;
+    if (page()) page()->input.push(views::MouseLeave{});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_button(int button, int down, int mods) {
     using namespace decoderscope;
+    using namespace decoderscope::window;
     if (!page() || button < 0 || button > 2) return;
-    const Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
-    page()->input.push(MouseButton{static_cast<Button>(button), down != 0, held});
+    const views::Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
+    page()->input.push(views::MouseButton{static_cast<views::Button>(button), down != 0, held});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_wheel(double x, double y) {
     using namespace decoderscope;
-    if (page()) page()->input.push(Wheel{static_cast<float>(x), static_cast<float>(y)});
+    using namespace decoderscope::window;
+    if (page()) page()->input.push(views::Wheel{static_cast<float>(x), static_cast<float>(y)});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_paste(const char* text) {
-    if (decoderscope::page()) decoderscope::page()->paste(text);
+    if (decoderscope::window::page()) decoderscope::window::page()->paste(text);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_drop(const char* paths) {
-    if (decoderscope::page()) decoderscope::page()->drop(paths);
+    if (decoderscope::window::page()) decoderscope::window::page()->drop(paths);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_fonts() {
-    if (decoderscope::page()) decoderscope::page()->fonts_changed();
+    if (decoderscope::window::page()) decoderscope::window::page()->fonts_changed();
 }
 
 EMSCRIPTEN_KEEPALIVE void page_surroundings() {
-    if (decoderscope::page()) decoderscope::page()->surroundings_changed();
+    if (decoderscope::window::page()) decoderscope::window::page()->surroundings_changed();
 }
 
 EMSCRIPTEN_KEEPALIVE void page_hide() {
-    if (decoderscope::page()) decoderscope::page()->hide();
+    if (decoderscope::window::page()) decoderscope::window::page()->hide();
 }
 
-EMSCRIPTEN_KEEPALIVE void page_damage() { decoderscope::wake_window(); }
+EMSCRIPTEN_KEEPALIVE void page_damage() { decoderscope::window::wake_window(); }
 
-EMSCRIPTEN_KEEPALIVE int page_unsaved() { return decoderscope::page() && decoderscope::page()->unsaved() ? 1 : 0; }
+EMSCRIPTEN_KEEPALIVE int page_unsaved() {
+    return decoderscope::window::page() && decoderscope::window::page()->unsaved() ? 1 : 0;
+}
 }
