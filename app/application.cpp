@@ -209,7 +209,7 @@ void Application::perform(const views::request::ShowFolder& folder) {
 
 // Adds the shown session, or the user's own model, to the recent list.
 void Application::remember_opened() {
-    const std::string& name = session_.shown().scenario.model()->name;
+    const std::string& name = session_.shown().scenario.about().name;
     const auto& models = load::bundled_models();
     const bool bundled =
         std::any_of(models.begin(), models.end(), [&](const load::BundledModel& model) { return model.name == name; });
@@ -247,7 +247,7 @@ std::string Application::title() const {
     const std::string& file = session_.file();
     const std::string work =
         file.empty() ? "" : std::filesystem::path(file).filename().string() + (session_.unsaved() ? " • · " : " · ");
-    return work + std::filesystem::path(session_.scenario().model()->name).filename().string() + " · " +
+    return work + std::filesystem::path(session_.scenario().about().name).filename().string() + " · " +
            session_.cursor().step + " · Decoderscope";
 }
 

@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/load/bundled_models.h"
-#include "engine/load/recorded_model.h"
+#include "engine/load/recorded_run.h"
 
 #include <filesystem>
 #include <functional>
@@ -52,11 +52,11 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     app.add_flag("--embed", embed, "the stage alone, for a page that embeds it");
 
-    const cli::Context context{run, work, out, [&](const std::string& path) {
-                                   core::files::SavedSession recorded{
-                                       .scenario = core::scenario_of(load::model_of_trace(absolute_path(path)))};
-                                   result.window = WindowRequest{std::move(recorded), tour, nullptr, embed};
-                               }};
+    const cli::Context context{
+        run, work, out, [&](const std::string& path) {
+            core::files::SavedSession recorded{.scenario = core::scenario_of(load::run_of_trace(absolute_path(path)))};
+            result.window = WindowRequest{std::move(recorded), tour, nullptr, embed};
+        }};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,
                            cli::add_bisect, cli::add_recorder, cli::add_open, cli::add_lessons})

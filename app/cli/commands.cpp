@@ -62,13 +62,13 @@ Overrides settings_of(const RunOptions& options) {
 namespace {
 
 // A text needs a tokenizer that can encode it.
-core::Typed typed_text(const load::Model& model, const tokenizer::Tokenizer& tokenizer, const std::string& text,
+core::Typed typed_text(const core::Scenario& scenario, const tokenizer::Tokenizer& tokenizer, const std::string& text,
                        const std::string& option) {
     const std::string ids = option == "--text" ? "--tokens" : "--encoder-tokens";
     if (!tokenizer.can_encode())
         throw Error("{option}: {model} {lack}, expected {ids} with ids such as \"1 2 3\"",
                     {{"option", option},
-                     {"model", model.name},
+                     {"model", scenario.about().name},
                      {"lack", tokenizer.size() == 0 ? message("has no vocabulary")
                                                     : message("has a vocabulary that only labels tokens")},
                      {"ids", ids}});
@@ -76,10 +76,10 @@ core::Typed typed_text(const load::Model& model, const tokenizer::Tokenizer& tok
 }
 
 // The inputs typed on the command line instead of read from a file.
-core::TypedSequences typed_sequences(const RunOptions& options, const load::Model& model) {
+core::TypedSequences typed_sequences(const RunOptions& options, const core::Scenario& scenario) {
     core::TypedSequences typed;
-    if (options.text) typed.target = typed_text(model, model.tokenizer, *options.text, "--text");
-    if (options.source) typed.source = typed_text(model, model.encoder_tokenizer, *options.source, "--source");
+    if (options.text) typed.target = typed_text(scenario, scenario.tokenizer(), *options.text, "--text");
+    if (options.source) typed.source = typed_text(scenario, scenario.encoder_tokenizer(), *options.source, "--source");
     if (!options.tokens.empty()) typed.target = {.text = options.tokens, .ids = true, .name = "--tokens"};
     if (!options.encoder_tokens.empty())
         typed.source = {.text = options.encoder_tokens, .ids = true, .name = "--encoder-tokens"};
@@ -131,9 +131,9 @@ core::files::SavedSession work_of(const RunOptions& options) {
     const Overrides settings = settings_of(options);
     core::files::SavedSession work = opened(options, settings);
     core::Scenario& scenario = work.scenario;
-    const Overrides overrides = configuration_of(*scenario.model(), settings);
+    const Overrides overrides = scenario.computes() ? configuration_of(*scenario.model(), settings) : settings;
     note(options, work.remarks);
-    note(options, scenario.model()->remarks);
+    note(options, scenario.about().remarks);
     if (!overrides.empty()) scenario = naming("--set", [&] { return core::with_overrides(scenario, overrides); });
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
     if (!options.mutation.empty()) scenario.mutation = options.mutation;
@@ -143,8 +143,8 @@ core::files::SavedSession work_of(const RunOptions& options) {
         scenario.inputs = load_inputs(options.inputs, scenario.config());
         scenario.inputs_path = options.inputs;
     }
-    scenario.inputs =
-        core::typed_inputs(*scenario.model(), scenario.inputs, typed_sequences(options, *scenario.model()));
+    if (const core::TypedSequences typed = typed_sequences(options, scenario); typed.target || typed.source)
+        scenario.inputs = core::typed_inputs(*scenario.model(), scenario.inputs, typed);
     if (!options.edits.empty()) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
         scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());

@@ -96,7 +96,7 @@ std::vector<std::string> asked_for(const ExportRequest& request) {
 
 core::Exhibit requested_exhibit(const core::ShownRun& shown, const ExportRequest& request) {
     const Step& step = requested_step(*shown.run, request);
-    const core::Place place = place_for(step, request, shown.scenario.config().nhead);
+    const core::Place place = place_for(step, request, shown.scenario.query_heads());
     core::Gathering gathering = request.gathering;
     if (request.each_head) gathering.all_heads = true;
     if (gathering.all_heads || gathering.all_layers) return core::gathered_exhibit(shown, step, place, gathering);

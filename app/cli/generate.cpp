@@ -17,8 +17,8 @@ struct GenerateOptions {
     bool full_passes = false, json = false;
 };
 
-std::string written(const load::Model& model, const std::vector<Index>& tokens) {
-    if (model.tokenizer.size() > 0) return model.tokenizer.decode(tokens);
+std::string written(const core::Scenario& scenario, const std::vector<Index>& tokens) {
+    if (scenario.tokenizer().size() > 0) return scenario.tokenizer().decode(tokens);
     std::string ids;
     for (const Index token : tokens) ids += (ids.empty() ? "" : " ") + std::to_string(token);
     return ids;
@@ -33,13 +33,13 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
             throw Error(obstacle);
     });
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (Index row = 0; row < scenario.inputs.batch(); ++row) {
+    for (Index row = 0; row < scenario.batch(); ++row) {
         core::generate::Generator generator(scenario, row, wanted.sampling, !wanted.full_passes);
         const std::vector<Index> prompt = generator.tokens();
         for (int i = 0; i < wanted.length && generator.next(); ++i) {
         }
         const std::vector<Index> tokens = generator.tokens();
-        const std::string text = written(*scenario.model(), tokens);
+        const std::string text = written(scenario, tokens);
         if (!wanted.json) {
             out << text << '\n';
             continue;

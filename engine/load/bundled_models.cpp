@@ -182,7 +182,7 @@ std::shared_ptr<const Model> make_bundled_model(std::string_view name) {
     const auto found = std::find_if(recipes().begin(), recipes().end(),
                                     [&](const Recipe& recipe) { return recipe.card.name == name; });
     if (found == recipes().end()) return nullptr;
-    Model model{.name = found->card.name, .description = found->card.description, .config_json = found->config_json};
+    Model model{{.name = found->card.name, .description = found->card.description}, found->config_json};
     model.weights = decoder::initial_weights(model.config(), found->seed);
     model.example = found->example(found->seed);
     return std::make_shared<const Model>(std::move(model));

@@ -10,7 +10,7 @@
 #include "engine/load/example_file.h"
 #include "engine/load/families/family.h"
 #include "engine/load/names/recognise_names.h"
-#include "engine/load/recorded_model.h"
+#include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
 #include "engine/tokenizer/read.h"
 
@@ -191,7 +191,8 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
     const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
-    Model model{.name = by_folder ? folder.string() : weights_path};
+    Model model;
+    model.name = by_folder ? folder.string() : weights_path;
     model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
     const std::string config_path = (folder / "config.json").string();
     const bool configured = is_there(config_path);

@@ -3,7 +3,6 @@
 #include "engine/base/message.h"
 #include "engine/files/load_progress.h"
 #include "engine/graph/edit.h"
-#include "engine/graph/plan.h"
 #include "engine/load/recognised.h"
 #include "engine/model/config.h"
 #include "engine/model/inputs.h"
@@ -34,11 +33,16 @@ struct Trial {
     std::vector<Edit> edits;
 };
 
+// What says of itself whatever can be opened: a model, or a recording of one (engine/load/recorded_run.h).
+struct About {
+    std::string name;               // "simple-decoder", or the folder or file it came from
+    std::string path;               // absolute path of the opened folder or file; empty for weights from a seed
+    Sentence description;           // one line
+    std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
+};
+
 // A decoder with its weights and something to run it on.
-struct Model {
-    std::string name;         // "simple-decoder", or the folder it came from
-    std::string path;         // absolute path of the opened folder or file; empty for weights from a seed
-    Sentence description;     // one line
+struct Model : About {
     std::string config_json;  // as parse_config reads it; overrides are applied to it
     Overrides answers;        // to what its files don't say; included in config_json
     names::Mapping mapping;   // given for its tensors; empty if they were recognised
@@ -49,11 +53,6 @@ struct Model {
     tokenizer::Tokenizer encoder_tokenizer;  // the source's tokens
     LookAt look_at;
     std::vector<Trial> trials;
-    std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
-    // Of a trace that was opened without its model (engine/load/recorded_model.h): its tensors as steps. The members
-    // above then only stand in for a model's. nullptr for a model.
-    std::shared_ptr<const Plan> recorded;
-    bool recorded_parameters = false;  // the trace holds parameters, too, so that it may be opened as a model
 
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
 };

@@ -19,7 +19,7 @@ inline constexpr const char* kLetters = R"({"tokens": ["<pad>", "<bos>", "<eos>"
     "pad": "<pad>", "beginning": "<bos>", "end": "<eos>"})";
 
 inline std::shared_ptr<const Model> model_of(std::string config_json, Tokenizer tokenizer) {
-    Model model{.name = "letters", .config_json = std::move(config_json)};
+    Model model{{.name = "letters"}, std::move(config_json)};
     const Config config = model.config();
     model.weights = initial_weights(config, 1);
     model.example = example_inputs(config, 0);

@@ -22,9 +22,9 @@ using namespace decoderscope::testing;
 namespace {
 
 // A file of these bytes, opened.
-class Opened {
+class FileWith {
 public:
-    explicit Opened(const std::string& bytes) { write_bytes(path_, bytes); }
+    explicit FileWith(const std::string& bytes) { write_bytes(path_, bytes); }
     [[nodiscard]] SafetensorsFile file() const { return SafetensorsFile(path_); }
 
 private:
@@ -33,12 +33,12 @@ private:
 };
 
 std::vector<float> floats_of(const std::string& dtype, const std::string& shape, const std::string& bytes) {
-    const Tensor tensor = Opened(raw_safetensors({{"t", dtype, shape, bytes}})).file().floats("t");
+    const Tensor tensor = FileWith(raw_safetensors({{"t", dtype, shape, bytes}})).file().floats("t");
     return {tensor.values().begin(), tensor.values().end()};
 }
 
 std::vector<float> integers_of(const std::string& dtype, const std::string& shape, const std::string& bytes) {
-    const Tensor tensor = Opened(raw_safetensors({{"t", dtype, shape, bytes}})).file().integers("t");
+    const Tensor tensor = FileWith(raw_safetensors({{"t", dtype, shape, bytes}})).file().integers("t");
     return {tensor.values().begin(), tensor.values().end()};
 }
 
@@ -159,10 +159,10 @@ TEST_CASE("an integer that a float doesn't hold is an error") {
 }
 
 TEST_CASE("a tensor of another kind, or none at all, is named") {
-    const Opened opened(raw_safetensors({{"whole", "I64", "[1]", raw<std::int64_t>({1})},
-                                         {"real", "F32", "[1]", raw<float>({1.0F})},
-                                         {"eighth", "F8_E4M3", "[1]", "x"},
-                                         {"unsigned", "U32", "[1]", raw<std::uint32_t>({1})}}));
+    const FileWith opened(raw_safetensors({{"whole", "I64", "[1]", raw<std::int64_t>({1})},
+                                           {"real", "F32", "[1]", raw<float>({1.0F})},
+                                           {"eighth", "F8_E4M3", "[1]", "x"},
+                                           {"unsigned", "U32", "[1]", raw<std::uint32_t>({1})}}));
     const SafetensorsFile file = opened.file();
     check_message(error_of([&] { static_cast<void>(file.floats("whole")); }), {"t.safetensors", "whole", "I64", "F32"});
     check_message(error_of([&] { static_cast<void>(file.floats("eighth")); }), {"eighth", "F8_E4M3", "F32"});
@@ -178,13 +178,13 @@ TEST_CASE("numbers that are not aligned in the file are read all the same") {
         const std::string header =
             std::string(space) + R"({"byte": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
             "t": {"dtype": "F32", "shape": [3], "data_offsets": [1, 13]}})";
-        const Tensor tensor = Opened(with_header(header, "x" + floats)).file().floats("t");
+        const Tensor tensor = FileWith(with_header(header, "x" + floats)).file().floats("t");
         CHECK(std::ranges::equal(tensor.values(), std::vector{1.0F, 2.0F, 3.0F}));
     }
 }
 
 TEST_CASE("metadata is passed over") {
-    const Opened opened(with_header(
+    const FileWith opened(with_header(
         R"({"__metadata__": {"format": "pt"}, "t": {"dtype": "U8", "shape": [], "data_offsets": [0, 1]}})", "\x05"));
     CHECK(opened.file().entries().size() == 1);
     CHECK(opened.file().integers("t").at(Cell{}) == 5.0F);
@@ -319,7 +319,7 @@ TEST_CASE("a header of very many names is read in no time") {
     for (int i = 0; i < 50'000; ++i)
         header +=
             (i ? ", \"" : "\"") + std::to_string(i) + R"(": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]})";
-    CHECK(Opened(with_header(header + "}")).file().entries().size() == 50'000);
+    CHECK(FileWith(with_header(header + "}")).file().entries().size() == 50'000);
 }
 
 TEST_CASE("what is no file is refused, and a pipe isn't waited for") {

@@ -21,8 +21,7 @@ using decoderscope::testing::Driver;
 namespace {
 
 std::shared_ptr<const Model> large_model() {
-    Model model{.name = "12x12",
-                .config_json = R"({"model_type": "decoderscope", "d_model": 192, "nhead": 12, "num_layers": 12,
+    Model model{{.name = "12x12"}, R"({"model_type": "decoderscope", "d_model": 192, "nhead": 12, "num_layers": 12,
         "dim_feedforward": 768, "vocab_size": 97, "lm_head": true})"};
     model.weights = initial_weights(model.config(), 1);
     std::vector<float> tokens;
@@ -80,8 +79,7 @@ namespace {
 
 // A model of one block whose projections are 4,096 × 4,096.
 std::shared_ptr<const Model> wide_model() {
-    Model model{.name = "4096",
-                .config_json = R"({"model_type": "decoderscope", "d_model": 4096, "nhead": 32, "num_layers": 1,
+    Model model{{.name = "4096"}, R"({"model_type": "decoderscope", "d_model": 4096, "nhead": 32, "num_layers": 1,
         "dim_feedforward": 0, "bias": false})"};
     model.weights = initial_weights(model.config(), 1);
     model.example.x = Tensor({{axis::batch, 1}, {axis::pos, 1}, {axis::d_model, 4096}});

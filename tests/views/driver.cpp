@@ -28,8 +28,8 @@ std::shared_ptr<FontFiles> installed_fonts() {
 
 Driver::Driver(std::string_view model, float scale, ImVec2 size) : Driver(make_bundled_model(model), scale, size) {}
 
-Driver::Driver(std::shared_ptr<const Model> model, float scale, ImVec2 size)
-    : session(std::move(model)), demand_(installed_fonts()), context_(ImGui::CreateContext()) {
+Driver::Driver(Opened opened, float scale, ImVec2 size)
+    : session(std::move(opened)), demand_(installed_fonts()), context_(ImGui::CreateContext()) {
     ImGui::SetCurrentContext(context_.get());
     // As after the first minute.
     state.settings.introduction_closed = true;

@@ -23,7 +23,7 @@ using namespace decoderscope::views;
 class Driver {
 public:
     explicit Driver(std::string_view model = "causal-lm-as-meant", float scale = 1.0F, ImVec2 size = {1280, 800});
-    explicit Driver(std::shared_ptr<const Model> model, float scale = 1.0F, ImVec2 size = {1280, 800});
+    explicit Driver(Opened opened, float scale = 1.0F, ImVec2 size = {1280, 800});
     ~Driver();
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;

@@ -180,6 +180,7 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
 }  // namespace
 
 SavedInput saved_input(const Scenario& scenario) {
+    if (!scenario.computes()) return {};
     const Inputs& in = scenario.inputs;
     const load::Model& model = *scenario.model();
     SavedInput saved;
@@ -246,17 +247,18 @@ std::string files_of_model(const std::string& name) {
 
 // ---- out
 
-SavedModel saved_model(const load::Model& model) {
+SavedModel saved_model(const Scenario& scenario) {
+    if (!scenario.computes()) return {.name = scenario.about().path, .trace = true};
+    const load::Model& model = *scenario.model();
     const bool bundled = is_bundled(model.name);
     return {.name = bundled ? model.name : model.path,
             .bundled = bundled,
             .answers = model.answers,
-            .mapping = model.mapping,
-            .trace = model.recorded != nullptr};
+            .mapping = model.mapping};
 }
 
 SavedRun saved_run(const Scenario& scenario) {
-    return {.model = saved_model(*scenario.model()),
+    return {.model = saved_model(scenario),
             .set = scenario.overrides(),
             .input = saved_input(scenario),
             .edits = scenario.edits,
@@ -288,9 +290,10 @@ public:
 
     Scenario scenario(const SavedRun& saved) {
         const Opened& model = open(saved.model);
-        Scenario scenario = naming("set", [&] { return Scenario(model.model, saved.set); });
-        RestoredInput input =
-            naming("input", [&] { return restored_input(saved.input, *scenario.model(), scenario.config()); });
+        Scenario scenario = naming("set", [&] { return Scenario(model.opened, saved.set); });
+        RestoredInput input;
+        if (scenario.computes())
+            input = naming("input", [&] { return restored_input(saved.input, *scenario.model(), scenario.config()); });
         scenario.inputs = std::move(input.inputs);
         scenario.inputs_path = std::move(input.inputs_path);
         scenario.dropout_seed = saved.dropout_seed;
@@ -308,7 +311,7 @@ public:
 private:
     struct Opened {
         SavedModel saved;
-        std::shared_ptr<const load::Model> model;
+        load::Opened opened;
         bool as_it_was = true;
     };
 

@@ -28,8 +28,8 @@ bool same(const Inputs& a, const Inputs& b) {
 }
 
 bool same_settings(const Scenario& a, const Scenario& b) {
-    return a.model() == b.model() && a.config() == b.config() && a.dropout_seed == b.dropout_seed &&
-           a.gradients_of == b.gradients_of && a.mutation == b.mutation && a.recording == b.recording;
+    return a.same_model(b) && a.dropout_seed == b.dropout_seed && a.gradients_of == b.gradients_of &&
+           a.mutation == b.mutation && a.recording == b.recording;
 }
 
 }  // namespace

@@ -10,10 +10,15 @@ namespace decoderscope::core::files {
 
 namespace {
 
-Resumable<ModelChecksums> sums_of(std::shared_ptr<const load::Model> model) {
+bool is_recorded(const load::Opened& opened) {
+    return std::holds_alternative<std::shared_ptr<const load::RecordedRun>>(opened);
+}
+
+Resumable<ModelChecksums> sums_of(load::Opened opened) {
     ModelChecksums sums;
     try {
-        sums = co_await checksums_of_model(model->path.empty() ? model->name : model->path, model->recorded != nullptr);
+        const std::shared_ptr<const load::About> about = load::about(opened);
+        sums = co_await checksums_of_model(about->path.empty() ? about->name : about->path, is_recorded(opened));
     } catch (const Error&) {
         sums = {};
     }
@@ -22,9 +27,9 @@ Resumable<ModelChecksums> sums_of(std::shared_ptr<const load::Model> model) {
 
 }  // namespace
 
-std::optional<ModelChecksums> ChecksumCache::find(const std::shared_ptr<const load::Model>& model) {
-    if (const auto known = known_.find(model); known != known_.end()) return known->second;
-    if (std::find(asked_.begin(), asked_.end(), model) == asked_.end()) asked_.push_back(model);
+std::optional<ModelChecksums> ChecksumCache::find(const load::Opened& opened) {
+    if (const auto known = known_.find(load::about(opened)); known != known_.end()) return known->second;
+    if (std::find(asked_.begin(), asked_.end(), opened) == asked_.end()) asked_.push_back(opened);
     return std::nullopt;
 }
 
@@ -33,7 +38,7 @@ bool ChecksumCache::advance() {
     if (!under_way_) under_way_.emplace(sums_of(asked_.front()));
     if (!under_way_->advance()) return true;
     std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
-    known_.emplace(asked_.front(), under_way_->result());
+    known_.emplace(load::about(asked_.front()), under_way_->result());
     under_way_.reset();
     asked_.erase(asked_.begin());
     return true;
@@ -122,8 +127,8 @@ void SessionKeeper::schedule() {
 // ---- the runner's part
 
 bool SessionKeeper::has_checksums(const SavedSession& work) {
-    bool all = sums_.find(work.scenario.model()).has_value();
-    for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.model()).has_value() && all;
+    bool all = sums_.find(work.scenario.opened()).has_value();
+    for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.opened()).has_value() && all;
     return all;
 }
 
@@ -191,13 +196,13 @@ SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
             file.saved_as.clear();
             file.changed.clear();
         }
-        const auto put = [&](SavedRun& run, const std::shared_ptr<const load::Model>& model) {
-            ModelChecksums sums = sums_.find(model).value_or(ModelChecksums());
+        const auto put = [&](SavedRun& run, const Scenario& of) {
+            ModelChecksums sums = sums_.find(of.opened()).value_or(ModelChecksums());
             run.model.weights = std::move(sums.weights);
             run.model.config = std::move(sums.config);
         };
-        put(file.run, order.work.scenario.model());
-        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, order.work.pins[i].scenario.model());
+        put(file.run, order.work.scenario);
+        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, order.work.pins[i].scenario);
         write_session_file(order.path, file);
         forget_adopted();
     } catch (const std::exception& error) {

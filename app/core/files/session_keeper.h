@@ -25,14 +25,14 @@ class ChecksumCache {
 public:
     // Nothing while they are being computed; the first call starts that. Empty for a model whose files can no longer be
     // read.
-    [[nodiscard]] std::optional<ModelChecksums> find(const std::shared_ptr<const load::Model>& model);
+    [[nodiscard]] std::optional<ModelChecksums> find(const load::Opened& opened);
     // Reads the next piece. Returns false if there is nothing to compute.
     bool advance();
 
 private:
-    std::vector<std::shared_ptr<const load::Model>> asked_;  // the first one is under way
+    std::vector<load::Opened> asked_;  // the first one is under way
     std::optional<Resumable<ModelChecksums>> under_way_;
-    std::map<std::weak_ptr<const load::Model>, ModelChecksums, std::owner_less<>> known_;
+    std::map<std::weak_ptr<const load::About>, ModelChecksums, std::owner_less<>> known_;
 };
 
 // Writes a session's work in the background, so that the window never waits for a disk or a checksum: to a named file

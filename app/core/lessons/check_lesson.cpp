@@ -216,7 +216,7 @@ private:
         for (const Step& step : runs_->now().run->plan().steps()) {
             if (step.attention.empty() || step.attention == last) continue;
             last = step.attention;
-            for (Index head = 0; head < opened_->config().nhead; ++head) {
+            for (Index head = 0; head < opened_->query_heads(); ++head) {
                 Scenario scenario = *opened_;
                 scenario.edits.emplace_back(ScaleHead{last, head, 0.0F});
                 Runs other(std::move(scenario), nullptr, opened_);

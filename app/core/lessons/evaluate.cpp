@@ -47,7 +47,7 @@ Index index_along(const Expression& e, const Axis& along, const Scope& scope) {
     const Value value = evaluate(e, scope);
     double number = 0.0;
     if (const auto* text = std::get_if<std::string>(&value))
-        number = static_cast<double>(id_of(ran_of(scope).scenario.model()->tokenizer, *text));
+        number = static_cast<double>(id_of(ran_of(scope).scenario.tokenizer(), *text));
     else
         number = number_of(value);
     auto index = static_cast<Index>(std::llround(number));

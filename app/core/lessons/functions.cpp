@@ -172,9 +172,9 @@ struct Sequence {
     const Tensor& mask;    // [batch, pos], may be absent
     const tokenizer::Tokenizer& tokenizer;
 };
-Sequence target(const Scenario& s) { return {s.inputs.tokens, s.inputs.attention_mask, s.model()->tokenizer}; }
+Sequence target(const Scenario& s) { return {s.inputs.tokens, s.inputs.attention_mask, s.tokenizer()}; }
 Sequence source(const Scenario& s) {
-    return {s.inputs.encoder_tokens, s.inputs.encoder_attention_mask, s.model()->encoder_tokenizer};
+    return {s.inputs.encoder_tokens, s.inputs.encoder_attention_mask, s.encoder_tokenizer()};
 }
 
 Index index_in(const Value& value, Index size, Phrase what) {
@@ -237,15 +237,15 @@ constexpr std::array<TextFunction, 10> kTextFunctions = {{
     {"source_length", 0, 0, [](const Scenario& s, Given) { return length_of(source(s)); }},
     {"word", 1, 1,
      [](const Scenario& s, Given a) {
-         return Value(token_text(s.model()->tokenizer, static_cast<Index>(std::llround(number_of(a[0])))));
+         return Value(token_text(s.tokenizer(), static_cast<Index>(std::llround(number_of(a[0])))));
      }},
     {"id", 1, 1,
      [](const Scenario& s, Given a) {
-         return Value(single(static_cast<double>(id_of(s.model()->tokenizer, text_of(a[0])))));
+         return Value(single(static_cast<double>(id_of(s.tokenizer(), text_of(a[0])))));
      }},
     {"source_id", 1, 1,
      [](const Scenario& s, Given a) {
-         return Value(single(static_cast<double>(id_of(s.model()->encoder_tokenizer, text_of(a[0])))));
+         return Value(single(static_cast<double>(id_of(s.encoder_tokenizer(), text_of(a[0])))));
      }},
     {"config", 1, 1, config_key},
 }};

@@ -55,7 +55,7 @@ void check_model(const Scenario& opened, const Scenario& run) {
         });
     if (!same)
         throw Error("{model}: expected the model that the lesson opens, {opened}",
-                    {{"model", run.model()->name}, {"opened", opened.model()->name}});
+                    {{"model", run.about().name}, {"opened", opened.about().name}});
 }
 
 JudgedAnswer judged(const Lesson& lesson, const Question& question, const HandedIn& handed) {

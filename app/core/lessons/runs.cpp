@@ -111,9 +111,9 @@ Runs::Runs(Scenario now, std::shared_ptr<const Run> run, std::shared_ptr<const S
 const Ran& Runs::before() {
     if (!opened_) return now_;
     if (before_) return *before_;
-    if (opened_->model()->name != now_.scenario.model()->name)
+    if (opened_->about().name != now_.scenario.about().name)
         throw Error("{model}: expected the model that the lesson opened, {opened}",
-                    {{"model", now_.scenario.model()->name}, {"opened", opened_->model()->name}});
+                    {{"model", now_.scenario.about().name}, {"opened", opened_->about().name}});
     Scenario scenario = *opened_;
     const Inputs &theirs = opened_->inputs, &ours = now_.scenario.inputs;
     // The same text: then with the masks that it was opened with, too.

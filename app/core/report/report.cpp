@@ -23,7 +23,7 @@ namespace {
 // The keys that were overridden, and the shape of the model.
 void model_section(Page& page, const Scenario& scenario) {
     page.section(tr("Model"));
-    if (!scenario.model()->description.empty()) page.paragraph(tr(scenario.model()->description));
+    if (!scenario.about().description.empty()) page.paragraph(tr(scenario.about().description));
     std::vector<std::pair<std::string, std::string>> facts;
     for (const auto& [key, value] : config_values(scenario.config())) {
         const auto changed = [key = key](const auto& override) { return override.first == key; };
@@ -33,7 +33,7 @@ void model_section(Page& page, const Scenario& scenario) {
     if (scenario.dropout_seed) facts.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
     if (!scenario.gradients_of.empty()) facts.emplace_back(tr("gradients of"), scenario.gradients_of);
     page.facts(facts);
-    for (const Sentence& remark : scenario.model()->remarks) page.paragraph(tr(remark));
+    for (const Sentence& remark : scenario.about().remarks) page.paragraph(tr(remark));
 }
 
 void token_rows(Page& page, const std::string& name, const Tensor& tokens, const Tensor& kept,
@@ -56,9 +56,8 @@ void token_rows(Page& page, const std::string& name, const Tensor& tokens, const
 void input_section(Page& page, const Scenario& scenario) {
     const Inputs& inputs = scenario.inputs;
     page.section(tr("Input"));
-    token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask,
-               scenario.model()->encoder_tokenizer);
-    token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.model()->tokenizer);
+    token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask, scenario.encoder_tokenizer());
+    token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.tokenizer());
     const auto given = [&](const char* name, const Tensor& tensor) {
         if (!tensor.empty())
             page.paragraph(
@@ -203,11 +202,11 @@ Page::Table tensors_of(const Plan& plan, std::size_t most) {
 
 void write_recorded_sections(Page& page, const ReportOf& report) {
     constexpr std::size_t kMost = 500;
-    const load::Model& model = *report.shown.scenario.model();
+    const load::About& about = report.shown.scenario.about();
     const Plan& plan = report.shown.run->plan();
     page.section(tr("Recording"));
-    page.paragraph(tr(model.description));
-    for (const Sentence& remark : model.remarks) page.paragraph(tr(remark));
+    page.paragraph(tr(about.description));
+    for (const Sentence& remark : about.remarks) page.paragraph(tr(remark));
     page.section(tr("Tensors"));
     page.table(tensors_of(plan, kMost));
     if (const std::size_t all = plan.steps().size(); all > kMost)

@@ -310,7 +310,7 @@ ReferenceRun read_trace(const std::string& path) {
 }
 
 std::string description_of(const Scenario& scenario) {
-    std::string text = std::filesystem::path(scenario.model()->name).filename().string();
+    std::string text = std::filesystem::path(scenario.about().name).filename().string();
     if (!scenario.computes()) return text;
     text += std::string(", ") + place_of_norms(scenario.config().placement()).title.english();
     for (const auto& [key, value] : scenario.overrides())
@@ -323,8 +323,9 @@ std::string description_of(const Scenario& scenario) {
 }
 
 Overrides alternatives_to(const Scenario& scenario) {
-    const Config& now = scenario.config();
     Overrides found;
+    if (!scenario.computes()) return found;
+    const Config& now = scenario.config();
     for (const auto& [key, value] : worth_a_look()) {
         try {
             const Scenario other = with_override(scenario, key, value);
@@ -342,7 +343,7 @@ DifferencePictures difference_pictures(const Scenario& scenario, const Run& run,
                                        const Tensor& other, const Run* other_run, double tolerance) {
     DifferencePictures p;
     p.a = heatmap_of(scenario, run, step, place);
-    const Slice slice = slice_of(step, place, scenario.config().nhead);
+    const Slice slice = slice_of(step, place, scenario.query_heads());
     const Ref twin = other_run != nullptr ? other_run->plan().find(step.name) : nullptr;
     p.b = p.a;
     p.b.values = values_at(other, slice);

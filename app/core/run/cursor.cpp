@@ -5,8 +5,8 @@
 
 namespace decoderscope::core {
 
-Cursor opening_cursor(const load::Model& model, const Plan& plan) {
-    const load::LookAt& look_at = model.look_at;
+Cursor opening_cursor(const Scenario& scenario, const Plan& plan) {
+    const load::LookAt look_at = scenario.look_at();
     if (plan.find(look_at.step) != nullptr) return {look_at.step, {.head = look_at.head}, {}};
     const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
     const std::string first = blocks.empty() ? std::string() : plan.attention_in(blocks.front());

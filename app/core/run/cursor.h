@@ -18,7 +18,7 @@ struct Cursor {
 };
 
 // Where to open: where the model's author suggests, else on the first attention pattern, which shows most at a glance.
-[[nodiscard]] Cursor opening_cursor(const load::Model& model, const Plan& plan);
+[[nodiscard]] Cursor opening_cursor(const Scenario& scenario, const Plan& plan);
 
 // Where a step shows a position of a sequence.
 

@@ -20,7 +20,7 @@ Index heads_of(const Step& step) {
 }
 
 Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step, Place place) {
-    const Slice slice = slice_of(step, place, shown->scenario.config().nhead);
+    const Slice slice = slice_of(step, place, shown->scenario.query_heads());
     return {step.name, "", slice.rows(), slice.columns(),
             [shown, &step, place] { return heatmap_of(shown->scenario, *shown->run, step, place); }};
 }
@@ -117,7 +117,7 @@ std::string subtitle_of(const Step& step, Place place, const Gathering& gatherin
 
 Exhibit step_exhibit(const ShownRun& shown, const Step& step, Place place, bool with_operands) {
     const auto held = std::make_shared<const ShownRun>(shown);
-    const Slice slice = slice_of(step, place, shown.scenario.config().nhead);
+    const Slice slice = slice_of(step, place, shown.scenario.query_heads());
     Exhibit exhibit;
     std::string where;
     for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
@@ -153,7 +153,7 @@ Exhibit head_exhibit(const ShownRun& shown, const std::string& attention, Place 
 }
 
 Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, Gathering gathering) {
-    const Index heads = heads_of(step), query_heads = shown.scenario.config().nhead;
+    const Index heads = heads_of(step), query_heads = shown.scenario.query_heads();
     if (gathering.all_heads && heads == 0)
         throw Error("{name}: has no heads, expected a tensor such as blocks.0.attn.pattern", {{"name", step.name}});
     const auto held = std::make_shared<const ShownRun>(shown);
@@ -211,7 +211,7 @@ std::string edits_of(const Scenario& scenario) {
 
 // A model loaded from a folder is named by that folder, without the path to it.
 std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {
-    std::filesystem::path path = scenario.model()->name;
+    std::filesystem::path path = scenario.about().name;
     if (!path.has_filename()) path = path.parent_path();
     return path.filename().string() + settings_of(scenario) + " · " + what + (place.empty() ? "" : " · " + place) +
            " · " + edits_of(scenario);

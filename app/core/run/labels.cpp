@@ -41,8 +41,7 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     const TokenSequence sequence = sequence_along(step, axis);
     const bool in_source = sequence == TokenSequence::source || (along.name == axis::vocab && step.in_encoder());
     const Tensor& tokens = sequence == TokenSequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
-    const load::Model& model = *scenario.model();
-    const tokenizer::Tokenizer& tokenizer = in_source ? model.encoder_tokenizer : model.tokenizer;
+    const tokenizer::Tokenizer& tokenizer = in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
     if (along.name == axis::vocab) return vocabulary_labels(tokenizer, along.size);
     // In [batch, pos] every row has its own tokens.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;

@@ -1,7 +1,7 @@
 #include "app/core/run/open_model.h"
 
 #include "engine/base/error.h"
-#include "engine/load/recorded_model.h"
+#include "engine/load/recorded_run.h"
 
 #include <algorithm>
 #include <array>
@@ -34,9 +34,9 @@ bool opens_as_trace(const std::string& path, OpenAs as) {
     return as == OpenAs::trace || (as == OpenAs::whatever_it_is && load::is_recording(path));
 }
 
-std::shared_ptr<const load::Model> open_model(const std::string& name, OpenAs as, const Overrides& answers,
-                                              LoadProgress* progress, const load::names::Mapping& mapping) {
-    if (opens_as_trace(name, as)) return load::model_of_trace(name);
+load::Opened open_model(const std::string& name, OpenAs as, const Overrides& answers, LoadProgress* progress,
+                        const load::names::Mapping& mapping) {
+    if (opens_as_trace(name, as)) return load::run_of_trace(name);
     std::shared_ptr<const load::Model> model = load::load_model(name, answers, progress, mapping);
     return load::is_recording(name) ? on_recorded_example(std::move(model), name) : model;
 }

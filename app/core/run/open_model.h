@@ -2,7 +2,7 @@
 
 #include "app/core/run/scenario.h"
 #include "engine/files/load_progress.h"
-#include "engine/load/model.h"
+#include "engine/load/recorded_run.h"
 #include "engine/model/inputs.h"
 #include "engine/trace/trace.h"
 
@@ -21,12 +21,10 @@ enum class OpenAs {
 // Whether a path is opened as a trace.
 [[nodiscard]] bool opens_as_trace(const std::string& path, OpenAs as);
 
-// What can be worked on: a model, or a trace in its place. The example of a model whose parameters lie in a recording
-// is what was recorded, if that fits. Throws as load_model() and model_of_trace() do.
-[[nodiscard]] std::shared_ptr<const load::Model> open_model(const std::string& name, OpenAs as,
-                                                            const Overrides& answers = {},
-                                                            LoadProgress* progress = nullptr,
-                                                            const load::names::Mapping& mapping = {});
+// What can be worked on: a model, or a recording. The example of a model whose parameters lie in a recording
+// is what was recorded, if that fits. Throws as load_model() and run_of_trace() do.
+[[nodiscard]] load::Opened open_model(const std::string& name, OpenAs as, const Overrides& answers = {},
+                                      LoadProgress* progress = nullptr, const load::names::Mapping& mapping = {});
 
 // What the recorded model was given, as far as its names tell: tokens or vectors, the source's, padding masks. Inputs
 // that the trace doesn't hold are empty.

@@ -36,27 +36,62 @@ std::shared_ptr<const Weights> completed(const Weights& weights, const Config& c
 
 }  // namespace
 
-Scenario::Scenario(std::shared_ptr<const load::Model> model, Overrides overrides) : model_(std::move(model)) {
-    set_overrides(std::move(overrides));
+Scenario::Scenario(load::Opened opened, Overrides overrides) : opened_(std::move(opened)) {
+    if (computes() || !overrides.empty()) set_overrides(std::move(overrides));
+}
+
+const load::RecordedRun* Scenario::recorded() const {
+    const auto* recorded = std::get_if<std::shared_ptr<const load::RecordedRun>>(&opened_);
+    return recorded == nullptr ? nullptr : recorded->get();
+}
+
+const std::shared_ptr<const load::Model>& Scenario::model() const {
+    if (const auto* model = std::get_if<std::shared_ptr<const load::Model>>(&opened_)) return *model;
+    throw Error("{name}: recorded elsewhere: there are no weights to compute anything else with",
+                {{"name", about().name}});
+}
+
+const Config& Scenario::config() const {
+    static_cast<void>(model());
+    return config_;
+}
+
+Index Scenario::query_heads() const { return computes() ? config_.nhead : recorded()->sizes.heads; }
+Index Scenario::batch() const { return computes() ? inputs.batch() : recorded()->sizes.batch; }
+
+namespace {
+
+const tokenizer::Tokenizer& no_tokenizer() {
+    static const tokenizer::Tokenizer none;
+    return none;
+}
+
+}  // namespace
+
+const tokenizer::Tokenizer& Scenario::tokenizer() const { return computes() ? model()->tokenizer : no_tokenizer(); }
+const tokenizer::Tokenizer& Scenario::encoder_tokenizer() const {
+    return computes() ? model()->encoder_tokenizer : no_tokenizer();
 }
 
 void Scenario::set_model(std::shared_ptr<const load::Model> model) {
     Config config = model->config(overrides_);
     completed_ = completed(model->weights, config, overrides_);
     config_ = std::move(config);
-    model_ = std::move(model);
+    opened_ = std::move(model);
 }
 
 void Scenario::set_overrides(Overrides overrides) {
-    Config config = model_->config(overrides);
-    completed_ = completed(model_->weights, config, overrides);
+    Config config = model()->config(overrides);
+    completed_ = completed(model()->weights, config, overrides);
     config_ = std::move(config);
     overrides_ = std::move(overrides);
 }
 
-Scenario scenario_of(std::shared_ptr<const load::Model> model) {
-    Scenario scenario(std::move(model));
-    scenario.inputs = scenario.model()->example;
+load::LookAt Scenario::look_at() const { return computes() ? model()->look_at : load::LookAt(); }
+
+Scenario scenario_of(load::Opened opened) {
+    Scenario scenario(std::move(opened));
+    if (scenario.computes()) scenario.inputs = scenario.model()->example;
     return scenario;
 }
 
@@ -151,22 +186,16 @@ const mutations::Mutation* mutation_of(const Scenario& scenario) {
 
 namespace {
 
-// A trace's steps are what they are: anything that would have to be computed is refused.
-std::shared_ptr<const Plan> plan_as_recorded(const Scenario& scenario, bool logit_lens) {
-    const load::Model& model = *scenario.model();
-    const bool as_opened = scenario.edits.empty() && scenario.overrides().empty() && !scenario.dropout_seed &&
-                           scenario.gradients_of.empty() && scenario.mutation.empty() && !logit_lens &&
-                           scenario.inputs.x.shares_values_with(model.example.x);
-    if (!as_opened)
-        throw Error("{name}: recorded elsewhere: there are no weights to compute anything else with",
-                    {{"name", model.name}});
-    return model.recorded;
+// A recording's steps are what they are: anything that would have to be computed is refused.
+bool is_as_recorded(const Scenario& scenario, bool logit_lens) {
+    return scenario.edits.empty() && !scenario.dropout_seed && scenario.gradients_of.empty() &&
+           scenario.mutation.empty() && !logit_lens && scenario.inputs.tokens.empty() && scenario.inputs.x.empty();
 }
 
 }  // namespace
 
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
-    if (!scenario.computes()) return plan_as_recorded(scenario, logit_lens);
+    if (!scenario.computes() && is_as_recorded(scenario, logit_lens)) return scenario.recorded()->plan;
     decoder::PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits,
                                  scenario.dropout_seed};
     request.logit_lens = logit_lens;

@@ -3,7 +3,7 @@
 #include "app/core/run/recording.h"
 #include "engine/decoder/decoder.h"
 #include "engine/graph/run.h"
-#include "engine/load/model.h"
+#include "engine/load/recorded_run.h"
 
 #include <map>
 #include <memory>
@@ -19,20 +19,37 @@ namespace decoderscope::core {
 class Scenario {
 public:
     Scenario() = default;
-    // Throws Error where the overrides don't fit the model's configuration.
-    explicit Scenario(std::shared_ptr<const load::Model> model, Overrides overrides = {});
+    // Throws Error where the overrides don't fit the model's configuration, or where there is no model.
+    explicit Scenario(load::Opened opened, Overrides overrides = {});
 
-    [[nodiscard]] const std::shared_ptr<const load::Model>& model() const { return model_; }
-    [[nodiscard]] const Overrides& overrides() const { return overrides_; }  // over the model's own configuration
-    [[nodiscard]] const Config& config() const { return config_; }           // both combined
-    // These also throw Error if model and overrides don't fit together, and then change nothing.
+    [[nodiscard]] const load::Opened& opened() const { return opened_; }
+    [[nodiscard]] const load::About& about() const { return *load::about(opened_); }
+    // What another program recorded, in a model's place: it only shows what it holds. nullptr for a model.
+    [[nodiscard]] const load::RecordedRun* recorded() const;
+    // Whether there is a model to compute with.
+    [[nodiscard]] bool computes() const { return recorded() == nullptr; }
+
+    // Of a model; these throw Error where there is none.
+    [[nodiscard]] const std::shared_ptr<const load::Model>& model() const;
+    [[nodiscard]] const Config& config() const;  // the model's own with the overrides
+    // They also throw Error if model and overrides don't fit together, and then change nothing.
     void set_model(std::shared_ptr<const load::Model> model);
     void set_overrides(Overrides overrides);
     // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
-    [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model_->weights; }
-    // Whether there is a model to compute with; a trace that was opened without one only shows what it holds.
-    [[nodiscard]] bool computes() const { return model_->recorded == nullptr; }
+    [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model()->weights; }
     [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
+
+    // Of both. A recording holds no tokens, and the tokenizers are empty ones.
+    [[nodiscard]] const Overrides& overrides() const { return overrides_; }
+    [[nodiscard]] Index query_heads() const;
+    [[nodiscard]] Index batch() const;
+    [[nodiscard]] const tokenizer::Tokenizer& tokenizer() const;
+    [[nodiscard]] const tokenizer::Tokenizer& encoder_tokenizer() const;
+    [[nodiscard]] load::LookAt look_at() const;  // a recording suggests nothing
+    // Whether both run the same model in the same configuration, or show the same recording.
+    [[nodiscard]] bool same_model(const Scenario& other) const {
+        return opened_ == other.opened_ && config_ == other.config_;
+    }
 
     Inputs inputs;
     std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
@@ -45,14 +62,14 @@ public:
     std::map<Index, std::vector<Index>> generated;
 
 private:
-    std::shared_ptr<const load::Model> model_;
+    load::Opened opened_;
     Overrides overrides_;
     Config config_;                             // read once: each call of Model::config() parses JSON
     std::shared_ptr<const Weights> completed_;  // nullptr: the model's own are all that is needed
 };
 
-// The model on its own example.
-[[nodiscard]] Scenario scenario_of(std::shared_ptr<const load::Model> model);
+// The model on its own example, or the recording as it is.
+[[nodiscard]] Scenario scenario_of(load::Opened opened);
 
 // The scenario with configuration keys set, replacing overrides of the same keys. Throws Error if they don't fit
 // together.

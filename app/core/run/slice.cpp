@@ -196,7 +196,7 @@ Range range_of_step(const Run& run, const Step& step) {
 
 Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
                    const KnownOfHeatmap& known) {
-    const Slice slice = slice_of(step, place, scenario.config().nhead);
+    const Slice slice = slice_of(step, place, scenario.query_heads());
     const Tensor& tensor = run.value(step.id);
     const std::size_t rank = step.axes.size();
     Heatmap heatmap;

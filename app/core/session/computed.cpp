@@ -292,7 +292,9 @@ void Computed::measure(bool complete) {
         invariants_.run = shown_.run;
     else if (invariants_.run != shown_.run)
         invariants_ = {};
-    if (complete && !invariants_.run) monitor_.start({shown_.run, shown_.scenario.config()});
+    if (!complete || invariants_.run) return;
+    const Scenario& scenario = shown_.scenario;
+    monitor_.start({shown_.run, scenario.computes() ? std::optional(scenario.config()) : std::nullopt});
 }
 
 const checks::InvariantsMonitor::Result* Computed::invariants() const {

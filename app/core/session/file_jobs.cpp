@@ -65,7 +65,7 @@ std::optional<ModelLoader::Result> FileJobs::collect_read(std::chrono::milliseco
 
 bool FileJobs::is_missing_something(const ModelLoader::Result& result) {
     opening_->reading = false;
-    if (result.model || result.work) return false;
+    if (result.opened || result.work) return false;
     if (result.asks) opening_->asks = result.asks;
     opening_->error = result.error;
     opening_->python = result.python;

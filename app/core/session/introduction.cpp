@@ -92,8 +92,9 @@ bool is_done(const load::Trial& trial, const Scenario& scenario) {
 
 }  // namespace
 
-Sentence description_of(const load::Model& model, const Config& config) {
-    if (!model.description.empty()) return model.description;
+Sentence introduction_of(const Scenario& scenario) {
+    if (!scenario.about().description.empty()) return scenario.about().description;
+    const Config& config = scenario.config();
     const Index shared = config.num_key_value_heads;
     const Sentence heads = shared == 0 || shared == config.nhead
                                ? message_n("{count} head", "{count} heads", config.nhead)
@@ -123,6 +124,7 @@ std::vector<Command> commands_of(const load::Trial& trial) {
 
 std::vector<FittingTrial> fitting_trials(const Scenario& scenario) {
     std::vector<FittingTrial> fitting;
+    if (!scenario.computes()) return fitting;
     for (const load::Trial& trial : scenario.model()->trials)
         if (fits(trial, scenario)) fitting.push_back({trial, is_done(trial, scenario)});
     return fitting;

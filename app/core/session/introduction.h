@@ -12,7 +12,7 @@
 namespace decoderscope::core {
 
 // What a model is, in a sentence or two: as its author describes it, else read off its configuration.
-[[nodiscard]] Sentence description_of(const load::Model& model, const Config& config);
+[[nodiscard]] Sentence introduction_of(const Scenario& scenario);
 
 // A model's suggestion as commands: it goes where it says, makes its changes, and says what to notice.
 [[nodiscard]] std::vector<Command> commands_of(const load::Trial& trial);

@@ -27,12 +27,12 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
                               : files::open_session(order.name, progress.get());
             result.pinned = co_await files::pinned_run(*result.work);
         } else if (opens_as_trace(order.name, order.as)) {
-            result.model = open_model(order.name, OpenAs::trace);
+            result.opened = open_model(order.name, OpenAs::trace);
         } else {
             if (order.answers.empty()) result.asks = load::recognise_model(order.name, {}, order.mapping);
             if (result.asks) result.error = result.asks->problem;
             if (!result.asks)
-                result.model = open_model(order.name, OpenAs::model, order.answers, progress.get(), order.mapping);
+                result.opened = open_model(order.name, OpenAs::model, order.answers, progress.get(), order.mapping);
         }
     } catch (const load::NeedsConversion& pickled) {
         result.error = pickled.problem();

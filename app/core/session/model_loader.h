@@ -5,7 +5,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/open_model.h"
 #include "engine/base/message.h"
-#include "engine/load/model.h"
+#include "engine/load/recorded_run.h"
 
 #include <chrono>
 #include <functional>
@@ -27,10 +27,10 @@ public:
         bool recovered = false;  // and it is an autosave
         std::shared_ptr<const files::SessionFile> linked = nullptr;  // a link's session, to be opened with its model
     };
-    // The model, or the session with its model; else the open questions or the error.
+    // What was opened, or the session with it; else the open questions or the error.
     struct Result {
         Order order;
-        std::shared_ptr<const load::Model> model;
+        std::optional<load::Opened> opened;
         std::optional<files::SavedSession> work;
         std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr if none
         std::optional<load::Recognised> asks;

@@ -14,15 +14,15 @@ constexpr std::chrono::milliseconds kShareOfAFrame{4};
 
 }  // namespace
 
-Session::Session(std::shared_ptr<const load::Model> model, std::function<void()> wake)
-    : Session(scenario_of(std::move(model)), std::move(wake)) {}
+Session::Session(load::Opened opened, std::function<void()> wake)
+    : Session(scenario_of(std::move(opened)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
     : work_(std::move(scenario)), computed_(wake), desk_(wake), writer_(wake), training_(wake) {
     start(plan_of(work_.scenario()));
     finish_run();
     if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
-    work_.look_at(opening_cursor(*work_.scenario().model(), computed_.plan()));
+    work_.look_at(opening_cursor(work_.scenario(), computed_.plan()));
     set_mark(mark());
     tell_remarks();
 }
@@ -172,7 +172,7 @@ void Session::look_at(Cursor cursor) {
 void Session::take(const ModelLoader::Result& result) {
     if (desk_.is_missing_something(result)) return;
     try {
-        change(result.work ? result.work->scenario : scenario_of(result.model));
+        change(result.work ? result.work->scenario : scenario_of(*result.opened));
     } catch (const Error& error) {
         return desk_.refuse(error.sentence());
     }
@@ -185,7 +185,7 @@ void Session::open(const command::OpenScenario& command) {
     computed_.forget_companion_runs();
     finish_run();
     work_.leave_trail();
-    Cursor cursor = opening_cursor(*scenario().model(), computed_.plan());
+    Cursor cursor = opening_cursor(scenario(), computed_.plan());
     if (computed_.plan().find(command.step) != nullptr) cursor = {command.step, {}, {}};
     look_at(std::move(cursor));
     desk_.set_file({});
@@ -196,7 +196,7 @@ void Session::open(const command::OpenScenario& command) {
 // The first run of the opened model or session is done.
 void Session::look_at_opened(const ModelLoader::Result& opened) {
     work_.leave_trail();
-    look_at(opening_cursor(*scenario().model(), computed_.plan()));
+    look_at(opening_cursor(scenario(), computed_.plan()));
     desk_.set_file(opened.work ? opened.work->saved_as : std::string());
     if (opened.work)
         restore(*opened.work, opened.pinned);
@@ -204,7 +204,7 @@ void Session::look_at_opened(const ModelLoader::Result& opened) {
         tell_remarks();
     if (opened.work && opened.order.recovered) {
         // What it was opened as is not known; the model's own example comes closest.
-        set_mark({scenario_of(scenario().model()), {}, nullptr});
+        set_mark({scenario_of(scenario().opened()), {}, nullptr});
         recovered_ = true;
         return desk_.adopt(opened.order.name);
     }
@@ -213,7 +213,7 @@ void Session::look_at_opened(const ModelLoader::Result& opened) {
 }
 
 void Session::tell_remarks(const std::vector<Sentence>& more) {
-    std::vector<Sentence> remarks = shown().scenario.model()->remarks;
+    std::vector<Sentence> remarks = shown().scenario.about().remarks;
     remarks.insert(remarks.end(), more.begin(), more.end());
     if (remarks.empty()) return;
     Sentence all = remarks.front();

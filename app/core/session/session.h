@@ -25,7 +25,7 @@ public:
     // Opens on a scenario and computes it. `wake` is called when there is something new to show, from another thread if
     // there are threads. Throws Error if the scenario can't be run.
     explicit Session(Scenario scenario, std::function<void()> wake = {});
-    explicit Session(std::shared_ptr<const load::Model> model, std::function<void()> wake = {});
+    explicit Session(load::Opened opened, std::function<void()> wake = {});
     // Continues saved work.
     explicit Session(files::SavedSession work, std::function<void()> wake = {});
 

@@ -95,7 +95,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SoloHead& c) {
-    const Index heads = scenario.config().nhead;
+    const Index heads = scenario.query_heads();
     scenario.edits = c.solo ? with_solo(std::move(scenario.edits), c.attention, c.head, heads)
                             : without_factors(std::move(scenario.edits), c.attention);
     return scenario;
@@ -224,7 +224,7 @@ struct Session::Apply {
         const Ref step = s.computed_.plan().find(c.step);
         if (step == nullptr) return;
         s.work_.remember_place();
-        const Place place = place_of(*step, c.cell, s.cursor().place, s.shown().scenario.config().nhead);
+        const Place place = place_of(*step, c.cell, s.cursor().place, s.shown().scenario.query_heads());
         s.look_at({c.step, place, c.cell});
     }
 
@@ -260,7 +260,9 @@ struct Session::Apply {
     void operator()(const command::OpenSession& c) const { s.desk_.open(c); }
     void operator()(const command::OpenLink& c) const { s.desk_.open(c); }
     void operator()(const command::StopOpening&) const { s.desk_.stop_opening(); }
-    void operator()(const command::AskAgain&) const { s.desk_.ask_again(*s.scenario().model()); }
+    void operator()(const command::AskAgain&) const {
+        if (s.scenario().computes()) s.desk_.ask_again(*s.scenario().model());
+    }
     void operator()(const command::SaveSession& c) const {
         if (!s.waiting_.empty()) return s.wait_with(c);  // a pin that waits is saved with the rest
         s.saving_.insert_or_assign(s.changes(), s.mark());

@@ -70,7 +70,7 @@ void UserState::take(Typed typed) {
 }
 
 void UserState::choose(Place place, const Scenario& shown, const Step& step) {
-    const Index batches = shown.inputs.batch(), heads = shown.config().nhead;
+    const Index batches = shown.batch(), heads = shown.query_heads();
     place.batch = std::clamp<Index>(place.batch, 0, batches - 1);
     place.head = std::clamp<Index>(place.head, 0, heads - 1);
     if (cursor_.cell && !step.axes.empty()) {
@@ -83,11 +83,10 @@ void UserState::choose(Place place, const Scenario& shown, const Step& step) {
 void UserState::keep_cursor_in(const Run& run) {
     if (cursor_.step.empty()) return;
     const Plan& plan = run.plan();
-    const Config& config = now_.scenario.config();
     if (plan.find(cursor_.step) == nullptr) cursor_.step = decoder::without_dropout(cursor_.step);
-    if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*now_.scenario.model(), plan);
-    cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, now_.scenario.inputs.batch() - 1);
-    cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
+    if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(now_.scenario, plan);
+    cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, now_.scenario.batch() - 1);
+    cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, now_.scenario.query_heads() - 1);
     const Cell cell = cursor_.cell.value_or(Cell{});
     const Tensor& values = run.value(cursor_.step);
     if (cursor_.cell && (values.empty() || !values.contains(cell))) cursor_.cell.reset();

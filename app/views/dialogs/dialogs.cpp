@@ -85,7 +85,7 @@ std::string proposed_file(const core::Session& session) {
     namespace fs = std::filesystem;
     if (!session.file().empty()) return session.file();
     const std::string name =
-        fs::path(session.scenario().model()->name).stem().string() + std::string(core::files::kSessionEnding);
+        fs::path(session.scenario().about().name).stem().string() + std::string(core::files::kSessionEnding);
     std::error_code failed;
     const fs::path here = fs::current_path(failed);
     return failed || here == here.root_path() ? core::path_of("~/" + name) : (here / name).string();
@@ -143,7 +143,7 @@ void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state
     ImGui::Dummy({ui.px(420), ui.px(4)});
     const std::size_t edits = session.scenario().edits.size();
     const std::string file =
-        std::filesystem::path(session.file().empty() ? session.scenario().model()->name : session.file())
+        std::filesystem::path(session.file().empty() ? session.scenario().about().name : session.file())
             .filename()
             .string();
     paragraph(ui.fonts.caption, ui.theme.muted,

@@ -214,7 +214,7 @@ void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& sta
         state.part<OpenDialogState>() = {};
         // The folder of the current session or model may contain others.
         const std::filesystem::path shown =
-            session.file().empty() ? session.shown().scenario.model()->name : session.file();
+            session.file().empty() ? session.shown().scenario.about().name : session.file();
         if (shown.is_absolute()) set_path(state.part<OpenDialogState>(), (shown.parent_path() / "").string());
     }
     if (state.dialog_opens && opening) set_path(state.part<OpenDialogState>(), opening->name);

@@ -92,7 +92,7 @@ void copy_embedding(const core::Session& session, ViewState& state, Commands& co
     const std::optional<std::string> found = fragment(session, state);
     if (!found) return;
     const std::string title =
-        session.scenario().model()->name + " · " + session.cursor().step + " · Decoderscope";  // not a message: names
+        session.scenario().about().name + " · " + session.cursor().step + " · Decoderscope";  // not a message: names
     ImGui::SetClipboardText(core::files::embedding_of(address, *found, title).c_str());
     commands.push_back(core::command::Tell{message("Copied as HTML, to be pasted into a page."), false});
 }

@@ -82,7 +82,7 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
     const core::Place place = card.place.value_or(session.cursor().place);
     const core::Value<core::step::ShownHeatmap> shown =
         core::step::shown_heatmap(session.derived(), session.shown(), step, place);
-    const core::Slice slice = core::slice_of(step, place, session.shown().scenario.config().nhead);
+    const core::Slice slice = core::slice_of(step, place, session.shown().scenario.query_heads());
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = step.id + 1,
                            .version = shown.number(),

@@ -86,7 +86,7 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
     const std::string attention = core::attention_beside(s.session.shown().run->plan(), s.session.step());
     if (attention.empty()) return;
     const Ui& ui = s.ui;
-    const Index heads = s.session.shown().scenario.config().nhead;
+    const Index heads = s.session.shown().scenario.query_heads();
     const float label = compat::text_size(ui.fonts.caption, tr("head")).x + ui.px(6);
     const Index chips = chips_in(s, heads, s.width - label);
     float width = label + (chips < heads ? ui.px(170) : 0.0F);
@@ -109,7 +109,7 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
 void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
     const Index batch = s.session.cursor().place.batch;
     choices.push_back({counter_width(s.ui, tr("batch"), batch), s.ui.px(20), [s, batch] {
-                           const Index rows = s.session.shown().scenario.inputs.batch();
+                           const Index rows = s.session.shown().scenario.batch();
                            if (const int moved = counter(s.ui, tr("batch"), batch, rows); moved != 0)
                                s.commands.push_back(core::command::ChooseBatch{batch + moved});
                        }});

@@ -214,14 +214,13 @@ core::Value<core::generate::Predictions> predictions_shown(const core::Session& 
 
 std::vector<Sequence> sequences(const core::Session& session, InputBarState& state) {
     const Inputs& in = session.scenario().inputs;
-    const load::Model& model = *session.scenario().model();
     std::vector<Sequence> found;
     if (in.tokens.empty()) return found;
     const bool two = !in.encoder_tokens.empty();
     if (two)
         found.push_back({.label = tr("Source"),
                          .name = "source",
-                         .tokenizer = model.encoder_tokenizer,
+                         .tokenizer = session.scenario().encoder_tokenizer(),
                          .tokens = in.encoder_tokens,
                          .mask = in.encoder_attention_mask,
                          .box = state.source,
@@ -231,7 +230,7 @@ std::vector<Sequence> sequences(const core::Session& session, InputBarState& sta
                          .predictions = {}});
     found.push_back({.label = two ? tr("Target") : tr("Input"),
                      .name = two ? "target" : "",
-                     .tokenizer = model.tokenizer,
+                     .tokenizer = session.scenario().tokenizer(),
                      .tokens = in.tokens,
                      .mask = in.attention_mask,
                      .box = state.target,

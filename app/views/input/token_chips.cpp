@@ -276,7 +276,7 @@ void prediction_tooltip(const Ui& ui, const core::Session& session, std::span<co
                         Index batch, Index position) {
     const core::generate::Prediction& prediction = row[static_cast<std::size_t>(position)];
     const core::Snapshot& shown = session.shown();
-    const tokenizer::Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
     const core::Value<core::generate::ShownAnswer> answer =
         core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
     if (!compat::begin_tooltip()) return;
@@ -335,7 +335,7 @@ void select(const core::Session& session, const core::TokenPosition& at, Command
     const Step& step = session.step();
     const core::Cursor& cursor = session.cursor();
     const auto cell = core::cell_at_position(session.shown().run_of(step), step, at, cursor.place, cursor.cell,
-                                             session.shown().scenario.config().nhead);
+                                             session.shown().scenario.query_heads());
     if (!cell) return;
     if (at.batch != cursor.place.batch) commands.push_back(core::command::ChooseBatch{at.batch});
     commands.push_back(core::command::SelectCell{*cell});

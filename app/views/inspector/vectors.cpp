@@ -23,7 +23,7 @@ std::string number(double value) { return core::short_number_text(value, 3); }
 std::string cosine(double value) { return std::isnan(value) ? "–" : number(value); }
 
 std::string token_text(const core::Session& session, Index token) {
-    return tr("“{token}”", {{"token", core::printable(session.shown().scenario.model()->tokenizer.piece(token))}});
+    return tr("“{token}”", {{"token", core::printable(session.shown().scenario.tokenizer().piece(token))}});
 }
 
 // "“r” 1.23, “a” 0.4".
@@ -185,7 +185,7 @@ std::optional<Shown> shown_rows(const core::Session& session) {
     const Step& step = session.step();
     const core::Snapshot& shown = session.shown();
     if (!core::step::holds_vectors(step) || shown.run->value(step.id).empty()) return std::nullopt;
-    Shown rows{core::slice_of(step, session.cursor().place, shown.scenario.config().nhead), std::nullopt, {}};
+    Shown rows{core::slice_of(step, session.cursor().place, shown.scenario.query_heads()), std::nullopt, {}};
     if (const std::optional<Cell>& cell = session.cursor().cell)
         if (const auto at = rows.slice.find(*cell)) rows.chosen = at->first;
     rows.table =

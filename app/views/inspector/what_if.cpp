@@ -78,7 +78,7 @@ void show_row(const Ui& ui, const core::step::PatternRow& row) {
 
 void show_answer(const Ui& ui, const core::Session& session, const core::step::WhatIfEffect& effect) {
     if (effect.positions == 0) return;
-    const tokenizer::Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
+    const tokenizer::Tokenizer& tokenizer = session.shown().scenario.tokenizer();
     if (const std::optional<core::step::SaysNowAndIf>& says = effect.says) {
         const auto answer = [&](Index token, double probability) {
             return tr("“{token}” {probability}", {{"token", core::printable(tokenizer.piece(token))},

@@ -69,7 +69,8 @@ bool can_undo(const core::Session& session) { return session.can_undo(); }
 bool can_redo(const core::Session& session) { return session.can_redo(); }
 
 void flip_norm(const core::Session& session, ViewState&, Commands& commands) {
-    const bool norm_first = session.scenario().config().norm_first;
+    // Of a recording the session refuses it, and says why.
+    const bool norm_first = session.scenario().computes() && session.scenario().config().norm_first;
     commands.push_back(core::command::SetOption{"norm_first", norm_first ? "false" : "true"});
 }
 
@@ -85,7 +86,7 @@ void flip_recording(const core::Session& session, ViewState&, Commands& commands
 
 void switch_head(const core::Session& session, Index head, Commands& commands) {
     const std::string attention = core::attention_beside(session.shown().run->plan(), session.step());
-    if (attention.empty() || head >= session.shown().scenario.config().nhead) return;
+    if (attention.empty() || head >= session.shown().scenario.query_heads()) return;
     const bool off = core::head_factor(session.scenario().edits, attention, head) == 0.0F;
     commands.push_back(core::command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
 }
@@ -215,7 +216,7 @@ std::vector<Action> actions_of_gradients() {
 Effect moves_cell(Index down, Index right) {
     return [down, right](const core::Session& session, ViewState&, Commands& commands) {
         const core::Slice slice =
-            core::slice_of(session.step(), session.cursor().place, session.shown().scenario.config().nhead);
+            core::slice_of(session.step(), session.cursor().place, session.shown().scenario.query_heads());
         const auto now = session.cursor().cell ? slice.find(*session.cursor().cell) : std::nullopt;
         const auto moved = [](Index from, Index by, Index count) { return std::clamp<Index>(from + by, 0, count - 1); };
         if (slice.rows() < 1 || slice.columns() < 1) return;
@@ -471,7 +472,9 @@ std::vector<Action> make_actions() {
 
 }  // namespace
 
-bool was_asked(const core::Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
+bool was_asked(const core::Session& session) {
+    return session.scenario().computes() && !session.scenario().model()->recognised.questions.empty();
+}
 
 void run_shortcuts(const core::Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);

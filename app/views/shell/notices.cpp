@@ -64,7 +64,7 @@ Flow laid_out(const Ui& ui, const std::vector<float>& widths, ImVec2 from, float
 }
 
 std::string name_of(const core::Session& session) {
-    return std::filesystem::path(session.shown().scenario.model()->name).filename().string();
+    return std::filesystem::path(session.shown().scenario.about().name).filename().string();
 }
 
 bool close_button(const Ui& ui, ImVec2 at, float side) {
@@ -107,9 +107,7 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
     const float pad = ui.px(14), side = ImGui::GetFrameHeight();
     const float left = area.low.x + pad, right = area.high.x - pad - side;
     const std::string what =
-        tr("{model}: {what}",
-           {{"model", name_of(session)},
-            {"what", core::description_of(*session.shown().scenario.model(), session.shown().scenario.config())}});
+        tr("{model}: {what}", {{"model", name_of(session)}, {"what", core::introduction_of(session.shown().scenario)}});
     // A low window has little room to give.
     ImFont* font = ImGui::GetIO().DisplaySize.y < ui.px(640) ? ui.fonts.caption : ui.fonts.text;
     const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };

@@ -25,9 +25,9 @@ namespace {
 
 // What the model runs on, in a few words.
 std::string input_text(const core::Scenario& scenario) {
-    if (const auto& recorded = scenario.model()->recorded)
+    if (const load::RecordedRun* recorded = scenario.recorded())
         return tr_n("{count} tensor, recorded elsewhere", "{count} tensors, recorded elsewhere",
-                    recorded->steps().size());
+                    recorded->plan->steps().size());
     const Inputs& in = scenario.inputs;
     const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
     const Index all = in.batch() * in.pos();
@@ -42,15 +42,18 @@ std::string input_text(const core::Scenario& scenario) {
     return tr(own);
 }
 
+bool can_be_opened_as_model(const core::Scenario& scenario) {
+    return !scenario.computes() && scenario.recorded()->has_parameters;
+}
+
 void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
+    const std::string name = std::filesystem::path(session.scenario().about().name).filename().string();
     if (focusable(ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())))
         ImGui::OpenPopup("models");
     std::string about = tr("{name}: {input}", {{"name", name}, {"input", input_text(session.scenario())}});
-    if (!session.scenario().model()->description.english().empty())
-        about += std::string("\n") + tr(session.scenario().model()->description);
-    for (const Sentence& remark : session.scenario().model()->remarks)
-        about += (about.empty() ? "" : "\n") + tr(remark);
+    if (!session.scenario().about().description.english().empty())
+        about += std::string("\n") + tr(session.scenario().about().description);
+    for (const Sentence& remark : session.scenario().about().remarks) about += (about.empty() ? "" : "\n") + tr(remark);
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
@@ -66,21 +69,21 @@ void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Co
         dialogs::copy_link(session, state, commands);
     if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
         commands.push_back(core::command::AskAgain{});
-    if (session.scenario().model()->recorded_parameters &&
+    if (can_be_opened_as_model(session.scenario()) &&
         press_row(labelled(tr("Open the recording as a model"), "as_model").c_str()))
-        commands.push_back(core::command::OpenModel{session.scenario().model()->path, {}, {}, core::OpenAs::model});
+        commands.push_back(core::command::OpenModel{session.scenario().about().path, {}, {}, core::OpenAs::model});
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
         for (const std::string& path : state.settings.recent)
             if (press_row(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
-                          path == session.file() || path == session.scenario().model()->name))
+                          path == session.file() || path == session.scenario().about().name))
                 commands.push_back(core::opening_command(path));
     }
     ImGui::Separator();
     const float wide = std::min(ui.px(720), ImGui::GetIO().DisplaySize.x - ui.px(48));
     for (const load::BundledModel& model : load::bundled_models()) {
-        const bool chosen = model.name == session.scenario().model()->name;
+        const bool chosen = model.name == session.scenario().about().name;
         if (press_row(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
             commands.push_back(core::command::OpenModel{model.name, {}});
         tooltip(tr(model.description).c_str());
@@ -175,15 +178,14 @@ struct Offered {
     core::Command command;
 };
 std::optional<Offered> offered(const core::Session& session) {
-    const load::Model& model = *session.scenario().model();
     if (was_asked(session))
         return Offered{tr("what was assumed"),
                        tr("What the model's files don't say was assumed or asked: see it, and change it"),
                        core::command::AskAgain{}};
-    if (model.recorded_parameters)
+    if (can_be_opened_as_model(session.scenario()))
         return Offered{tr("open it as a model"),
                        tr("The recording contains parameters: as a model it can be recomputed, explained and edited"),
-                       core::command::OpenModel{model.path, {}, {}, core::OpenAs::model}};
+                       core::command::OpenModel{session.scenario().about().path, {}, {}, core::OpenAs::model}};
     return std::nullopt;
 }
 
@@ -218,8 +220,8 @@ void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, 
         if (session.scenario().computes()) {
             norm_switch(ui, session, commands);
             ImGui::SameLine(0, ui.px(16));
+            dropout_switch(ui, session, commands);
         }
-        dropout_switch(ui, session, commands);
     }
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
         commands.push_back(core::command::Undo{});

@@ -97,7 +97,7 @@ TEST_CASE("open lists a trace's tensors in the order of recording") {
     std::ostringstream out, err;
     const CliResult opened = run_cli(std::vector<std::string>{"open", kGpt + "no-scale.safetensors"}, out, err);
     REQUIRE(opened.window);
-    CHECK(contains(opened.window->work.scenario.model()->path, "no-scale.safetensors"));
+    CHECK(contains(opened.window->work.scenario.about().path, "no-scale.safetensors"));
 }
 
 TEST_CASE("recorder prints the Python file") {

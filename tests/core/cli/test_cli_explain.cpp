@@ -34,7 +34,7 @@ TEST_CASE("explain writes the terms of a cell with every operand by tensor, inde
     CHECK(contains(outcome.out, "softmax"));
     for (Index key = 0; key < reverse.scenario.inputs.encoder_tokens.dim(1); ++key)
         CHECK(contains(outcome.out, "blocks.0.cross_attn.masked_scores[0, 1, 2, " + std::to_string(key) + "]"));
-    const std::string token = reverse.scenario.model()->encoder_tokenizer.piece(
+    const std::string token = reverse.scenario.encoder_tokenizer().piece(
         static_cast<Index>(reverse.scenario.inputs.encoder_tokens.at(Cell{0, 3})));
     CHECK(contains(outcome.out, "key 3 “" + token + "”"));
     // Spaces don't count.

@@ -44,7 +44,7 @@ TEST_CASE("of several paths dropped at once a model is opened; what could be mad
     CHECK(application.session().opening()->error.english().find("notes.txt: no such model") != std::string::npos);
     drop({DECODERSCOPE_TESTS_DIR "/reference/fixtures/gpt2-like"});
     CHECK_FALSE(application.session().opening());
-    CHECK(application.session().shown().scenario.model()->name.find("gpt2-like") != std::string::npos);
+    CHECK(application.session().shown().scenario.about().name.find("gpt2-like") != std::string::npos);
 }
 
 TEST_CASE("a session that is dropped is opened, and the title says whether it is saved") {
@@ -55,7 +55,7 @@ TEST_CASE("a session that is dropped is opened, and the title says whether it is
     Application application(scenario_of(make_bundled_model("pre-ln-layer")));
     application.dropped(std::vector<std::string>{path});
     application.session().finish();
-    CHECK(application.session().scenario().model()->name == "causal-lm");
+    CHECK(application.session().scenario().about().name == "causal-lm");
     CHECK(application.session().file() == path);
     CHECK(application.title().find("lesson.dscope · causal-lm") == 0);
     application.session().apply(command::SetOption{"norm_first", "true"});
@@ -90,7 +90,7 @@ TEST_CASE("a link is opened as a page gives it, whatever tab is open; links lead
     application.state().tab = "diff";
     application.dropped(std::vector<std::string>{link});
     application.session().finish();
-    CHECK(application.session().scenario().model()->name == "causal-lm");
+    CHECK(application.session().scenario().about().name == "causal-lm");
     CHECK(application.session().file().empty());
     CHECK(link_base({.browser_address = " https://example.org/d/#s1=old"}).address == "https://example.org/d/");
     CHECK(link_base({}).address.empty());

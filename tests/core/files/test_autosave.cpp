@@ -78,7 +78,7 @@ TEST_CASE("what a process left is offered, opened with everything, and gone once
         session.apply(command::OpenSession{left, true});
         session.finish();
         CHECK_FALSE(session.offer());
-        CHECK(session.scenario().model()->name == "simple-decoder");
+        CHECK(session.scenario().about().name == "simple-decoder");
         CHECK(session.shown().run->value("blocks.0.attn.z").at(Cell{0, 0, 0, 0}) == 7.0F);
         REQUIRE(session.take_view());
         CHECK(session.unsaved());
@@ -173,7 +173,7 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     CHECK(again.shown().pinned->run->value("blocks.0.attn.z").at(Cell{0, 0, 0, 0}) == 7.0F);
     again.apply(command::Undo{});
     again.finish();
-    CHECK(again.scenario().model()->name == "causal-lm");
+    CHECK(again.scenario().about().name == "causal-lm");
 }
 
 TEST_CASE("if a session can't be saved, opened or autosaved, one sentence says so and work continues") {
@@ -244,7 +244,7 @@ TEST_CASE("a session that is saved says which weights it was made with") {
     other.finish();
     REQUIRE(other.message());
     check_message(other.message()->text.english(), {"a.dscope", "model", folder.file("model"), "no such model"});
-    CHECK(other.scenario().model()->name == "simple-decoder");
+    CHECK(other.scenario().about().name == "simple-decoder");
 }
 
 TEST_CASE("the offer says what it holds: another input, settings, a pinned run, and the edits") {

@@ -69,7 +69,7 @@ TEST_CASE("every bundled model is opened by a link that is short enough to be se
         const std::string link = link_of(file);
         CHECK(link.size() < 2000);
         const SavedSession again = open_link(link);
-        CHECK(again.scenario.model()->name == model.name);
+        CHECK(again.scenario.about().name == model.name);
         CHECK(text_of(session_file_of(again)) == text_of(file));
     }
 }
@@ -203,11 +203,11 @@ TEST_CASE("a link replaces what is open, and a bad one leaves it") {
     session.finish();
     REQUIRE(session.message());
     CHECK(session.message()->failed);
-    CHECK(session.scenario().model()->name == "pre-ln-layer");
+    CHECK(session.scenario().about().name == "pre-ln-layer");
     const SavedSession work = rich_work();
     session.apply(command::OpenLink{"https://example.org/" + link_of(session_file_of(work))});
     session.finish();
-    CHECK(session.scenario().model()->name == "causal-lm-as-meant");
+    CHECK(session.scenario().about().name == "causal-lm-as-meant");
     CHECK(session.scenario().edits == work.scenario.edits);
     CHECK(session.cursor() == work.cursor);
     CHECK(session.shown().pinned);

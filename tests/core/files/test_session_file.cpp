@@ -75,7 +75,7 @@ TEST_CASE("every bundled model's session opens to the same numbers") {
         INFO(model.name);
         const Scenario scenario = scenario_of(make_bundled_model(model.name));
         const SavedSession again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
-        CHECK(again.scenario.model()->name == model.name);
+        CHECK(again.scenario.about().name == model.name);
         CHECK(again.remarks.empty());
         check_same_run(again.scenario, scenario);
     }
@@ -300,7 +300,7 @@ TEST_CASE("edits that no longer fit are left out of a model that changed, and re
 }
 
 TEST_CASE("the smallest session is a model; a session written manually is read") {
-    CHECK(open_session(parse_session(session(""), "/"), "a.dscope").scenario.inputs.batch() == 3);
+    CHECK(open_session(parse_session(session(""), "/"), "a.dscope").scenario.batch() == 3);
     const SavedSession work = open_session(
         parse_session(
             session(R"("set": {"norm_first": true, "layer_norm_eps": 1e-3}, "input": {"tokens": [[1], [2, 3]]},

@@ -21,7 +21,7 @@ TEST_CASE("every bundled model says what it does, and the trained ones suggest t
     for (const BundledModel& bundled : bundled_models()) {
         INFO(bundled.name);
         const auto model = make_bundled_model(bundled.name);
-        CHECK(description_of(*model, model->config()).english().size() > 40);
+        CHECK(introduction_of(scenario_of(model)).english().size() > 40);
         const bool trained =
             fs::exists(fs::path(DECODERSCOPE_TESTS_DIR).parent_path() / "assets/models" / bundled.name);
         CHECK(fitting_trials(scenario_of(model)).size() == (trained ? 3U : 0U));
@@ -31,12 +31,12 @@ TEST_CASE("every bundled model says what it does, and the trained ones suggest t
 TEST_CASE("a model without a description is described by its configuration") {
     Model model = *make_bundled_model("verses");
     model.description = {};
-    CHECK(description_of(model, model.config()).english() ==
+    CHECK(introduction_of(scenario_of(std::make_shared<const Model>(model))).english() ==
           "This is a decoder of 4 blocks, 4 heads each, d_model 128, Pre-Norm with LayerNorm, learned positions. It "
           "predicts which of 65 tokens comes next.");
     model = *make_bundled_model("pre-ln-encdec");
     model.description = {};
-    CHECK(description_of(model, model.config()).english() ==
+    CHECK(introduction_of(scenario_of(std::make_shared<const Model>(model))).english() ==
           "This is a decoder of 4 blocks, 8 heads each, d_model 512, Pre-Norm with LayerNorm, no positional encoding. "
           "It reads and writes rows of numbers: it has no vocabulary.");
 }

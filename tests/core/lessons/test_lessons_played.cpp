@@ -76,7 +76,7 @@ struct Stage {
     [[nodiscard]] Index letter(const std::string& wanted, int times_before) const {
         const Tensor& tokens = scenario.inputs.tokens;
         for (Index pos = 0; pos < tokens.dim(1); ++pos)
-            if (scenario.model()->tokenizer.piece(static_cast<Index>(tokens.at(Cell{0, pos}))) == wanted &&
+            if (scenario.tokenizer().piece(static_cast<Index>(tokens.at(Cell{0, pos}))) == wanted &&
                 times_before-- == 0)
                 return pos;
         FAIL("no letter " << wanted);
@@ -717,5 +717,5 @@ TEST_CASE("what is open is the learner's own, and a question on another model sa
     // A page's first place opens its model again.
     other.open(0);
     settle(session, other);
-    CHECK(session.shown().scenario.model()->name == "reverse");
+    CHECK(session.shown().scenario.about().name == "reverse");
 }

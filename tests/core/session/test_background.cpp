@@ -82,13 +82,13 @@ TEST_CASE("models are written in the background, one after the other, and the la
     session.apply(command::SaveModel{model, folder.file("b"), true});
     session.finish();
     for (const char* name : {"a", "b"}) CHECK(std::filesystem::exists(folder.file(name) + "/model.safetensors"));
-    CHECK(session.scenario().model()->path == folder.file("b"));
+    CHECK(session.scenario().about().path == folder.file("b"));
 
     apply(session, command::SaveModel{model, folder.file("none/of/these"), true});
     REQUIRE(session.message());
     CHECK(session.message()->failed);
     CHECK(contains(session.message()->text.english(), folder.file("none")));
-    CHECK(session.scenario().model()->path == folder.file("b"));
+    CHECK(session.scenario().about().path == folder.file("b"));
 }
 
 TEST_CASE("a model that is being written is finished when the session ends") {

@@ -42,15 +42,15 @@ TEST_CASE("a model is read while the one before stays, and takes its place when 
     CHECK(session.opening()->reading);
     CHECK(session.opening()->name == "pre-ln-layer");
     CHECK(session.shown().run == before);
-    CHECK(session.scenario().model()->name == "causal-lm");
+    CHECK(session.scenario().about().name == "causal-lm");
     session.finish();
     CHECK_FALSE(session.opening());
-    CHECK(session.shown().scenario.model()->name == "pre-ln-layer");
+    CHECK(session.shown().scenario.about().name == "pre-ln-layer");
     CHECK(session.cursor().step == "blocks.0.attn.pattern");
     while (woken == 0) std::this_thread::yield();
     session.apply(command::Undo{});
     session.finish();
-    CHECK(session.shown().scenario.model()->name == "causal-lm");
+    CHECK(session.shown().scenario.about().name == "causal-lm");
 }
 
 TEST_CASE("tensors under names that say nothing are asked about, and open by a mapping") {
@@ -97,7 +97,7 @@ TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     REQUIRE(session.opening()->asks);
     CHECK(session.opening()->asks->module.english() == "torch.nn.TransformerDecoder");
     CHECK(session.opening()->error.empty());
-    CHECK(session.shown().scenario.model()->name == "causal-lm");
+    CHECK(session.shown().scenario.about().name == "causal-lm");
     const std::string name = session.opening()->name;
     open(session, name, {{"nhead", "5"}});  // not a divisor of 16: the question stays
     REQUIRE(session.opening());
@@ -119,11 +119,11 @@ TEST_CASE("a model that is no longer wanted is never delivered") {
         session.finish();
         session.update(std::chrono::milliseconds(1));
     }
-    CHECK(session.shown().scenario.model()->name == "causal-lm");
+    CHECK(session.shown().scenario.about().name == "causal-lm");
     session.apply(command::OpenModel{"post-ln-encdec", {}});
     session.apply(command::OpenModel{"simple-decoder", {}});  // the last one wins
     session.finish();
-    CHECK(session.shown().scenario.model()->name == "simple-decoder");
+    CHECK(session.shown().scenario.about().name == "simple-decoder");
 }
 
 TEST_CASE("what can't be opened says why, and nothing is lost") {
@@ -173,7 +173,7 @@ TEST_CASE("what can't be opened says why, and nothing is lost") {
         REQUIRE(session.message());
         CHECK(session.message()->failed);
         CHECK(session.shown().run == run);
-        CHECK(session.scenario().model()->name == "causal-lm");
+        CHECK(session.scenario().about().name == "causal-lm");
     }
     CHECK(session.opening()->python.find("safetensors.torch.save_file") != std::string::npos);
     session.apply(command::StopOpening{});
@@ -190,7 +190,7 @@ TEST_CASE("NaN weights are opened and reported") {
     write_safetensors(folder.file("model.safetensors"), {weights.begin(), weights.end()});
     Session session = session_on("causal-lm");
     open(session, folder.path());
-    CHECK(session.shown().scenario.model()->name == folder.path());
+    CHECK(session.shown().scenario.about().name == folder.path());
     REQUIRE(session.message());
     CHECK_FALSE(session.message()->failed);
     check_message(session.message()->text.english(), {"embed.weight", "NaN"});

@@ -16,8 +16,7 @@ namespace {
 
 // 2 blocks of 4 heads on 40 tokens.
 Scenario scenario() {
-    Model model{.name = "two blocks",
-                .config_json = R"({"model_type": "decoderscope", "d_model": 32, "nhead": 4, "num_layers": 2,
+    Model model{{.name = "two blocks"}, R"({"model_type": "decoderscope", "d_model": 32, "nhead": 4, "num_layers": 2,
         "vocab_size": 50, "lm_head": true, "norm_first": true})"};
     model.weights = initial_weights(model.config(), 1);
     std::vector<float> tokens(40);

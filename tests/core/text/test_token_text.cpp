@@ -35,8 +35,8 @@ TEST_CASE("a token shows what can't be seen") {
 TEST_CASE("every axis over the vocabulary is labelled by tokens") {
     const Scenario scenario = scenario_of(make_bundled_model("dates"));
     const auto plan = plan_of(scenario);
-    const Tokenizer& target = scenario.model()->tokenizer;
-    const Tokenizer& source = scenario.model()->encoder_tokenizer;
+    const Tokenizer& target = scenario.tokenizer();
+    const Tokenizer& source = scenario.encoder_tokenizer();
     REQUIRE(target.size() != source.size());
     const auto labels = [&](const char* name, std::size_t axis) {
         const Ref step = plan->find(name);

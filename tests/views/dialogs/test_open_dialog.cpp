@@ -161,7 +161,7 @@ TEST_CASE("answers that don't fit leave the form and say why") {
     d.hands.tap(Key::escape);
     d.settle();
     CHECK(d.state.dialog == Dialog::none);
-    CHECK(d.session.shown().scenario.model()->name == "pre-ln-layer");
+    CHECK(d.session.shown().scenario.about().name == "pre-ln-layer");
 }
 
 TEST_CASE("what can't be opened says so in the dialog, which keeps what was typed") {
@@ -172,10 +172,10 @@ TEST_CASE("what can't be opened says so in the dialog, which keeps what was type
     CHECK(d.state.dialog == Dialog::open_model);
     CHECK(d.sees("nosuchmodel"));
     CHECK(std::string(d.state.part<OpenDialogState>().path.data()) == "/nowhere/at/all");
-    CHECK(d.session.shown().scenario.model()->name == "pre-ln-layer");
+    CHECK(d.session.shown().scenario.about().name == "pre-ln-layer");
     d.type_over("simple-decoder");
     enter(d);
-    CHECK(d.session.shown().scenario.model()->name == "simple-decoder");
+    CHECK(d.session.shown().scenario.about().name == "simple-decoder");
     CHECK(d.state.dialog == Dialog::none);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("while a model is read the dialog says so, the window stays as it was,
         CHECK(d.sees("Readingsimple-decoder"));
         CHECK(d.sees("Thecurrentmodelstays"));
         CHECK(d.sees("blocks.0.attn.pattern"));
-        CHECK(d.session.scenario().model()->name == "pre-ln-layer");
+        CHECK(d.session.scenario().about().name == "pre-ln-layer");
         if (escape)
             d.hands.tap(Key::escape);
         else
@@ -205,7 +205,7 @@ TEST_CASE("while a model is read the dialog says so, the window stays as it was,
     enter(d);
     d.waits = true;
     d.settle();
-    CHECK(d.session.shown().scenario.model()->name == "simple-decoder");
+    CHECK(d.session.shown().scenario.about().name == "simple-decoder");
     CHECK(d.state.dialog == Dialog::none);
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a model that takes long to read brings the dialog by itself") {
     CHECK(d.sees("Readingsimple-decoder"));
     d.waits = true;
     d.settle();
-    CHECK(d.session.shown().scenario.model()->name == "simple-decoder");
+    CHECK(d.session.shown().scenario.about().name == "simple-decoder");
     CHECK(d.state.dialog == Dialog::none);
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("the palette goes to steps and weights, opens models, and changes sett
     take(d, "causal-lm-as-meant");
     d.session.finish();
     d.settle();
-    CHECK(d.session.scenario().model()->name == "causal-lm-as-meant");
+    CHECK(d.session.scenario().about().name == "causal-lm-as-meant");
 }
 
 TEST_CASE("a recently opened model is found by its path") {

@@ -74,13 +74,13 @@ TEST_CASE("a place opens its model and goes to its cell") {
     Driver driver("verses");
     driver.settle();
     begin_first(driver);
-    CHECK(driver.session.shown().scenario.model()->name == "reverse");
+    CHECK(driver.session.shown().scenario.about().name == "reverse");
     CHECK(driver.session.step().name == "blocks.1.cross_attn.q");
     CHECK(driver.session.cursor().cell == Cell{0, 3, 2, 0});
     CHECK(driver.sees("How"));
     // What was open before comes back by undo.
     driver.press(Key::z, with_ctrl);
-    CHECK(driver.session.shown().scenario.model()->name == "verses");
+    CHECK(driver.session.shown().scenario.about().name == "verses");
 }
 
 TEST_CASE("a wrong answer gets its reply, hints come one by one, the right one opens what follows") {

@@ -41,7 +41,7 @@ inline OutputByHand output_by_hand(Scenario scenario, const Edit& edit) {
     const auto edited = execute(plan_of(scenario));
     const Tensor &before = plain->value("logits"), &after = edited->value("logits");  // [batch, pos, vocab]
     const Tensor& mask = scenario.inputs.attention_mask;
-    const Tokenizer& tokenizer = scenario.model()->tokenizer;
+    const Tokenizer& tokenizer = scenario.tokenizer();
     OutputByHand found;
     for (Index row = 0; row < after.dim(0); ++row) {
         for (Index position = 0; position < after.dim(1); ++position) {

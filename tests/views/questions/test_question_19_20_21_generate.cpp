@@ -78,7 +78,7 @@ TEST_CASE("question 19: two gestures show what the model would have said after e
     for (const DrawnText& piece : d.seen())
         if (d.on_stage(piece) && piece.low.x > label->high.x && std::abs(piece.middle().y - label->middle().y) < 24.0F)
             cells.push_back(piece);
-    const Tokenizer& tokenizer = d.session.scenario().model()->tokenizer;
+    const Tokenizer& tokenizer = d.session.scenario().tokenizer();
     for (const Index pos : {Index{0}, Index{3}}) {
         const std::string said = tokenizer.piece(said_from(run, row_of(stream, batch, pos)));
         INFO("position " << pos << " says " << said);

@@ -61,7 +61,7 @@ Index predicted(const Learner& learner, Index pos) {
 }
 
 std::string token_text(const Learner& learner, Index token) {
-    return "“" + printable(learner.d.session.shown().scenario.model()->tokenizer.piece(token)) + "”";
+    return "“" + printable(learner.d.session.shown().scenario.tokenizer().piece(token)) + "”";
 }
 
 // Whether the inspector says all there is about a row that is added to the stream.

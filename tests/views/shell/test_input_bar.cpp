@@ -124,7 +124,7 @@ TEST_CASE("source and target are typed side by side, and run whatever lines the 
     CHECK(ids(d.session.shown().scenario.inputs.encoder_tokens) == Ids{1, 3, 4, 5});
     d.press(Key::enter);
     type(d, "de");
-    CHECK(d.session.shown().scenario.inputs.batch() == 2);
+    CHECK(d.session.shown().scenario.batch() == 2);
     CHECK(tokens(d).back() == 0);  // a target that has only begun, padded
     // The second box, reached with Tab or with the mouse.
     d.click(d.behind("Target").middle());

@@ -68,7 +68,7 @@ TEST_CASE("a link that is copied in one window opens the same in another by Ctrl
 
     Driver other("pre-ln-layer");
     paste(other, clipboard);
-    CHECK(other.session.scenario().model()->name == "causal-lm");
+    CHECK(other.session.scenario().about().name == "causal-lm");
     CHECK(other.state.tab == "heads");
     CHECK(other.session.cursor().cell == Cell{0, 2, 1, 0});
     CHECK_FALSE(other.session.unsaved());
@@ -106,7 +106,7 @@ TEST_CASE("copied links lead to the address that is known, and HTML shows the st
     const std::string link = clipboard.text();
     CHECK(link.find("https://example.org/d/#s1=") == 0);
     CHECK(d.sees("Copiedasalink."));
-    CHECK(open_link(link).scenario.model()->name == "causal-lm");
+    CHECK(open_link(link).scenario.about().name == "causal-lm");
 }
 
 TEST_CASE("where there can be no link, a session file is offered with the reason") {
@@ -142,7 +142,7 @@ TEST_CASE("a link brings its lesson, which leaves what the link opened") {
     CHECK(panel.open);
     REQUIRE(panel.player);
     CHECK(panel.player->lesson()->name == lesson_beside(d.state));
-    CHECK(other.session.scenario().model()->name == "causal-lm");
+    CHECK(other.session.scenario().about().name == "causal-lm");
     CHECK(other.session.scenario().edits.size() == 1);
     CHECK(other.session.cursor().step == "blocks.1.attn.pattern");
 }

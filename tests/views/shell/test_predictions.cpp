@@ -79,7 +79,7 @@ TEST_CASE("a prediction under the mouse tells the probabilities of the run") {
     d.point(predicted->middle_of("n"));
     CHECK(d.sees("afterposition1themodelpredicts"));
     const Tensor& probs = d.session.shown().run->value("probs");
-    const Index token = d.session.scenario().model()->tokenizer.encode("n").back();
+    const Index token = d.session.scenario().tokenizer().encode("n").back();
     CHECK(d.sees("“n”"));
     CHECK(d.sees(short_number_text(static_cast<double>(probs.at(Cell{0, 1, token})), 4)));
     CHECK(d.sees("✓right:“n”follows"));

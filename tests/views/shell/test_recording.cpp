@@ -3,7 +3,7 @@
 #include "app/core/session/session.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/lab.h"
-#include "engine/load/recorded_model.h"
+#include "engine/load/recorded_run.h"
 #include "tests/catch.h"
 #include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"
@@ -34,7 +34,7 @@ std::string softmax_of(const Session& session) {
 }  // namespace
 
 TEST_CASE("a trace is shown step by step, with its numbers, and says that nothing explains them") {
-    Driver d(model_of_trace(kTrace));
+    Driver d(run_of_trace(kTrace));
     d.settle();
     CHECK(d.sees("recordedelsewhere"));
     const std::string pattern = softmax_of(d.session);
@@ -53,7 +53,7 @@ TEST_CASE("every tab, dialog and size bears a trace") {
     for (const std::string file :
          {"gpt/right-plain", "llama/right-bfloat16", "annotated/right-plain", "lecture/right-plain"})
         for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 768}}) {
-            Driver d(model_of_trace(kTraces + file + ".safetensors"), 1.0F, size);
+            Driver d(run_of_trace(kTraces + file + ".safetensors"), 1.0F, size);
             d.settle();
             for (const Lab& lab : labs()) {
                 INFO(file << " " << lab.id);
@@ -75,7 +75,7 @@ TEST_CASE("every tab, dialog and size bears a trace") {
 }
 
 TEST_CASE("what would have to be computed is refused, and the trace stays") {
-    Driver d(model_of_trace(kTrace));
+    Driver d(run_of_trace(kTrace));
     const auto run = d.session.shown().run;
     const std::string pattern = softmax_of(d.session);
     for (const Command& command : {Command(command::SetOption{"norm_first", "true"}), Command(command::SetDropout{0}),
@@ -89,8 +89,28 @@ TEST_CASE("what would have to be computed is refused, and the trace stays") {
     }
 }
 
+TEST_CASE("a recording has no configuration: no key, switch or comparison asks for one") {
+    Driver d(run_of_trace(kTrace));
+    CHECK_THROWS_AS(d.session.scenario().config(), Error);
+    CHECK_THROWS_AS(d.session.scenario().model(), Error);
+    CHECK(d.session.scenario().query_heads() ==
+          d.session.shown().run->plan().find(softmax_of(d.session))->axes[1].size);
+    d.press(Key::n, with_shift);
+    d.settle();
+    REQUIRE(d.session.message());
+    CHECK(d.session.message()->failed);
+    d.state.tab = "diff";
+    for (const char* against : {"Nowithoutedits", "Configuration", "Pinnedrun", "File", "Bisect"}) {
+        d.settle();
+        if (d.click_text(against)) d.settle();
+    }
+    REQUIRE(d.click_text("Configuration"));
+    d.settle();
+    CHECK(d.sees("withoutweightsnootherconfigurationcanbecomputed"));
+}
+
 TEST_CASE("the laws that need weights are open; that all numbers are finite is measured") {
-    Driver d(model_of_trace(kTrace));
+    Driver d(run_of_trace(kTrace));
     d.session.finish();
     REQUIRE(d.session.invariants() != nullptr);
     const auto& found = d.session.invariants()->invariants;
@@ -107,7 +127,7 @@ TEST_CASE("a trace is dropped, saved with a session, opened again and compared w
     d.session.finish();
     d.settle();
     REQUIRE_FALSE(d.session.scenario().computes());
-    CHECK(d.session.scenario().model()->path == kTrace);
+    CHECK(d.session.scenario().about().path == kTrace);
     const std::string pattern = softmax_of(d.session);
     d.session.apply(command::GoTo{pattern});
     d.session.apply(command::SaveSession{folder.file("t.dscope"), {}});
@@ -116,7 +136,7 @@ TEST_CASE("a trace is dropped, saved with a session, opened again and compared w
     CHECK_FALSE(work.scenario.computes());
     CHECK(work.cursor.step == pattern);
     CHECK(work.remarks.empty());
-    CHECK(work.scenario.model()->recorded->steps().size() == d.session.shown().run->plan().steps().size());
+    CHECK(work.scenario.recorded()->plan->steps().size() == d.session.shown().run->plan().steps().size());
 
     d.state.tab = "diff";
     d.session.apply(command::CompareWithFile{kTraces + "gpt/scale-by-d-model.safetensors"});
@@ -127,9 +147,9 @@ TEST_CASE("a trace is dropped, saved with a session, opened again and compared w
 }
 
 TEST_CASE("a trace that holds parameters is offered as a model") {
-    Driver d(model_of_trace(kTraces + "gpt/right-apart.safetensors"), 1.0F, {1600, 900});
+    Driver d(run_of_trace(kTraces + "gpt/right-apart.safetensors"), 1.0F, {1600, 900});
     d.settle();
-    REQUIRE(d.session.scenario().model()->recorded_parameters);
+    REQUIRE(d.session.scenario().recorded()->has_parameters);
     REQUIRE(d.click_text("openitasamodel"));
     REQUIRE(d.last<command::OpenModel>());
     CHECK(d.last<command::OpenModel>()->as == OpenAs::model);
@@ -141,7 +161,7 @@ TEST_CASE("a trace that holds parameters is offered as a model") {
 }
 
 TEST_CASE("a report on a trace lists its tensors") {
-    const Scenario scenario = scenario_of(model_of_trace(kTrace));
+    const Scenario scenario = scenario_of(run_of_trace(kTrace));
     const std::shared_ptr<const Run> run = execute(plan_of(scenario));
     std::ostringstream page;
     write_report(page, {{scenario, run}, run->plan()[0].name, {}, ""});

@@ -54,7 +54,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     CHECK(other.sees("Openamodelorasession"));
     type_path(other, folder.file("lesson.dscope"));
     CHECK(other.state.dialog == Dialog::none);
-    CHECK(other.session.scenario().model()->name == "causal-lm");
+    CHECK(other.session.scenario().about().name == "causal-lm");
     CHECK(other.session.scenario().edits.size() == 1);
     CHECK(other.session.cursor().step == "blocks.2.attn.z");
     CHECK(other.state.tab == "diff");
@@ -160,14 +160,14 @@ TEST_CASE("sessions stand in the open dialog's list and among what was opened be
     CHECK(d.sees("a.dscope"));
     CHECK_FALSE(d.sees("notes.txt"));
     REQUIRE(d.click_text("a.dscope"));
-    CHECK(d.session.scenario().model()->name == "causal-lm");
+    CHECK(d.session.scenario().about().name == "causal-lm");
 
     Driver again("pre-ln-layer");
     again.state.settings.recent = {folder.file("a.dscope")};
     REQUIRE(again.click_text("pre-ln-layer"));
     CHECK(again.sees("Savethesession"));
     REQUIRE(again.click_text("a.dscope"));
-    CHECK(again.session.scenario().model()->name == "causal-lm");
+    CHECK(again.session.scenario().about().name == "causal-lm");
 }
 
 TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, or later") {
@@ -193,7 +193,7 @@ TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, 
         d.session.autosave_in(folder.path());
         d.settle();
         REQUIRE(d.click_text("Openit"));
-        CHECK(d.session.scenario().model()->name == "causal-lm");
+        CHECK(d.session.scenario().about().name == "causal-lm");
         CHECK(d.state.tab == "heads");
         CHECK_FALSE(d.sees("Workthatwasnotsaved"));
         d.session.keep({});

@@ -188,7 +188,7 @@ TEST_CASE("the toolbar flips the norm, undoes and offers the models") {
     REQUIRE(d.click_text("causal-lm-as-meant"));
     for (const BundledModel& model : bundled_models()) CHECK(d.sees(model.name));
     REQUIRE(d.click_text("pre-ln-layer"));
-    CHECK(d.session.scenario().model()->name == "pre-ln-layer");
+    CHECK(d.session.scenario().about().name == "pre-ln-layer");
 }
 
 TEST_CASE("heads are chosen and switched off by their chips") {

@@ -36,7 +36,7 @@ ResolvedNumber of_cell(const NumberChoice& choice, Index batch) {
     return number;
 }
 
-std::string token_name(const Scenario& scenario, Index token) { return token_text(scenario.model()->tokenizer, token); }
+std::string token_name(const Scenario& scenario, Index token) { return token_text(scenario.tokenizer(), token); }
 
 Sentence name_of(const Scenario& scenario, const ResolvedNumber& number, NumberKind kind) {
     const Arguments arguments = {{"token", token_name(scenario, number.token)},
@@ -77,7 +77,7 @@ Index first_ordinary(const tokenizer::Tokenizer& tokenizer, const Tensor& tokens
 Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberChoice& choice) {
     if (choice.kind != NumberKind::cell) {
         const Tensor& logits = run.value("logits");
-        const bool fits = !logits.empty() && logits.rank() == 3 && scenario.inputs.batch() == logits.dim(0);
+        const bool fits = !logits.empty() && logits.rank() == 3 && scenario.batch() == logits.dim(0);
         return fits ? Sentence() : message("This model has no logits. Select a cell and press W.");
     }
     try {
@@ -110,8 +110,7 @@ std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch,
     ChangedToken changed{.in_source = !inputs.encoder_tokens.empty()};
     const Tensor& tokens = changed.in_source ? inputs.encoder_tokens : inputs.tokens;
     if (tokens.empty()) return std::nullopt;
-    const load::Model& model = *scenario.model();
-    const tokenizer::Tokenizer& tokenizer = changed.in_source ? model.encoder_tokenizer : model.tokenizer;
+    const tokenizer::Tokenizer& tokenizer = changed.in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
     const Index vocabulary = changed.in_source ? scenario.config().encoder_vocab_size : scenario.config().vocab_size;
     changed.position = clamped(choice.position.value_or(first_ordinary(tokenizer, tokens, batch)), tokens.dim(1));
     changed.before = static_cast<Index>(tokens.at(Cell{batch, changed.position}));

@@ -56,19 +56,19 @@ Resumable<Invariants> laws_of_recording(const Run& run) {
 
 }  // namespace
 
-Resumable<Invariants> invariants_in_slices(const Run& run, Config config) {
-    const auto recorded = [](const Step& step) { return step.operation.traits().recorded_elsewhere; };
-    if (std::ranges::any_of(run.plan().steps(), recorded)) co_return co_await laws_of_recording(run);
+Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config) {
+    if (!config) co_return co_await laws_of_recording(run);
     Invariants found;
     found.all[0] = co_await measure_pattern_rows(run);
     found.all[1] = co_await measure_masked_weights(run);
-    found.all[2] = co_await measure_future(run, config);
+    found.all[2] = co_await measure_future(run, *config);
     found.all[3] = co_await measure_norms(run);
     found.all[4] = co_await measure_finite(run);
     co_return found;
 }
 
-std::optional<Invariants> measure_invariants(const Run& run, const Config& config, const std::stop_token& stop) {
+std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
+                                             const std::stop_token& stop) {
     Resumable<Invariants> work = invariants_in_slices(run, config);
     while (!stop.stop_requested())
         if (work.advance()) return work.result();

@@ -62,12 +62,13 @@ struct Invariants {
 [[nodiscard]] std::string finding_text(const Invariant& invariant);
 
 // Measures all laws on a run. Takes about as long as computing it, because the future's law needs its own pass. Holds a
-// few tensors of the run's size at a time, and computes none of the run's tensors that were not read yet. Returns
-// nothing if stopped; `stop` is checked between steps.
-[[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const Config& config,
+// few tensors of the run's size at a time, and computes none of the run's tensors that were not read yet. Without a
+// configuration the run was recorded elsewhere, and the laws that need weights are open. Returns nothing if stopped;
+// `stop` is checked between steps.
+[[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
                                                            const std::stop_token& stop = {});
 // The same in slices; the run must outlive it.
-[[nodiscard]] Resumable<Invariants> invariants_in_slices(const Run& run, Config config);
+[[nodiscard]] Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config);
 
 // One function per law, each in its own file. Each pauses between steps; the run must outlive it.
 
@@ -102,7 +103,7 @@ class InvariantsMonitor {
 public:
     struct Order {
         std::shared_ptr<const Run> run;
-        Config config;
+        std::optional<Config> config;  // nothing: recorded elsewhere
     };
     struct Result {
         std::shared_ptr<const Run> run;  // what was measured

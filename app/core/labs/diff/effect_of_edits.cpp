@@ -181,13 +181,13 @@ bool reads_changed(const Step& step, const Reach& reach) {
 }
 
 Sentence changed_prediction(const Scenario& scenario, const Reach::Change& change) {
-    const tokenizer::Tokenizer& tokenizer = scenario.model()->tokenizer;
+    const tokenizer::Tokenizer& tokenizer = scenario.tokenizer();
     const Arguments arguments = {{"row", change.batch},
                                  {"position", change.position},
                                  {"before", token_text(tokenizer, change.before)},
                                  {"after", token_text(tokenizer, change.after)}};
-    return scenario.inputs.batch() > 1 ? message("row {row}, position {position} “{before}” → “{after}”", arguments)
-                                       : message("position {position} “{before}” → “{after}”", arguments);
+    return scenario.batch() > 1 ? message("row {row}, position {position} “{before}” → “{after}”", arguments)
+                                : message("position {position} “{before}” → “{after}”", arguments);
 }
 
 // The first few changed predictions.

@@ -81,7 +81,7 @@ Sentence row_is_full(const Scenario& scenario, Index row) {
 }
 
 bool has_ended(const Scenario& scenario, Index row) {
-    const std::optional<Index> end = scenario.model()->tokenizer.special().end;
+    const std::optional<Index> end = scenario.tokenizer().special().end;
     const std::vector<Index> tokens = row_tokens(scenario.inputs, row);
     return end && !tokens.empty() && tokens.back() == *end;
 }
@@ -97,7 +97,7 @@ Scenario with_token(Scenario scenario, Index row, Index token) {
     std::vector<Index>& generated = scenario.generated[row];
     generated.resize(static_cast<std::size_t>(generated_count(scenario, row)));
     const Index place = row_length(inputs, row);
-    if (place == inputs.pos()) add_position(inputs, scenario.model()->tokenizer.special().pad.value_or(0));
+    if (place == inputs.pos()) add_position(inputs, scenario.tokenizer().special().pad.value_or(0));
     set(inputs.tokens, row, place, static_cast<float>(token));
     set(inputs.attention_mask, row, place, 1.0F);
     drop_open_mask(inputs.attention_mask);
@@ -115,7 +115,7 @@ Scenario without_last_token(Scenario scenario, Index row) {
     generated.resize(static_cast<std::size_t>(std::max<Index>(generated_count(scenario, row) - 1, 0)));
     inputs.attention_mask =
         with_kept_length(inputs.attention_mask, {{axis::batch, inputs.batch()}, {axis::pos, pos}}, row, last);
-    set(inputs.tokens, row, last, static_cast<float>(scenario.model()->tokenizer.special().pad.value_or(0)));
+    set(inputs.tokens, row, last, static_cast<float>(scenario.tokenizer().special().pad.value_or(0)));
     Index longest = 0;
     for (Index b = 0; b < inputs.batch(); ++b) longest = std::max(longest, row_length(inputs, b));
     const InputsPart rest = {0, longest};

@@ -58,7 +58,7 @@ namespace {
 // The scenario with targets that only begin: with the beginning token, else with the token that they begin with now.
 Scenario begun(Scenario scenario) {
     Inputs& inputs = scenario.inputs;
-    const tokenizer::SpecialTokens special = scenario.model()->tokenizer.special();
+    const tokenizer::SpecialTokens special = scenario.tokenizer().special();
     TokenRows rows;
     for (Index row = 0; row < inputs.batch(); ++row)
         rows.push_back({special.beginning.value_or(static_cast<Index>(inputs.tokens.at(Cell{row, 0})))});
@@ -83,8 +83,8 @@ Index source_length(const Inputs& inputs) {
 Index written_rows(const Scenario& scenario) {
     const Tensor& source = scenario.inputs.encoder_tokens;
     const TokenRows rows = rows_of(source, scenario.inputs.encoder_attention_mask);
-    const std::optional<Index> beginning = scenario.model()->encoder_tokenizer.special().beginning;
-    if (rows.empty() || !beginning) return scenario.inputs.batch();
+    const std::optional<Index> beginning = scenario.encoder_tokenizer().special().beginning;
+    if (rows.empty() || !beginning) return scenario.batch();
     std::size_t count = rows.size();
     while (count > 1 && rows[count - 1] == TokenRows::value_type{*beginning}) --count;
     return static_cast<Index>(count);
@@ -106,7 +106,7 @@ Index most_written(const Scenario& scenario) {
 
 Resumable<WrittenTarget> written_target(Scenario scenario, std::stop_token stop) {
     if (const Sentence obstacle = writing_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
-    const std::optional<Index> end = scenario.model()->tokenizer.special().end;
+    const std::optional<Index> end = scenario.tokenizer().special().end;
     const Index most = most_written(scenario);
     const Index rows = written_rows(scenario);
     const Scenario start = begun(std::move(scenario));

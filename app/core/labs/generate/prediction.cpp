@@ -53,8 +53,7 @@ double log_of_sum(std::span<const float> logits) {
 }  // namespace
 
 bool predicts_tokens(const Scenario& scenario) {
-    return scenario.model()->tokenizer.size() > 0 && !scenario.inputs.tokens.empty() &&
-           generation_obstacle(scenario).empty();
+    return scenario.tokenizer().size() > 0 && !scenario.inputs.tokens.empty() && generation_obstacle(scenario).empty();
 }
 
 Resumable<Predictions> predictions_of(std::shared_ptr<const Run> run, Inputs inputs) {

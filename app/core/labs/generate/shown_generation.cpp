@@ -148,7 +148,7 @@ namespace {
 
 constexpr std::size_t most_candidates = 24;
 
-std::string piece_of(const Scenario& scenario, Index token) { return token_text(scenario.model()->tokenizer, token); }
+std::string piece_of(const Scenario& scenario, Index token) { return token_text(scenario.tokenizer(), token); }
 
 // The tokens at the positions of a row.
 std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Index length) {

@@ -37,7 +37,7 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     const Step& mask = *run.plan().step_of(attention, AttentionStep::mask);
     const MaskFacts masks = mask.operation.traits().masks.value_or(MaskFacts());
     const Operands operands = run.operands_of(mask.id);
-    const Slice slice = slice_of(mask, place, scenario.config().nhead);
+    const Slice slice = slice_of(mask, place, scenario.query_heads());
     MaskParts parts;
     parts.combined = heatmap_of(scenario, run, mask, place);
     // Kept cells are drawn quietly, so that what the mask hides stands out.

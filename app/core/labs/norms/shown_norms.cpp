@@ -74,7 +74,7 @@ std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Sce
     StepPair pair{heatmap_of(a, run_a, *in_a, place), heatmap_of(b, run_b, *in_b, place), {}};
     pair.a.range = pair.b.range = both(pair.a.range, pair.b.range);
 
-    const Slice slice = slice_of(*in_a, place, a.config().nhead);
+    const Slice slice = slice_of(*in_a, place, a.query_heads());
     const Tensor& mask_a = mask_of(run_a, *in_a);
     const Tensor& mask_b = mask_of(run_b, *in_b);
     const Tensor all(in_a->axes, differences(values_a, values_b, mask_a, mask_b));

@@ -14,7 +14,7 @@ std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const
     if (&shown.run_of(step) == shown.unedited.get() || before == nullptr || before->axes != step.axes) return {};
     const Tensor& old_values = shown.unedited->value(before->id);
     if (old_values.empty() || old_values.shares_values_with(shown.run_of(step).value(step.id))) return {};
-    const Slice slice = slice_of(step, place, shown.scenario.config().nhead);
+    const Slice slice = slice_of(step, place, shown.scenario.query_heads());
     std::vector<std::uint8_t> changed;
     for (Index row = 0; row < heatmap.rows; ++row)
         for (Index column = 0; column < heatmap.columns; ++column)

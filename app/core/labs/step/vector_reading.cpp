@@ -195,7 +195,7 @@ Resumable<VectorTable> read_vectors(std::shared_ptr<const Run> run, StepId step,
 }
 
 Value<VectorTable> shown_vectors(Derived& derived, const Snapshot& shown, const Step& step, Place place, Index chosen) {
-    const Index nhead = shown.scenario.config().nhead;
+    const Index nhead = shown.scenario.query_heads();
     return derived.later<VectorTable>(Origins(shown.run), std::tie(step.id, place, chosen),
                                       [&] { return read_vectors(shown.run, step.id, place, nhead, chosen); });
 }

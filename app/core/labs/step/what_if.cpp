@@ -33,8 +33,8 @@ Whereabouts place_in(const Scenario& scenario, const Step& step, const Cell& cel
         if (along.name == axis::batch) at.batch = cell[i];
         // With fewer key heads than query heads a key head stands for the first query head that reads it, unless the
         // place says another.
-        if (along.name == axis::head && place.head * along.size / scenario.config().nhead != cell[i])
-            at.head = cell[i] * scenario.config().nhead / along.size;
+        if (along.name == axis::head && place.head * along.size / scenario.query_heads() != cell[i])
+            at.head = cell[i] * scenario.query_heads() / along.size;
         if (along.name == axis::query || along.name == axis::pos) at.query = cell[i];
         if (along.name == axis::key) at.key = cell[i];
     }
@@ -100,8 +100,7 @@ private:
         const Edit cell = MaskEdit{attention, at_.batch, at_.head, at_.query, at_.key, !seen};
         offer("cell", seen ? message("if the query did not see this key") : message("if the query saw this key"),
               {.more_edits = {cell}});
-        const Slice slice =
-            slice_of(run_.plan()[*pattern_->masked_by], {at_.batch, at_.head}, scenario_.config().nhead);
+        const Slice slice = slice_of(run_.plan()[*pattern_->masked_by], {at_.batch, at_.head}, scenario_.query_heads());
         const auto cells = static_cast<std::size_t>(slice.rows() * slice.columns());
         const std::span<const float> kept =
             mask.values().subspan(static_cast<std::size_t>(mask.offset(slice.cell(0, 0))), cells);
@@ -224,6 +223,7 @@ std::optional<float> of_every(const PatternRow& row, float NowAndIf::*side) {
 
 std::vector<WhatIf> what_ifs(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell,
                              Place place) {
+    if (!scenario.computes()) return {};
     return Offers(scenario, run, step, cell, place).all();
 }
 

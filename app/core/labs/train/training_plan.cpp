@@ -175,7 +175,7 @@ std::vector<Recipe> recipes_of(const TrainingPlan& plan) {
 }
 
 std::shared_ptr<const load::Model> model_of(const Recipe& recipe, const Weights& weights, Index step) {
-    load::Model model{.name = recipe.task.name};
+    load::Model model{{.name = recipe.task.name}};
     model.description = message("{title}, after step {step}", {{"title", recipe.title}, {"step", step}});
     model.config_json = config_to_json(recipe.config);
     model.weights = weights;

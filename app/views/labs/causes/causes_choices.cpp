@@ -84,7 +84,7 @@ void choose_number(const Ui& ui, const core::Session& session, CausesTabState& c
     const core::Value<core::generate::ShownAnswer> answer =
         core::generate::shown_answer(session.derived(), shown.run, now.batch, now.position, std::nullopt);
     const std::vector<core::generate::Answer>& likely = answer->likely;
-    const tokenizer::Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
     choose_token(ui, "##token", tokenizer, likely, now.token, choice.token);
     if (choice.kind != core::causes::NumberKind::difference) return;
     ImGui::SameLine(0, ui.px(4));
@@ -99,8 +99,7 @@ void choose_changed_token(const Ui& ui, const core::Session& session, CausesTabS
     const auto now = core::causes::changed_token(scenario, session.cursor().place.batch, causes.other);
     if (!now) return;
     const Inputs& inputs = scenario.inputs;
-    const tokenizer::Tokenizer& tokenizer =
-        now->in_source ? scenario.model()->encoder_tokenizer : scenario.model()->tokenizer;
+    const tokenizer::Tokenizer& tokenizer = now->in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
     const Index length = now->in_source ? inputs.encoder_tokens.dim(1) : inputs.tokens.dim(1);
     const char* place = now->in_source ? "src" : "pos";
     if (const int moved = counter(ui, place, now->position, length); moved != 0) {

@@ -118,8 +118,7 @@ void list_tokens(const Ui& ui, const core::Session& session, const core::causes:
     for (std::size_t i = 0; i < moves.tokens.size(); ++i) {
         const core::causes::InputMove& move = moves.tokens[i];
         const Tensor& tokens = move.encoder ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
-        const tokenizer::Tokenizer& tokenizer =
-            move.encoder ? scenario.model()->encoder_tokenizer : scenario.model()->tokenizer;
+        const tokenizer::Tokenizer& tokenizer = move.encoder ? scenario.encoder_tokenizer() : scenario.tokenizer();
         const auto token = static_cast<Index>(tokens.at(Cell{batch, move.position}));
         const std::string name = std::string(move.encoder ? "src " : "pos ") + std::to_string(move.position) + " “" +
                                  core::token_text(tokenizer, token) + "”";

@@ -109,6 +109,11 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, A
 // ---- the second line: the details of the choice
 
 void choose_option(const Ui& ui, const core::Session& session, DiffTabState& diff) {
+    if (!session.shown().scenario.computes()) {
+        ImGui::AlignTextToFramePadding();
+        return text_line(ui.fonts.caption, ui.theme.muted,
+                         tr("Recorded elsewhere: without weights no other configuration can be computed."));
+    }
     if (diff.option.first.empty())
         diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
     ImGui::SetNextItemWidth(ui.px(260));

@@ -47,7 +47,7 @@ float draw_steppers(const Ui& ui, const core::Session& session, Area line, Comma
         right -= ui.px(12);
         return by;
     };
-    const Index heads = size_along(step, axis::head) > 1 ? session.shown().scenario.config().nhead : 1;
+    const Index heads = size_along(step, axis::head) > 1 ? session.shown().scenario.query_heads() : 1;
     if (const int by = moved("head", place.head, heads); by != 0)
         commands.push_back(core::command::ChooseHead{place.head + by});
     if (const int by = moved("batch", place.batch, size_along(step, axis::batch)); by != 0)
@@ -127,7 +127,7 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
     const core::Value<core::DifferencePictures> pictures = core::diff::shown_difference(
         session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
     const core::DifferencePictures& p = *pictures;
-    const core::Slice slice = core::slice_of(step, session.cursor().place, session.shown().scenario.config().nhead);
+    const core::Slice slice = core::slice_of(step, session.cursor().place, session.shown().scenario.query_heads());
     const std::array<Area, 3> areas = arrange(ui, p.a, area);
     const std::array<const core::Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
     std::optional<Spot> hovered;

@@ -6,7 +6,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
-#include "engine/load/recorded_model.h"
+#include "engine/load/recorded_run.h"
 
 #include <algorithm>
 
@@ -226,7 +226,7 @@ void go_to_largest(const core::Session& session, const core::TensorDifference& d
     commands.push_back(core::command::GoTo{difference.name});
     if (difference.cell.size() != step->axes.size()) return;
     const core::Place now = session.cursor().place;
-    const core::Place place = core::place_of(*step, difference.cell, now, session.shown().scenario.config().nhead);
+    const core::Place place = core::place_of(*step, difference.cell, now, session.shown().scenario.query_heads());
     if (place.batch != now.batch) commands.push_back(core::command::ChooseBatch{place.batch});
     if (place.head != now.head) commands.push_back(core::command::ChooseHead{place.head});
 }

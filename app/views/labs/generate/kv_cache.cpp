@@ -119,7 +119,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
     const core::Place place = {scene.row, scene.session.cursor().place.head};
     const core::Value<core::step::ShownHeatmap> shown =
         core::step::shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
-    const core::Slice slice = core::slice_of(*step, place, scene.scenario().config().nhead);
+    const core::Slice slice = core::slice_of(*step, place, scene.scenario().query_heads());
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = key,
                            .version = shown.number(),
@@ -159,7 +159,7 @@ void draw_cache(const GenerateScene& scene, Area area) {
     y += strip + gap;
     draw_key(ui, {area.low.x, y});
     ImGui::SetCursorScreenPos({area.high.x - ui.px(108), y - ui.px(6)});
-    const Index heads = scene.scenario().config().nhead, head = scene.session.cursor().place.head;
+    const Index heads = scene.scenario().query_heads(), head = scene.session.cursor().place.head;
     if (const int moved = counter(ui, tr("head"), head, heads); moved != 0)
         scene.commands.push_back(core::command::ChooseHead{head + moved});
     y += ui.px(24);

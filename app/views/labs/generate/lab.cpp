@@ -105,7 +105,7 @@ Lab generate_lab() {
             .computes = true};
 }
 
-std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().model()->tokenizer, token); }
+std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().tokenizer(), token); }
 
 Index GenerateScene::token_at(Index position) const {
     return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));

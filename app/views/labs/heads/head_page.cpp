@@ -71,7 +71,7 @@ std::vector<FlowItem> heading(const Ui& ui, const core::Session& session, ViewSt
                          commands.push_back(core::command::GoTo{twin->name});
              }},
             {counter_width(ui, tr("batch"), batch), gap, [&ui, &session, &commands, batch] {
-                 const Index rows = session.shown().scenario.inputs.batch();
+                 const Index rows = session.shown().scenario.batch();
                  if (const int moved = counter(ui, tr("batch"), batch, rows); moved != 0)
                      commands.push_back(core::command::ChooseBatch{batch + moved});
              }}};

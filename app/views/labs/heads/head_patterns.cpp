@@ -134,7 +134,7 @@ void draw_switch(const Ui& ui, const core::Session& session, const core::heads::
     tooltip(off ? tr("Switch this head on")
                 : tr("Switch this head off. With Shift: switch off all the others of its attention (solo)"));
     if (clicked && ImGui::GetIO().KeyShift) {
-        const Index heads = session.shown().scenario.config().nhead;
+        const Index heads = session.shown().scenario.query_heads();
         commands.push_back(core::command::SoloHead{
             score.attention, score.head, !core::is_solo(session.scenario().edits, score.attention, score.head, heads)});
     } else if (clicked) {

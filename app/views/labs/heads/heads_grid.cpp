@@ -108,7 +108,7 @@ float draw_choices_of_grid(const Ui& ui, const core::Session& session, HeadsTabS
     choose_order(ui, heads, area.high.x);
     const Index batch = session.cursor().place.batch;
     flow(ui, 16, ui.px(100), area.high.x);
-    if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.inputs.batch()); moved != 0)
+    if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.batch()); moved != 0)
         commands.push_back(core::command::ChooseBatch{batch + moved});
     choose_measure(ui, heads, area.high.x);
     choose_threshold(ui, heads, top, area.high.x);

@@ -42,7 +42,7 @@ void add_exports(ExportScene& scene) {
 std::optional<Suggestion> suggest(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
     const Plan& plan = shown.run->plan();
-    const Ref opening = plan.find(core::opening_cursor(*shown.scenario.model(), plan).step);
+    const Ref opening = plan.find(core::opening_cursor(shown.scenario, plan).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
     const core::Value<core::heads::ShownStrongestWeight> strongest =
         core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
@@ -172,7 +172,7 @@ struct Shown {
     }
     // The name of an index of the output: the token, or the index itself.
     [[nodiscard]] std::string name_of(Index index) const {
-        const tokenizer::Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
+        const tokenizer::Tokenizer& tokenizer = session.shown().scenario.tokenizer();
         return has_logits() && index < tokenizer.size() ? "“" + core::token_text(tokenizer, index) + "”"
                                                         : std::to_string(index);
     }

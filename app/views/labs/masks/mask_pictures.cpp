@@ -183,7 +183,7 @@ void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& pi
     std::string name = tr("{title} mask", {{"title", h.title}});
     if (picture.step != nullptr) {
         const core::Slice slice =
-            core::slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
+            core::slice_of(*picture.step, scene.place, scene.session.shown().scenario.query_heads());
         name = cell_name(picture.step->name, slice.cell(spot.first, spot.second));
     }
     std::vector<TooltipLine> lines = {
@@ -297,7 +297,7 @@ void draw_mask_picture(const MasksScene& scene, const core::masks::MaskPicture& 
                                        : core::CellRect{gesture.hovered->first, 0, 1, shown.parts.combined.columns};
     if (gesture.clicked && picture.step != nullptr && !picture.per_key) {
         const core::Slice slice =
-            core::slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
+            core::slice_of(*picture.step, scene.place, scene.session.shown().scenario.query_heads());
         scene.commands.push_back(
             core::command::Follow{picture.step->name, slice.cell(gesture.clicked->first, gesture.clicked->second)});
     }

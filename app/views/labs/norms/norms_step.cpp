@@ -124,7 +124,7 @@ void draw_place(const Ui& ui, const core::Session& session, const NormsScene& sc
                            [&](const Axis& axis) { return axis.name == name; });
     };
     if (has(axis::batch)) {
-        const int moved = counter(ui, tr("batch"), place.batch, session.shown().scenario.inputs.batch());
+        const int moved = counter(ui, tr("batch"), place.batch, session.shown().scenario.batch());
         if (moved != 0) commands.push_back(core::command::ChooseBatch{place.batch + moved});
         ImGui::SameLine(0, ui.px(16));
     }
@@ -161,7 +161,7 @@ void draw_norms_step(const Ui& ui, const core::Session& session, ViewState& stat
     const std::array<Area, 3> places = arrange(ui, *pair, pictures);
     const std::array<const core::Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
     const core::Slice slice =
-        core::slice_of(scene.here, session.cursor().place, session.shown().scenario.config().nhead);
+        core::slice_of(scene.here, session.cursor().place, session.shown().scenario.query_heads());
     for (std::size_t i = 0; i < places.size(); ++i) {
         HeatmapDrawing drawing{.heatmap = *heatmaps[i],
                                .key = kFirstKey + i,

@@ -26,7 +26,7 @@ namespace {
 // The strongest weight of the first pattern that is worth seeing.
 std::optional<Suggestion> suggest(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
-    const Ref opening = shown.run->plan().find(core::opening_cursor(*shown.scenario.model(), shown.run->plan()).step);
+    const Ref opening = shown.run->plan().find(core::opening_cursor(shown.scenario, shown.run->plan()).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
     const core::Value<core::heads::ShownStrongestWeight> strongest =
         core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
@@ -155,7 +155,7 @@ void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, co
     const auto cell = explained_cell(session, state, result);
     const auto explanation = cell ? core::step::shown_explanation(session.derived(), session.shown(), result, *cell)
                                   : core::Value<Explanation>();
-    const Index heads = session.shown().scenario.config().nhead;
+    const Index heads = session.shown().scenario.query_heads();
     for (const Card& card : arrangement.operands) {
         std::optional<core::CellRect> lit;
         for (std::size_t i = 0; explanation && i < result.operands.size() && !lit; ++i)

@@ -55,7 +55,7 @@ Scene scene_of(const Ui& ui, const core::Session& session, SheetState& sheet) {
             session,
             sheet,
             step,
-            core::slice_of(step, place, session.shown().scenario.config().nhead),
+            core::slice_of(step, place, session.shown().scenario.query_heads()),
             shown,
             order,
             glyph,

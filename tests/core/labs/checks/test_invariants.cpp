@@ -128,7 +128,7 @@ double plain_future(const Scenario& scenario, const std::vector<Index>& first) {
     other.inputs.tokens = Tensor(scenario.inputs.tokens.axes(), scenario.inputs.tokens.values());
     const auto values = other.inputs.tokens.writable();
     const Index positions = scenario.inputs.pos();
-    for (Index b = 0; b < scenario.inputs.batch(); ++b)
+    for (Index b = 0; b < scenario.batch(); ++b)
         for (Index p = first[static_cast<std::size_t>(b)]; p < positions; ++p) {
             float& token = values[static_cast<std::size_t>(b * positions + p)];
             token = token == 0.0F ? 1.0F : 0.0F;
@@ -199,7 +199,7 @@ TEST_CASE("the past is tested against the middle of what each row holds, padding
     const Scenario scenario = bundled("causal-lm-as-meant");
     const Tensor& mask = scenario.inputs.attention_mask;
     std::vector<Index> middles;
-    for (Index b = 0; b < scenario.inputs.batch(); ++b) {
+    for (Index b = 0; b < scenario.batch(); ++b) {
         Index kept = 0;
         for (Index p = 0; p < scenario.inputs.pos(); ++p) kept += mask.at(Cell{b, p}) != 0.0F ? 1 : 0;
         middles.push_back(kept / 2);
@@ -306,7 +306,7 @@ TEST_CASE("a mask painted open lets the future move the past, at the score that 
     CHECK(future.step == "blocks.1.attn.attn_scores");
     CHECK(future.cell == Cell{0, 1, 4, 6});
     CHECK(future.measured > 0.0);
-    std::vector<Index> first(static_cast<std::size_t>(scenario.inputs.batch()), scenario.inputs.pos());
+    std::vector<Index> first(static_cast<std::size_t>(scenario.batch()), scenario.inputs.pos());
     first[0] = 6;
     CHECK(plain_future(scenario, first) > 0.0);
 }
@@ -406,8 +406,7 @@ TEST_CASE("measuring can be stopped") {
 
 // Hidden: test_app_core "[bench]" prints it.
 TEST_CASE("what measuring the laws costs", "[.][bench]") {
-    Model model{.name = "12x12",
-                .config_json = R"({"model_type": "decoderscope", "d_model": 768, "nhead": 12, "num_layers": 12,
+    Model model{{.name = "12x12"}, R"({"model_type": "decoderscope", "d_model": 768, "nhead": 12, "num_layers": 12,
         "norm_first": true, "final_norm": true, "vocab_size": 1000, "lm_head": true})"};
     model.weights = initial_weights(model.config(), 1);
     for (const Index positions : {64, 256, 1024}) {

@@ -104,7 +104,7 @@ TEST_CASE("an edit in a causal model leaves the steps before it alone, and names
     const Reach reach = measure(session);
     REQUIRE_FALSE(reach.changes.empty());
     const Reach::Change first = reach.changes.front();
-    const Tokenizer& tokenizer = session.scenario().model()->tokenizer;
+    const Tokenizer& tokenizer = session.scenario().tokenizer();
     const Tensor& after = session.shown().run->value("logits");
     CHECK(static_cast<std::size_t>(first.after) == best(after, first.batch, first.position));
     CHECK(sentence(session).find("of 18 predictions changed: position " + std::to_string(first.position) + " “") !=

@@ -25,7 +25,7 @@ struct Translating : Session {
 std::string target_of(const Session& session, Index row = 0) {
     const Inputs& inputs = session.scenario().inputs;
     const TokenRows rows = rows_of(inputs.tokens, inputs.attention_mask);
-    return session.scenario().model()->tokenizer.decode(rows[static_cast<std::size_t>(row)]);
+    return session.scenario().tokenizer().decode(rows[static_cast<std::size_t>(row)]);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ TEST_CASE("the end token isn't part of what was written, and what has no end is 
     // With random weights no end is in sight.
     Scenario endless = scenario_of(testing::letter_translator());
     const WrittenTarget long_one = finished(written_target(endless));
-    const Index end = *endless.model()->tokenizer.special().end;
+    const Index end = *endless.tokenizer().special().end;
     for (const auto& row : long_one.rows) {
         CHECK(static_cast<Index>(row.size()) <= 1 + most_written(endless));
         CHECK(row.back() != end);

@@ -112,7 +112,7 @@ TEST_CASE("the measures of the bundled models are PyTorch's") {
         const auto run = execute(plan_of(scenario));
         std::size_t seen = 0;
         for (const AttentionKind kind : kAttentionKinds)
-            for (Index batch = 0; batch < scenario.inputs.batch(); ++batch)
+            for (Index batch = 0; batch < scenario.batch(); ++batch)
                 for (const HeadScore& s : head_scores(scenario.inputs, *run, kind, batch)) {
                     const std::string head =
                         s.attention + "[" + std::to_string(batch) + ", " + std::to_string(s.head) + "]";

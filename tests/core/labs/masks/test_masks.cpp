@@ -302,7 +302,7 @@ TEST_CASE("under a finite fill a row with nothing left is uniform, and nothing b
     const auto run = execute(plan_of(scenario));
     CHECK(nan_trail(*run).empty());
     bool found = false;
-    for (Index batch = 0; batch < scenario.inputs.batch(); ++batch)
+    for (Index batch = 0; batch < scenario.batch(); ++batch)
         for (const EmptyRow& row : fill_consequences(*run, kAttention, {batch, 0}, 2, -1e9F).empty_rows) {
             found = true;
             CHECK_FALSE(row.nan);

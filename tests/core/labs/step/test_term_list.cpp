@@ -41,9 +41,8 @@ double add_up(const Line& line, const std::vector<TermPart>& parts, std::multise
 }
 
 std::string token_at(const ShownRun& run, const Tensor& tokens, Index position) {
-    const Tokenizer& tokenizer = &tokens == &run.scenario.inputs.encoder_tokens
-                                     ? run.scenario.model()->encoder_tokenizer
-                                     : run.scenario.model()->tokenizer;
+    const Tokenizer& tokenizer =
+        &tokens == &run.scenario.inputs.encoder_tokens ? run.scenario.encoder_tokenizer() : run.scenario.tokenizer();
     return "“" + printable(tokenizer.piece(static_cast<Index>(tokens.at(Cell{0, position})))) + "”";
 }
 

@@ -27,9 +27,8 @@ namespace {
 
 // A causal decoder with a vocabulary of 40 words, the last of which ends a text, and room for 24 tokens.
 std::shared_ptr<const Model> words() {
-    Model model{
-        .name = "words",
-        .config_json = R"({"model_type": "decoderscope", "d_model": 24, "nhead": 4, "num_layers": 3, "vocab_size": 40,
+    Model model{{.name = "words"},
+                R"({"model_type": "decoderscope", "d_model": 24, "nhead": 4, "num_layers": 3, "vocab_size": 40,
                            "norm_first": true, "final_norm": true, "lm_head": true, "num_key_value_heads": 2,
                            "positional_encoding": "learned", "max_positions": 24})"};
     model.weights = initial_weights(model.config(), 5);
@@ -65,7 +64,7 @@ struct GenerateDriver : Driver {
         if (cached == nullptr) return {};
         return shown_proof(session.derived(), session.scenario(), cached->beside, cached->run, row());
     }
-    [[nodiscard]] std::string piece(Index token) const { return session.scenario().model()->tokenizer.piece(token); }
+    [[nodiscard]] std::string piece(Index token) const { return session.scenario().tokenizer().piece(token); }
 };
 
 std::string percent(double part) { return fixed_text(part * 100.0, 1) + "%"; }

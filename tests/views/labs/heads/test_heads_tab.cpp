@@ -73,9 +73,8 @@ std::string written(const HeadScore& score, PatternMeasure measure) { return fix
 
 // 12 layers × 12 heads on 64 tokens.
 std::shared_ptr<const Model> twelve_by_twelve() {
-    Model model{
-        .name = "twelve",
-        .config_json = R"({"model_type": "decoderscope", "d_model": 96, "nhead": 12, "num_layers": 12, "vocab_size": 50,
+    Model model{{.name = "twelve"},
+                R"({"model_type": "decoderscope", "d_model": 96, "nhead": 12, "num_layers": 12, "vocab_size": 50,
                                    "dim_feedforward": 96, "norm_first": true, "lm_head": true})"};
     model.weights = initial_weights(model.config(), 1);
     model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 64}});

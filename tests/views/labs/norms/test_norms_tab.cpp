@@ -232,7 +232,7 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
             d.hands.tap(Key::z, with_ctrl);
             d.settle();
         }
-        CHECK(d.session.scenario().model()->name == "causal-lm-as-meant");
+        CHECK(d.session.scenario().about().name == "causal-lm-as-meant");
         CHECK(d.session.shown().companion("norms.left") != nullptr);
         CHECK_FALSE(d.sees("Cross-attention"));
     }

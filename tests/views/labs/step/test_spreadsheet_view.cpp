@@ -155,8 +155,7 @@ TEST_CASE("in the table, text neither overlaps nor leaves the window") {
 }
 
 TEST_CASE("only the visible cells of a large table are drawn") {
-    Model model{.name = "wide",
-                .config_json = R"({"model_type": "decoderscope", "d_model": 1024, "nhead": 8, "num_layers": 1,
+    Model model{{.name = "wide"}, R"({"model_type": "decoderscope", "d_model": 1024, "nhead": 8, "num_layers": 1,
         "dim_feedforward": 0, "bias": false})"};
     model.weights = initial_weights(model.config(), 1);
     model.example.x = Tensor({{axis::batch, 1}, {axis::pos, 1}, {axis::d_model, 1024}});

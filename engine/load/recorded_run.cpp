@@ -1,10 +1,8 @@
-#include "engine/load/recorded_model.h"
+#include "engine/load/recorded_run.h"
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/json.h"
 #include "engine/trace/recorded_file.h"
-#include "engine/trace/recorded_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -21,13 +19,6 @@ namespace decoderscope::load {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A substitute for a configuration: views need the number of heads, and nothing is computed with the rest.
-std::string stand_in(const trace::RecordedSizes& sizes) {
-    const nlohmann::json config = {
-        {"model_type", "decoderscope"}, {"d_model", sizes.heads}, {"nhead", sizes.heads}, {"num_layers", 1}};
-    return config.dump();
-}
 
 Sentence description_of(const trace::Trace& trace, std::size_t steps) {
     const Sentence tensors = message_n("{count} tensor", "{count} tensors", steps);
@@ -50,20 +41,21 @@ bool is_recording(const std::string& path) {
     }
 }
 
-std::shared_ptr<const Model> model_of_trace(const std::string& path) {
+std::shared_ptr<const RecordedRun> run_of_trace(const std::string& path) {
     const trace::Trace trace = trace::open_trace(path);
-    const trace::RecordedSizes sizes = trace::sizes_of(trace);
-    Model model;
-    model.name = path;
-    model.path = absolute_path(path);
-    model.config_json = stand_in(sizes);
-    model.recorded = trace::plan_of_trace(trace);
-    model.recorded_parameters = !trace.parameters.empty();
-    model.description = description_of(trace, model.recorded->steps().size());
-    model.remarks = trace.remarks;
-    model.example.x = Tensor({{axis::batch, sizes.batch}, {axis::pos, sizes.positions}, {axis::d_model, sizes.heads}});
-    std::ranges::fill(model.example.x.writable(), 0.0F);
-    return std::make_shared<const Model>(std::move(model));
+    RecordedRun run;
+    run.name = path;
+    run.path = absolute_path(path);
+    run.plan = trace::plan_of_trace(trace);
+    run.sizes = trace::sizes_of(trace);
+    run.has_parameters = !trace.parameters.empty();
+    run.description = description_of(trace, run.plan->steps().size());
+    run.remarks = trace.remarks;
+    return std::make_shared<const RecordedRun>(std::move(run));
+}
+
+std::shared_ptr<const About> about(const Opened& opened) {
+    return std::visit([](const auto& one) -> std::shared_ptr<const About> { return one; }, opened);
 }
 
 namespace {

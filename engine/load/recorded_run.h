@@ -2,10 +2,12 @@
 
 #include "engine/load/model.h"
 #include "engine/model/config.h"
+#include "engine/trace/recorded_plan.h"
 #include "engine/trace/trace.h"
 
 #include <memory>
 #include <string>
+#include <variant>
 
 namespace decoderscope::load {
 
@@ -13,9 +15,22 @@ namespace decoderscope::load {
 // .npz, a dump in JSON. Other safetensors files may be models, and are opened as traces on request only.
 [[nodiscard]] bool is_recording(const std::string& path);
 
-// A trace as what can be opened in a model's place: Model::recorded holds its steps, and there are no weights. Reads no
-// number. Throws Error as open_trace() does.
-[[nodiscard]] std::shared_ptr<const Model> model_of_trace(const std::string& path);
+// A run that another program recorded, opened without the model that made it: its tensors as steps. There are no
+// weights, so nothing else can be computed.
+struct RecordedRun : About {
+    std::shared_ptr<const Plan> plan;
+    trace::RecordedSizes sizes;
+    bool has_parameters = false;  // so that it may be opened as a model, too
+};
+
+// A trace as a run. Reads no number. Throws Error as open_trace() does.
+[[nodiscard]] std::shared_ptr<const RecordedRun> run_of_trace(const std::string& path);
+
+// What can be worked on.
+using Opened = std::variant<std::shared_ptr<const Model>, std::shared_ptr<const RecordedRun>>;
+
+// Never nullptr for what was opened.
+[[nodiscard]] std::shared_ptr<const About> about(const Opened& opened);
 
 // What a recording says of its model that names and shapes of parameters don't: nhead, norm_first, layer_norm_eps,
 // activation, each only where everything that was recorded agrees.

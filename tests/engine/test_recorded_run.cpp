@@ -1,7 +1,7 @@
 // Traces as steps, without the model that made them.
 #include "engine/base/error.h"
 #include "engine/graph/run.h"
-#include "engine/load/recorded_model.h"
+#include "engine/load/recorded_run.h"
 #include "engine/trace/recorded_plan.h"
 #include "tests/catch.h"
 #include "tests/engine/raw_safetensors.h"
@@ -31,7 +31,7 @@ std::vector<std::string> operands_of(const Plan& plan, const std::string& name) 
 TEST_CASE("every tensor of a trace is a step with its own numbers, in the order of recording") {
     for (const std::string file : {"gpt/right-plain", "llama/right-bfloat16", "annotated/right-plain"}) {
         const Trace trace = open_trace(kTraces + file + ".safetensors");
-        const std::shared_ptr<const Run> run = execute(model_of_trace(trace.path)->recorded);
+        const std::shared_ptr<const Run> run = execute(run_of_trace(trace.path)->plan);
         REQUIRE(run->plan().steps().size() == trace.tensors.size());
         for (std::size_t i = 0; i < trace.tensors.size(); ++i) {
             const Step& step = run->plan()[i];
@@ -43,7 +43,7 @@ TEST_CASE("every tensor of a trace is a step with its own numbers, in the order 
 }
 
 TEST_CASE("arrows lead from what a call was given to what it gave") {
-    const auto plan = model_of_trace(kTraces + "gpt/right-plain.safetensors")->recorded;
+    const auto plan = run_of_trace(kTraces + "gpt/right-plain.safetensors")->plan;
     std::size_t arrows = 0;
     for (const Step& step : plan->steps())
         for (const StepId operand : step.operands) {
@@ -64,7 +64,7 @@ TEST_CASE("arrows lead from what a call was given to what it gave") {
 }
 
 TEST_CASE("an encoder's blocks are told from a decoder's") {
-    const auto plan = model_of_trace(kTraces + "annotated/right-plain.safetensors")->recorded;
+    const auto plan = run_of_trace(kTraces + "annotated/right-plain.safetensors")->plan;
     const auto of = [&](StackKind stack) {
         return std::ranges::count_if(plan->steps(), [&](const Step& step) { return step.stack == stack; });
     };
@@ -77,10 +77,10 @@ TEST_CASE("a recorder's file is a recording, other safetensors only on request")
     CHECK(is_recording(kTraces + "gpt/right-plain.safetensors"));
     CHECK_FALSE(is_recording(kTraces + "gpt/model.safetensors"));
     CHECK_FALSE(is_recording(folder.file("none.npz")));
-    CHECK(model_of_trace(kTraces + "gpt/model.safetensors")->recorded->steps().size() > 10);
-    CHECK_THROWS_AS(model_of_trace(folder.file("none.npz")), Error);
+    CHECK(run_of_trace(kTraces + "gpt/model.safetensors")->plan->steps().size() > 10);
+    CHECK_THROWS_AS(run_of_trace(folder.file("none.npz")), Error);
     write_bytes(folder.file("empty.safetensors"), with_header("{}", ""));
-    CHECK_THROWS_AS(model_of_trace(folder.file("empty.safetensors")), Error);
+    CHECK_THROWS_AS(run_of_trace(folder.file("empty.safetensors")), Error);
 }
 
 TEST_CASE("a trace of ten gigabytes is opened without reading it", "[native]") {
@@ -102,7 +102,7 @@ TEST_CASE("a trace of ten gigabytes is opened without reading it", "[native]") {
         const float seven = 7.0F;
         file.write(reinterpret_cast<const char*>(&seven), sizeof seven);
     }
-    const std::shared_ptr<const Run> run = execute(model_of_trace(path)->recorded);
+    const std::shared_ptr<const Run> run = execute(run_of_trace(path)->plan);
     REQUIRE(run->plan().steps().size() == kTensors);
     const Tensor& last = run->value("layers.159/out");
     CHECK(last.is_in_file());
