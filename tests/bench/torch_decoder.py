@@ -22,7 +22,10 @@ class FastDecoder:
         return F.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], self.c["layer_norm_eps"])
 
     def linear(self, x, name):
-        return F.linear(x, self.w[name + ".weight"], self.w[name + ".bias"])
+        return self.multiply(x, name + ".weight", self.w[name + ".bias"])
+
+    def multiply(self, x, weight, bias):
+        return F.linear(x, self.w[weight], bias)
 
     def heads(self, x):
         batch, pos, width = x.shape
@@ -95,7 +98,22 @@ class FastDecoder:
             x = self.norm(x, "norm")
         if not c["lm_head"]:
             return x
-        head = w["embed.weight"] if c["tie_word_embeddings"] else w["lm_head.weight"]
-        logits = F.linear(x, head, w.get("lm_head.bias"))
+        head = "embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"
+        logits = self.multiply(x, head, w.get("lm_head.bias"))
         keep(x, logits)
         return logits
+
+
+class OneDnnDecoder(FastDecoder):
+    """The same with the weights in oneDNN's layout, which multiplies them instead of the BLAS."""
+
+    def __init__(self, config, weights):
+        super().__init__(config, weights)
+        self.packed = {}
+
+    def multiply(self, x, weight, bias):
+        if weight not in self.packed:
+            self.packed[weight] = self.w[weight].to_mkldnn()
+        bias = torch.zeros(self.w[weight].shape[0]) if bias is None else bias
+        product = torch._C._nn.mkldnn_linear(x.contiguous().to_mkldnn(), self.packed[weight], bias.to_mkldnn())
+        return product.to_dense()
