@@ -31,6 +31,7 @@ class Case:
     store: object = None  # what the file holds instead of the module's own tensors: stored -> stored, as numpy has it
     unsaved: tuple = ()  # tied or ignored: in the state_dict, but not in their file
     prefix: str = ""  # before every name
+    stored_as: str = ""  # how the file holds some of the tensors that `map` names
     dtype: str = "F32"
     shards: int = 1
 
@@ -53,7 +54,8 @@ class Case:
     def about(self):
         known = {"title": self.title, "source": self.source, "format": "F32" if self.dtype == "F32" else self.dtype,
                  "asks": self.asks, "assumes": self.assumes, "needs": self.needs, "our_config": self.our_config,
-                 "map": self.map, "skipped": self.skipped, "made": self.made, "refuses": self.refuses}
+                 "map": self.map, "skipped": self.skipped, "made": self.made, "refuses": self.refuses,
+                 "stored_as": self.stored_as}
         return {key: value for key, value in known.items() if key in ("title", "source", "our_config", "map") or value}
 
     def write(self, folder):

@@ -12,12 +12,18 @@ def choose(scores, count, correction=None, groups=1, top_groups=1):
     value = value.tolist()
     size = len(value) // groups
 
+    # Transformers leaves the others' value at 0, not at minus infinity: no difference as long as all are above 0.
+    assert groups == top_groups or min(value) > 0
+
     def worth(group):
         return sum(sorted(value[group * size:(group + 1) * size])[-2:])
 
     kept = sorted(range(groups), key=lambda group: (-worth(group), group))[:top_groups]
     allowed = [expert for expert in range(len(value)) if expert // size in kept]
-    return sorted(allowed, key=lambda expert: (-value[expert], expert))[:count]
+    order = sorted(allowed, key=lambda expert: (-value[expert], expert))
+    for one, next_one in zip(order[:count], order[1:]):
+        assert value[one] - value[next_one] > 2e-5, "so near that rounding decides"
+    return order[:count]
 
 
 def route(at, logits, count, kind="softmax", normalize=False, scale=1.0, correction=None, groups=1, top_groups=1):
