@@ -1,10 +1,10 @@
-"""Weights as they are stored in fewer bits: packed for a file, and expanded again."""
+"""Weights as they are stored in fewer bits: packed for a file, and expanded again. See README.md."""
 
 from stored import fp8, mxfp4
 
 
 def expanded(tensors):
-    """A file's tensors, with those that are stored in fewer bits as float32 under the name they have without."""
+    """A safetensors file's tensors, with those that are stored in fewer bits as float32 under the name they have without."""
     found = {}
     for name, value in tensors.items():
         if name.endswith("_blocks"):
