@@ -1,9 +1,11 @@
-"""Small models as GGUF files hold them: Llama, GPT-2 and Qwen3-MoE, with the modules of ../foreign and its tokenizers.
+"""Small models as GGUF files hold them: Llama, GPT-2, Gemma 3, Phi-3, Qwen3-MoE and gpt-oss, with the modules of ../foreign and
+its tokenizers.
 
 A tensor's numbers are packed first; the module computes with what they stand for.
 """
 
 import json
+import math
 import pathlib
 from dataclasses import dataclass, field
 
@@ -13,10 +15,11 @@ from torch import nn
 
 import families.gpt2 as gpt2_family
 from case import Case, some_inputs
-from families import llama_like
+from families import gpt_oss as gpt_oss_family, llama_like, phi3 as phi3_family
 from families.gpt2 import GPT2
 from families.llama_like import LlamaLike, our_config
 from families.mixtures import Mixture
+from parts import frequencies, rotary, yarn_frequencies
 from stored import ggml_types
 
 TOKENIZERS = pathlib.Path(__file__).resolve().parent.parent / "foreign" / "tokenizers"
@@ -236,5 +239,114 @@ def qwen3moe():
     return made
 
 
+def gemma3():
+    """Six layers, the last of which has no window; the file doesn't say so, and neither the windowed layers' base."""
+    tokens, vocabulary, golden = llama_tokens()
+    near, far = frequencies(8, 10000.0), frequencies(8, 500.0) / 4.0
+    model = LlamaLike(d_model=32, heads=2, kv_heads=1, d_head=8, d_ff=32, layers=6, vocabulary=vocabulary, plus_one=True,
+                      activation="gelu_tanh", scale_embedding=True, tied=True, place="peri", qk_norm="head", theta=500.0,
+                      windows=(3,) * 5 + (0,), turns=[rotary(near)] * 5 + [rotary(far)])
+    ours = our_config(model, 64, scale_embedding=True, norm_placement="peri", qk_norm=True, sliding_window=3,
+                      sliding_window_layers=list(range(5)), rope_local_theta=10000.0, rope_scaling="linear", rope_factor=4.0,
+                      head_dim=8)
+    case = Case("gemma3", "Gemma 3 as GGUF", source("arXiv:2503.19786"), model, some_inputs("gguf-gemma3", vocabulary), ours,
+                llama_like.names(model), unsaved=("lm_head.weight",))
+    metadata = {**general("gemma3", "a small Gemma 3"), "gemma3.context_length": 64, "gemma3.embedding_length": 32,
+                "gemma3.block_count": 6, "gemma3.feed_forward_length": 32, "gemma3.attention.head_count": 2,
+                "gemma3.attention.head_count_kv": 1, "gemma3.attention.key_length": 8, "gemma3.attention.value_length": 8,
+                "gemma3.attention.layer_norm_rms_epsilon": 1e-6, "gemma3.attention.sliding_window": 3,
+                "gemma3.rope.freq_base": 500.0, "gemma3.rope.scaling.type": "linear", "gemma3.rope.scaling.factor": 4.0,
+                **tokens}
+    made = Made(case, metadata, tokens=golden)
+    m, one = model.model, (lambda w: w + 1, lambda w: w - 1)  # the file has the whole gain
+    made.put("token_embd.weight", "Q8_0", m.embed_tokens.weight)
+    for layer, block in enumerate(m.layers):
+        at, a, f = f"blk.{layer}.", block.self_attn, block.mlp
+        for name, part in (("attn_norm", block.input_layernorm), ("attn_q_norm", a.q_norm), ("attn_k_norm", a.k_norm),
+                           ("post_attention_norm", block.post_attention_layernorm),
+                           ("ffn_norm", block.pre_feedforward_layernorm), ("post_ffw_norm", block.post_feedforward_layernorm)):
+            made.put(f"{at}{name}.weight", "F32", part.weight, *one)
+        for name, part, kind in (("attn_q", a.q_proj, "Q8_0"), ("attn_k", a.k_proj, "Q4_0"), ("attn_v", a.v_proj, "F16"),
+                                 ("ffn_gate", f.gate_proj, "Q8_0"), ("ffn_up", f.up_proj, "Q4_0"),
+                                 ("ffn_down", f.down_proj, "Q8_0")):
+            made.put(f"{at}{name}.weight", kind, part.weight)
+        made.put(at + "attn_output.weight", "F16", a.o_proj.weight)
+    made.put("output_norm.weight", "F32", m.norm.weight, *one)
+    return made
+
+
+def phi3():
+    tokens, vocabulary, golden = llama_tokens()
+    model = LlamaLike(d_model=32, heads=4, kv_heads=2, d_head=8, d_ff=32, vocabulary=vocabulary, eps=1e-5, windows=(4, 4),
+                      block=phi3_family.Block)
+    case = Case("phi3", "Phi-3 as GGUF", source("arXiv:2404.14219"), model, some_inputs("gguf-phi3", vocabulary),
+                our_config(model, 64, sliding_window=4), phi3_family.names(2))
+    metadata = {**general("phi3", "a small Phi-3"), "phi3.context_length": 64, "phi3.embedding_length": 32,
+                "phi3.rope.scaling.original_context_length": 64, "phi3.block_count": 2, "phi3.feed_forward_length": 32,
+                "phi3.attention.head_count": 4, "phi3.attention.head_count_kv": 2, "phi3.rope.dimension_count": 8,
+                "phi3.rope.freq_base": 10000.0, "phi3.attention.layer_norm_rms_epsilon": 1e-5,
+                "phi3.attention.sliding_window": 4, **tokens}
+    made = Made(case, metadata, tokens=golden)
+    m = model.model
+    made.put("token_embd.weight", "Q8_0", m.embed_tokens.weight)
+    for layer, block in enumerate(m.layers):
+        at = f"blk.{layer}."
+        for name, part, kind in (("attn_norm", block.input_layernorm, "F32"), ("attn_qkv", block.self_attn.qkv_proj, "Q8_0"),
+                                 ("attn_output", block.self_attn.o_proj, "Q4_0"),
+                                 ("ffn_norm", block.post_attention_layernorm, "F32"),
+                                 ("ffn_up", block.mlp.gate_up_proj, "Q8_0"), ("ffn_down", block.mlp.down_proj, "BF16")):
+            made.put(f"{at}{name}.weight", kind, part.weight)
+    made.put("output_norm.weight", "F32", m.norm.weight)
+    made.put("output.weight", "Q8_0", model.lm_head.weight)
+    return made
+
+
+def gpt_oss():
+    """YaRN with what the file says of it; beta_fast, beta_slow, the limit and that nothing is truncated are the family's."""
+    tokens, vocabulary, _ = byte_level_tokens("gpt2", "gpt-4o")
+    turn = rotary(yarn_frequencies(16, 60.0, 4.0, 1024, truncate=False), factor=0.1 * math.log(4.0) + 1)
+    model = LlamaLike(d_model=32, heads=4, kv_heads=2, d_head=16, d_ff=32, eps=1e-5, theta=60.0, qkv_bias=True, out_bias=True,
+                      sinks=True, windows=(3, 0), turns=[turn] * 2, vocabulary=vocabulary,
+                      feed_forward=lambda c, layer: gpt_oss_family.Experts(limit=7.0))
+    ours = our_config(model, 4096, experts=4, experts_per_token=2, expert_dim_feedforward=32, router_normalize=True,
+                      activation="swiglu_clamped", attention_sinks=True, sliding_window=3, sliding_window_layers=[0],
+                      rope_scaling="yarn", rope_factor=4.0, rope_original_positions=1024, rope_truncate=False)
+    case = Case("gpt-oss", "gpt-oss as GGUF", source("arXiv:2508.10925"), model, some_inputs("gguf-gpt-oss", vocabulary),
+                ours, llama_like.names(model))
+    key = "gpt-oss."
+    metadata = {**general("gpt-oss", "a small gpt-oss"), key + "context_length": 4096, key + "embedding_length": 32,
+                key + "block_count": 2, key + "feed_forward_length": 32, key + "attention.head_count": 4,
+                key + "attention.head_count_kv": 2, key + "attention.key_length": 16, key + "attention.value_length": 16,
+                key + "attention.layer_norm_rms_epsilon": 1e-5, key + "attention.sliding_window": 3,
+                key + "rope.freq_base": 60.0, key + "rope.scaling.type": "yarn", key + "rope.scaling.factor": 4.0,
+                key + "rope.scaling.original_context_length": 1024, key + "expert_count": 4, key + "expert_used_count": 2,
+                key + "expert_feed_forward_length": 32, **tokens}
+    made = Made(case, metadata)  # no texts: the vocabulary wasn't made with this pattern
+    m = model.model
+    made.put("token_embd.weight", "Q8_0", m.embed_tokens.weight)
+    for layer, block in enumerate(m.layers):
+        at, a, f = f"blk.{layer}.", block.self_attn, block.mlp
+        made.put(at + "attn_norm.weight", "F32", block.input_layernorm.weight)
+        for name, part in (("attn_q", a.q_proj), ("attn_k", a.k_proj), ("attn_v", a.v_proj), ("attn_output", a.o_proj)):
+            made.put(f"{at}{name}.weight", "Q8_0", part.weight)
+            made.put(f"{at}{name}.bias", "F32", part.bias)
+        made.put(at + "attn_sinks.weight", "F32", a.sinks)
+        made.put(at + "post_attention_norm.weight", "F32", block.post_attention_layernorm.weight)
+        made.put(at + "ffn_gate_inp.weight", "F32", f.router.weight)
+        made.put(at + "ffn_gate_inp.bias", "F32", f.router.bias)
+        e = f.experts
+        for name, rows in (("gate", slice(0, None, 2)), ("up", slice(1, None, 2))):
+            for ending, parameter, kind in (("weight", e.gate_up_proj, "MXFP4"), ("bias", e.gate_up_proj_bias, "F32")):
+                own = nn.Parameter(parameter.detach()[..., rows].clone())
+                turned = (lambda w: w.swapaxes(1, 2),) * 2 if ending == "weight" else ()
+                made.put(f"{at}ffn_{name}_exps.{ending}", kind, own, *turned)
+                parameter.data[..., rows] = own.detach()
+        made.put(at + "ffn_down_exps.weight", "MXFP4", e.down_proj, *(lambda w: w.swapaxes(1, 2),) * 2)
+        made.put(at + "ffn_down_exps.bias", "F32", e.down_proj_bias)
+    made.put("output_norm.weight", "F32", m.norm.weight)
+    made.put("output.weight", "Q8_0", model.lm_head.weight)
+    return made
+
+
 def all_models():
-    return [llama(), gpt2(), qwen3moe()]
+    return [llama(), gpt2(), gemma3(), phi3(), qwen3moe(), gpt_oss()]

@@ -19,8 +19,9 @@ D = FF = 32  # a scale of MXFP4 is for 32 numbers
 class Experts(nn.Module):
     """Stored [expert, in, out]; the columns of gate and up stand in turn."""
 
-    def __init__(self):
+    def __init__(self, limit=LIMIT):
         super().__init__()
+        self.limit = torch.tensor(limit)
         self.router = nn.Linear(D, EXPERTS)
         self.experts = module()
         for name, shape in (("gate_up_proj", (EXPERTS, D, 2 * FF)), ("gate_up_proj_bias", (EXPERTS, 2 * FF)),
@@ -31,7 +32,7 @@ class Experts(nn.Module):
         e = self.experts
         both = row @ e.gate_up_proj[number] + e.gate_up_proj_bias[number]
         gate, pre = both[0::2], both[1::2]
-        g, u = torch.minimum(gate, torch.tensor(LIMIT)), torch.clip(pre, -LIMIT, LIMIT)
+        g, u = torch.minimum(gate, self.limit), torch.clip(pre, -self.limit, self.limit)
         post = g / (1 + torch.exp(-ALPHA * g)) * (u + 1)
         return pre, gate, post, post @ e.down_proj[number] + e.down_proj_bias[number]
 
