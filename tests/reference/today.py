@@ -80,9 +80,9 @@ def rope_by_layer():
                 "which no encoder has",
                 {**TRANSLATION, "encoder_layers": 2, "norm_first": True, "positional_encoding": "rope",
                  "rope_theta": 30.0, "rope_local_theta": 3.0, "sliding_window": 2, "rope_layers": [1]}, source())
-    yield small("rope-local-partly", "no window, so no base of its own; neighbours of some columns turned in layer 0",
+    yield small("rope-local-partly", "neighbours of some columns turned in layer 0, by a base of its window's own",
                 {"positional_encoding": "rope", "rope_interleaved": True, "nhead": 1, "rotary_dim": 4, "rope_theta": 30.0,
-                 "rope_local_theta": 3.0, "rope_layers": [0]}, {"x": x()})
+                 "rope_local_theta": 3.0, "rope_layers": [0], "sliding_window": 4, "sliding_window_layers": [0]}, {"x": x()})
 
 
 def rope_scalings():
@@ -228,6 +228,9 @@ def routers():
         router, correction = (part.weights[f"layers.{layer}.router.{n}"] for n in ("weight", "correction"))
         router[[1, 3]], correction[[1, 3]] = 0, 0.0625
     yield part
+    left_padded = np.array([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]], np.int64)
+    yield small("experts-nothing-left", "two queries without a key: their scores are NaN, and the first experts are theirs",
+                {"experts": 4, "experts_per_token": 2, "num_layers": 1}, {"x": x(), "attention_mask": left_padded})
 
 
 def mixtures_elsewhere():
