@@ -50,7 +50,7 @@ def gemma3_text():
 
 def gemma3_text_5():
     model = gemma3_model()
-    hf = gemma3_config(model, **{**FIVE, "layer_types": kinds((3, 3, 0)), "use_bidirectional_attention": False,
+    hf = gemma3_config(model, **{**FIVE, "layer_types": kinds((3, 3, 0)), "_sliding_window_pattern": 3, "use_bidirectional_attention": False,
                                  "rope_parameters": {
         "full_attention": {"factor": 4.0, "rope_theta": 500.0, "rope_type": "linear"},
         "sliding_attention": {"rope_theta": 20.0, "rope_type": "default"}}})

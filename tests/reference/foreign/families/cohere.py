@@ -1,4 +1,5 @@
-"""Cohere's Command R and Command R7B (Cohere 2, windows and layers without RoPE): one norm without a bias for both sublayers, RoPE over neighbouring columns, scaled logits."""
+"""Cohere's Command R: one norm without a bias for both sublayers, RoPE over neighbouring columns, scaled logits; and Command R7B
+(Cohere 2), whose layers have a window and RoPE, or neither."""
 
 import torch
 import torch.nn.functional as F
