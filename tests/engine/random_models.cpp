@@ -33,7 +33,18 @@ void add_feed_forward(Dice& dice, Overrides& config) {
     const std::string width = dice.word({"0", "1", "6"});
     config.emplace_back("dim_feedforward", width);
     config.emplace_back("gated_mlp", width == "0" ? "false" : dice.word(kYesOrNo));
-    config.emplace_back("activation", dice.word({"relu", "gelu", "gelu_tanh", "silu"}));
+    config.emplace_back("activation", dice.word({"relu", "gelu", "gelu_tanh", "silu", "relu2"}));
+    if (width == "0" || !dice.one_in(3)) return;
+    const Index experts = dice.between(1, 4);
+    config.emplace_back("experts", number(experts));
+    config.emplace_back("experts_per_token", number(dice.between(1, experts)));
+    config.emplace_back("expert_dim_feedforward", dice.word({"0", "3"}));
+    config.emplace_back("router", dice.word({"softmax", "sigmoid"}));
+    config.emplace_back("router_normalize", dice.word(kYesOrNo));
+    if (dice.one_in(2)) config.emplace_back("moe_layers", dice.word({"0", "1"}));
+    if (!dice.one_in(2)) return;
+    config.emplace_back("shared_dim_feedforward", "4");
+    config.emplace_back("shared_gate", dice.word(kYesOrNo));
 }
 
 void add_norms(Dice& dice, Overrides& config) {
@@ -42,6 +53,7 @@ void add_norms(Dice& dice, Overrides& config) {
     config.emplace_back("layer_norm_eps", dice.word({"1e-5", "1e-6", "0.1"}));
     config.emplace_back("final_norm", dice.word(kYesOrNo));
     config.emplace_back("bias", dice.word(kYesOrNo));
+    if (dice.one_in(5)) config.emplace_back("norm_gain", "false");
 }
 
 void add_tokens(Dice& dice, Overrides& config) {
@@ -81,10 +93,22 @@ void add_residual(Dice& dice, Overrides& config) {
     else if (dice.one_in(2))
         config.emplace_back("norm_placement", dice.word({"pre", "post", "peri", "reordered"}));
     if (dice.one_in(3)) config.emplace_back("residual_scale", dice.word({"1.5", "-0.5"}));
+    if (dice.one_in(3)) config.emplace_back("update_scale", dice.word({"0.5", "-2"}));
 }
 
 void add_heads_of_today(Dice& dice, Overrides& config) {
     const bool rope = has(config, "positional_encoding", "rope");
+    if (dice.one_in(3)) config.emplace_back("attention_sinks", "true");
+    if (rope && dice.one_in(3)) config.emplace_back("rope_layers", dice.word({"0", "1"}));
+    if (rope && dice.one_in(3)) config.emplace_back("rope_local_theta", "3");
+    if (!has(config, "shared_qkv", "true") && dice.one_in(4)) {
+        std::erase_if(config, [](const auto& one) { return one.first == "num_key_value_heads"; });
+        for (const auto& [key, value] : {std::pair{"head_dim", "5"}, {"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}})
+            config.emplace_back(key, value);
+        config.emplace_back("v_head_dim", dice.word({"0", "3"}));
+        config.emplace_back("q_lora_rank", dice.word({"0", "4"}));
+        return;
+    }
     const bool wide = dice.one_in(3);
     if (wide) config.emplace_back("head_dim", dice.word({"2", "6"}));
     if (rope) config.emplace_back("rope_interleaved", dice.word(kYesOrNo));
@@ -145,10 +169,11 @@ Cell random_cell(Dice& dice, const Axes& axes) {
     return cell;
 }
 
-// A value that the tensor may hold: tokens are ids, masks are 0 or 1.
+// A value that the tensor may hold: tokens are ids, experts numbers, masks 0 or 1.
 float random_value(Dice& dice, const std::string& tensor, const Config& config) {
     if (tensor == "tokens") return static_cast<float>(dice.below(config.vocab_size));
     if (tensor == "encoder_tokens") return static_cast<float>(dice.below(config.encoder_vocab_size));
+    if (tensor.ends_with(".mlp.expert")) return static_cast<float>(dice.below(config.experts));
     if (tensor.ends_with("mask")) return static_cast<float>(dice.below(2));
     return dice.number();
 }
