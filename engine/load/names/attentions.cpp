@@ -221,8 +221,21 @@ How stored_how(const Member& member, Context& context) {
     return How::as_stored;
 }
 
+// Whether the halves of each head of q and k are to be swapped, so that RoPE as it usually turns gives the same scores.
+bool is_swapped(Context& context) {
+    if (!context.turns_back) return false;
+    return context.ask({"rope_halves",
+                        "swapped",
+                        {"swapped", "as_usual"},
+                        false,
+                        message("swapped: RoPE turns q and k the other way, as nanochat and modded-nanoGPT do")}) ==
+           "swapped";
+}
+
 Assigned assigned(const Member& member, const std::string& attention, Context& context) {
     const auto whole = [&](const char* name) {
+        const bool turned = member.projection.role == Role::q || member.projection.role == Role::k;
+        if (turned && is_swapped(context)) return Assigned{member.module, attention + "." + name, How::halves_swapped};
         const How how = stored_how(member, context);
         return Assigned{member.module, attention + "." + name, how, std::max<Index>(member.projection.head, 0)};
     };
