@@ -64,7 +64,7 @@ LinearParameters head_parameters(Builder& b) {
         return head;
     }
     head.weight = b.plan.parameter("lm_head.weight", {{axis::vocab, vocab}, {axis::d_model, d_model}}, init);
-    if (b.config.bias) head.bias = b.plan.parameter("lm_head.bias", tokens, init);
+    if (b.config.bias) head.bias = b.plan.optional_parameter("lm_head.bias", tokens, init);
     return head;
 }
 

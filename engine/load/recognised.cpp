@@ -206,7 +206,7 @@ private:
         const Index columns = names::rows_of(shapes_, block + "self_attn.q_norm.weight");
         if (columns == 0) return;
         fact("qk_norm", true);
-        if (columns == result_.query_rows && columns > 0 && columns == result_.width)
+        if (columns == result_.query_rows)
             fact("qk_norm_across_heads", true);
         else if (result_.query_rows % columns == 0 && dict_.heads == 0) {
             dict_.heads = result_.query_rows / columns;

@@ -180,7 +180,7 @@ std::string slope_name(ActivationKind kind) {
 double slope_of(ActivationKind kind, double x) {
     switch (kind) {
         case ActivationKind::relu:
-            return x > 0.0 ? 1.0 : 0.0;
+            return x <= 0.0 ? 0.0 : 1.0;  // NaN passes, as in PyTorch
         case ActivationKind::gelu: {
             const double density = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
             return 0.5 * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0)) + x * density;
@@ -229,7 +229,10 @@ Tensor Activate::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("g", {term({b.grad_at(cell), slope_at(kind, b.in[0], 0, cell)})})}};
+    const Factor slope = slope_at(kind, b.in[0], 0, cell);
+    // Where the curve is flat nothing comes through, NaN neither.
+    const bool flat = (kind == ActivationKind::relu || kind == ActivationKind::relu2) && slope.value == 0.0;
+    return {{line("g", {flat ? term({slope}) : term({b.grad_at(cell), slope})})}};
 }
 
 About ActivateGated::about() const {

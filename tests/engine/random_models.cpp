@@ -29,15 +29,28 @@ void add_attention(Dice& dice, Overrides& config) {
     config.emplace_back("mask_value", dice.word({"-inf", "-1e9", "-3.5"}));
 }
 
+bool has(const Overrides& config, std::string_view key, std::string_view value) {
+    return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
+}
+
 void add_feed_forward(Dice& dice, Overrides& config) {
     const std::string width = dice.word({"0", "1", "6"});
     config.emplace_back("dim_feedforward", width);
     config.emplace_back("gated_mlp", width == "0" ? "false" : dice.word(kYesOrNo));
-    config.emplace_back("activation", dice.word({"relu", "gelu", "gelu_tanh", "silu", "relu2"}));
+    const bool gated = has(config, "gated_mlp", "true");
+    config.emplace_back("activation", gated && dice.one_in(3)
+                                          ? "swiglu_clamped"
+                                          : dice.word({"relu", "gelu", "gelu_tanh", "silu", "relu2"}));
+    config.emplace_back("swiglu_alpha", dice.word({"1.702", "0.5"}));
+    config.emplace_back("swiglu_limit", dice.word({"7", "0.3"}));
     if (width == "0" || !dice.one_in(3)) return;
-    const Index experts = dice.between(1, 4);
+    const bool grouped = dice.one_in(2);
+    const Index experts = grouped ? 4 : dice.between(1, 4);
+    config.emplace_back("router_scale", dice.word({"1", "-0.5"}));
+    config.emplace_back("router_groups", grouped ? "2" : "1");
+    config.emplace_back("router_top_groups", grouped ? dice.word({"1", "2"}) : "1");
     config.emplace_back("experts", number(experts));
-    config.emplace_back("experts_per_token", number(dice.between(1, experts)));
+    config.emplace_back("experts_per_token", number(dice.between(1, grouped ? 2 : experts)));
     config.emplace_back("expert_dim_feedforward", dice.word({"0", "3"}));
     config.emplace_back("router", dice.word({"softmax", "sigmoid"}));
     config.emplace_back("router_normalize", dice.word(kYesOrNo));
@@ -63,6 +76,7 @@ void add_tokens(Dice& dice, Overrides& config) {
     if (dice.one_in(3)) return;
     config.emplace_back("vocab_size", number(dice.between(2, 5)));
     config.emplace_back("scale_embedding", dice.word(kYesOrNo));
+    config.emplace_back("embedding_scale", dice.word({"1", "-2"}));
     config.emplace_back("lm_head", dice.word(kYesOrNo));
     config.emplace_back("tie_word_embeddings", dice.word(kYesOrNo));
 }
@@ -78,10 +92,6 @@ void add_encoder(Dice& dice, Overrides& config) {
     config.emplace_back("cross_attention", "true");
     config.emplace_back("encoder_layers", number(dice.between(0, 2)));
     config.emplace_back("encoder_vocab_size", dice.word({"0", "3", "4"}));
-}
-
-bool has(const Overrides& config, std::string_view key, std::string_view value) {
-    return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
 }
 
 // A parallel block only where allowed: under Pre-Norm, with an MLP and without cross-attention.
@@ -106,6 +116,7 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
         for (const auto& [key, value] : {std::pair{"head_dim", "5"}, {"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}})
             config.emplace_back(key, value);
         config.emplace_back("v_head_dim", dice.word({"0", "3"}));
+        config.emplace_back("latent_norm_eps", dice.word({"0", "0.2"}));
         config.emplace_back("q_lora_rank", dice.word({"0", "4"}));
         return;
     }
@@ -114,7 +125,16 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
     if (rope) config.emplace_back("rope_interleaved", dice.word(kYesOrNo));
     if (rope && dice.one_in(2)) config.emplace_back("rotary_dim", "2");
     if (rope && dice.one_in(3)) {
-        config.emplace_back("rope_scaling", dice.word({"linear", "llama3"}));
+        const bool one_pair = has(config, "rotary_dim", "2");
+        config.emplace_back("rope_scaling", one_pair ? dice.word({"linear", "llama3", "yarn", "longrope"})
+                                                     : dice.word({"linear", "llama3", "yarn"}));
+        const bool yarn = has(config, "rope_scaling", "yarn"), longrope = has(config, "rope_scaling", "longrope");
+        if (yarn) config.emplace_back("rope_beta_fast", dice.word({"32", "5"}));
+        if (yarn) config.emplace_back("rope_beta_slow", dice.word({"1", "0.5"}));
+        if (yarn) config.emplace_back("rope_truncate", dice.word(kYesOrNo));
+        if (yarn || longrope) config.emplace_back("rope_attention_factor", dice.word({"0", "1.5"}));
+        if (longrope) config.emplace_back("rope_short_factors", dice.word({"1.5", "2"}));
+        if (longrope) config.emplace_back("rope_long_factors", dice.word({"3", "4"}));
         config.emplace_back("rope_factor", "4");
         config.emplace_back("rope_original_positions", "8");
         config.emplace_back("rope_low_freq_factor", dice.word({"1", "2"}));

@@ -160,9 +160,9 @@ std::optional<Place> next_place(const Run& run, const Place& place) {
         double largest = -1.0;
         for (const Term& term : line->terms) {
             const OperandCell* link = link_of(run, step, term.factors);
-            if (link == nullptr || !(std::abs(term.value) > largest)) continue;
+            if (link == nullptr || (largest >= 0.0 && !(std::abs(term.value) > largest))) continue;
             best = link;
-            largest = std::abs(term.value);
+            largest = std::isnan(term.value) ? 0.0 : std::abs(term.value);
         }
         if (best != nullptr) return Place{step.operands[best->operand], best->cell};
     }

@@ -158,6 +158,8 @@ void deepseek_experts(Reading& r, const char* scoring, bool normalized) {
     keys.ignore({"aux_loss_alpha", "ep_size", "seq_aux", "num_nextn_predict_layers"});
     // Blocks that predict several tokens ahead stand behind the others.
     r.family.unused_beginnings.push_back("model.layers." + std::to_string(r.layers()) + ".");
+    const bool attention = keys.flag("attention_bias", false);
+    biases(r, {.out = attention, .latent = attention});
 }
 
 void deepseek(Reading& r) {
@@ -173,8 +175,6 @@ void deepseek(Reading& r) {
     rope(r);
     scale_of_scores(r);
     no_sliding_window(r);
-    const bool attention = keys.flag("attention_bias", false);
-    biases(r, {.out = attention, .latent = attention});
 }
 
 }  // namespace

@@ -49,9 +49,11 @@ void biases(Reading& reading, const Biases& biases) {
     without(biases.out, {"o_proj"});
     without(biases.mlp, {"up_proj", "gate_proj", "down_proj"});
     without(biases.head, {"lm_head"});
-    without(biases.latent, {"q_down_proj", "kv_down_proj"});
-    without(false, {"q_up_proj", "k_up_proj", "v_up_proj"});
-    without(biases.router, {"router"});
+    if (reading.config.contains("kv_lora_rank")) {
+        without(biases.latent, {"q_down_proj", "kv_down_proj"});
+        without(false, {"q_up_proj", "k_up_proj", "v_up_proj"});
+    }
+    if (reading.config.contains("experts")) without(biases.router, {"router"});
     without(biases.norms, {"norm1", "norm1_post", "norm2", "norm2_post", "norm3", "norm3_post", "norm", "embed_norm"});
 }
 
@@ -153,7 +155,7 @@ namespace {
 // Of the two kinds of layers, the parameters of those without a window; those with one have a base of their own.
 FamilyKeys of_full_layers(Reading& reading, const RopeDefaults& defaults, FamilyKeys parameters) {
     double local = reading.keys.positive("rope_local_base_freq", defaults.local_theta);
-    if (parameters.has({"full_attention", "sliding_attention"})) {
+    if (parameters.has("full_attention") || parameters.has("sliding_attention")) {
         FamilyKeys windowed = parameters.object("sliding_attention");
         windowed.expect("rope_type", "default", message("RoPE is not scaled in layers with a window"));
         local = windowed.positive("rope_theta", local);

@@ -1,5 +1,7 @@
 #include "engine/load/names/attentions.h"
 
+#include "engine/load/names/latent_attention.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -278,6 +280,7 @@ void tell_apart(std::vector<std::pair<Key, std::vector<Member>>>& groups) {
 }  // namespace
 
 bool has_attention(const Modules& modules) {
+    if (has_latent_attention(modules)) return true;
     Modules rest = modules;
     return std::ranges::any_of(take_projections(rest), [](const auto& group) { return is_complete(group.second); });
 }

@@ -79,7 +79,7 @@ std::vector<Assigned> take_experts(Modules& modules) {
         modules, [](const Module& module) { return module.path.back() == "gate_up_proj" && module.bias.has_value(); });
     std::vector<Assigned> parts;
     std::erase_if(modules, [&](const Module& module) {
-        if (!begins_with(module.path, holder)) return false;
+        if (module.path.empty() || !begins_with(module.path, holder)) return false;
         std::optional<Assigned> found = one_expert(module);
         if (!found) found = all_experts(module, biased);
         if (!found) found = beside_experts(module);

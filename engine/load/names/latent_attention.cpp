@@ -28,15 +28,20 @@ const std::map<std::string, Part, std::less<>>& parts_by_name() {
     return kParts;
 }
 
+// The projection to the latent row, which no other attention has.
+bool is_down(const Module& module) { return !module.path.empty() && module.path.back() == "kv_a_proj_with_mqa"; }
+
 }  // namespace
 
+bool has_latent_attention(const Modules& modules) { return std::ranges::any_of(modules, is_down); }
+
 std::vector<Assigned> take_latent_attention(Modules& modules) {
-    const auto down =
-        std::ranges::find_if(modules, [](const Module& module) { return module.path.back() == "kv_a_proj_with_mqa"; });
+    const auto down = std::ranges::find_if(modules, is_down);
     if (down == modules.end()) return {};
     const Path holder(down->path.begin(), down->path.end() - 1);
     std::vector<Assigned> taken;
     std::erase_if(modules, [&](const Module& module) {
+        if (module.path.empty()) return false;
         const auto part = parts_by_name().find(module.path.back());
         if (part == parts_by_name().end() || module.path.size() != holder.size() + 1 ||
             !begins_with(module.path, holder))

@@ -113,7 +113,7 @@ bool is_bias_by_distance(const Module& module) {
 
 // gpt-oss' scores that belong to no key, beside the projections.
 bool is_sinks(const Module& module) {
-    return module.path.back() == "sinks" && module.bare && module.weight && module.rank() == 1;
+    return !module.path.empty() && module.path.back() == "sinks" && module.bare && module.weight && module.rank() == 1;
 }
 
 Block block_of(Modules modules, Context& context) {
