@@ -30,6 +30,7 @@ constexpr double kExactId = 16'777'216.0;               // 2^24: every integer u
 
 constexpr Index kSize = Index{1} << 24;       // d_model, nhead, vocab_size, max_positions, …
 constexpr Index kLayers = Index{1} << 12;     // of the decoder or the encoder
+constexpr Index kExperts = Index{1} << 12;    // of a layer
 constexpr Index kTokenIds = Index{1} << 20;   // that a tokenizer has pieces for
 constexpr Index kPositions = Index{1} << 20;  // of an input, and of the encoder's
 constexpr Index kBatch = Index{1} << 16;      // rows of an input

@@ -4,11 +4,15 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/head_norm.h"
 #include "engine/ops/head_outputs.h"
+#include "engine/ops/latent.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/masks.h"
 #include "engine/ops/positions.h"
 #include "engine/ops/scaled_dot_product.h"
+#include "engine/ops/sink.h"
 #include "engine/ops/softmax.h"
+
+#include <optional>
 
 namespace decoderscope::decoder {
 
@@ -39,13 +43,14 @@ Projections projections(Builder& b, const std::string& parameters) {
 Ref head_gain(Builder& b, const std::string& name, Index heads) {
     const Index d_head = b.config.d_head();
     const Axis width = b.config.qk_norm_across_heads ? Axis{axis::out, heads * d_head} : Axis{axis::d_head, d_head};
-    return b.plan.parameter(name + ".weight", {width}, gain_init(b.config));
+    return gain_parameter(b, name, {width});
 }
 
 // How projected heads are prepared for the scores.
 struct Preparation {
+    bool normed = false;
     Ref gain = nullptr;  // of the norm; nullptr: none
-    bool rotate = false;
+    std::optional<ops::Rope> rope = {};
 };
 
 // x projected and cut into heads; normalised, then rotated by position, where the configuration says so. What comes
@@ -57,7 +62,7 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
                            last ? role : Role::internal);
     };
     const Config& c = b.config;
-    const bool rotate = preparation.rotate, normed = preparation.gain != nullptr;
+    const bool rotate = preparation.rope.has_value(), normed = preparation.normed;
     Ref y = step(!normed && !rotate, normed ? "_unnormed" : "_unrotated", ops::ProjectHeads{count},
                  {x, proj.weight, proj.bias});
     if (normed)
@@ -65,10 +70,7 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
                  ops::HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one},
                  {y, preparation.gain});
     if (!rotate) return y;
-    const ops::RopeScaling scaling = {c.rope_scaling, c.rope_factor, c.rope_low_freq_factor, c.rope_high_freq_factor,
-                                      c.rope_original_positions};
-    return step(true, "", ops::Rope{c.rope_theta, c.rotary_columns(), c.rope_interleaved, scaling, b.past.positions},
-                {y});
+    return step(true, "", *preparation.rope, {y});
 }
 
 // k or v: the new rows after those kept from earlier positions. A memory never grows, so if its rows were kept there
@@ -81,6 +83,108 @@ Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearPa
     const Ref before = b.plan.input(name + "_kept", kept);
     const Ref added = heads(b, name + "_new", a.memory, proj, count, preparation, meaning, Role::internal);
     return b.plan.step(name, ops::Append{}, {before, added}, meaning);
+}
+
+// ---- latent attention
+
+// What the products read, and what a cache keeps.
+struct Projected {
+    Ref q = nullptr, k = nullptr, v = nullptr;    // [batch, head, pos, d_head], v of value_width
+    Ref kv_latent = nullptr, k_shared = nullptr;  // [batch, pos, rank], [batch, 1, pos, columns]; latent attention's
+};
+
+// A Linear's output, or some columns of one, normalised.   {x [batch, pos, rank]} -> name [batch, pos, rank]
+Ref latent_row(Builder& b, const std::string& name, const std::string& parameters, Ref x, Role role) {
+    const Ref gain = gain_parameter(b, parameters, {{axis::rank, x->axes[2].size}});
+    const double eps = b.config.latent_norm_eps > 0.0 ? b.config.latent_norm_eps : b.config.layer_norm_eps;
+    const ops::RowNorm norm = {eps, b.config.norm == NormKind::rmsnorm_plus_one};
+    return b.plan.step(name, norm, {x, gain}, std::nullopt, role);
+}
+
+// Rows of new positions behind those that were kept, if any; `make` makes them under the name that it is given.
+template <class Make>
+Ref behind_kept(Builder& b, const std::string& name, const Tensor& kept, Meaning meaning, const Make& make) {
+    if (kept.empty()) return make(name, Role::recorded);
+    const Ref before = b.plan.input(name + "_kept", kept);
+    return b.plan.step(name, ops::Append{}, {before, make(name + "_new", Role::internal)}, meaning);
+}
+
+// What queries are projected from: a latent row of their own, if there is one.   -> [batch, pos, …]
+Ref source_of_queries(Builder& b, const Attention& a) {
+    const Config& c = b.config;
+    if (c.q_lora_rank == 0) return a.queries;
+    const LinearParameters down = linear_parameters(b, a.parameters + ".q_down_proj", c.q_lora_rank, c.d_model);
+    const Ref x = b.plan.step(a.at + ".q_latent_unnormed", ops::Linear{axis::rank}, {a.queries, down.weight, down.bias},
+                              Meaning::query, Role::internal);
+    return latent_row(b, a.at + ".q_latent", a.parameters + ".q_down_norm", x, Role::recorded);
+}
+
+// DeepSeek-V2's: keys and values are made of a latent row of a position, and of a few turned columns of it that all
+// heads share. A cache keeps these, and neither keys nor values.
+Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kept) {
+    const Config& c = b.config;
+    Plan& plan = b.plan;
+    const Index heads = c.nhead, shared_columns = c.qk_rope_head_dim, own_columns = c.d_head() - shared_columns;
+    const auto linear = [&](const char* name, Index out, Index in) {
+        return linear_parameters(b, a.parameters + name, out, in);
+    };
+    const auto internal = [&](const std::string& name, Operation operation, std::initializer_list<Ref> operands,
+                              Meaning meaning) {
+        return plan.step(a.at + name, std::move(operation), operands, meaning, Role::internal);
+    };
+    Projected made;
+    const Ref for_queries = source_of_queries(b, a);
+    const LinearParameters down = linear(".kv_down_proj", c.kv_lora_rank + shared_columns, c.d_model);
+    const Ref both = internal(".kv_down", ops::Linear{axis::rank}, {a.memory, down.weight, down.bias}, Meaning::key);
+    made.kv_latent =
+        behind_kept(b, a.at + ".kv_latent", kept.latent, Meaning::key, [&](const std::string& name, Role role) {
+            const Ref columns = internal(".kv_latent_unnormed", ops::Columns{0, c.kv_lora_rank}, {both}, Meaning::key);
+            return latent_row(b, name, a.parameters + ".kv_down_norm", columns, role);
+        });
+    made.k_shared =
+        behind_kept(b, a.at + ".k_shared", kept.shared, Meaning::key, [&](const std::string& name, Role role) {
+            const ops::Columns columns = {c.kv_lora_rank, shared_columns, true};
+            if (!a.rope) return plan.step(name, columns, {both}, Meaning::key, role);
+            const Ref unrotated = internal(".k_shared_unrotated", columns, {both}, Meaning::key);
+            return plan.step(name, *a.rope, {unrotated}, Meaning::key, role);
+        });
+
+    const LinearParameters q = c.q_lora_rank > 0 ? linear(".q_up_proj", heads * c.d_head(), c.q_lora_rank)
+                                                 : linear(".q_proj", heads * c.d_head(), c.d_model);
+    const auto projected = [&](const std::string& name, Ref x, const LinearParameters& by, Meaning meaning, Role role) {
+        return plan.step(a.at + name, ops::ProjectHeads{heads}, {x, by.weight, by.bias}, meaning, role);
+    };
+    made.q = projected(a.rope ? ".q_unrotated" : ".q", for_queries, q, Meaning::query,
+                       a.rope ? Role::internal : Role::recorded);
+    if (a.rope) {
+        ops::Rope last_columns = *a.rope;
+        last_columns.begin = own_columns;
+        made.q = plan.step(a.at + ".q", last_columns, {made.q}, Meaning::query);
+    }
+    const Ref own = projected(".k_own", made.kv_latent, linear(".k_up_proj", heads * own_columns, c.kv_lora_rank),
+                              Meaning::key, Role::internal);
+    made.k = plan.step(a.at + ".k", ops::JoinColumns{}, {own, made.k_shared}, Meaning::key);
+    made.v = projected(".v", made.kv_latent, linear(".v_up_proj", heads * c.value_width(), c.kv_lora_rank),
+                       Meaning::value, Role::recorded);
+    return made;
+}
+
+// ---- what the products read
+
+// Three projections, normalised and turned as the configuration says.
+Projected plain_projections(Builder& b, const Attention& a, const KeptRows& kept) {
+    const bool normed = a.queries == a.memory && b.config.qk_norm;
+    const Projections proj = projections(b, a.parameters);
+    const auto gain = [&](const char* name, Index heads) {
+        return normed ? head_gain(b, a.parameters + name, heads) : nullptr;
+    };
+    const Preparation for_q = {normed, gain(".q_norm", b.config.nhead), a.rope};
+    const Preparation for_k = {normed, gain(".k_norm", b.config.num_key_value_heads), a.rope};
+    Projected made;
+    made.q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, for_q, Meaning::query);
+    made.k = rows(b, a.at + ".k", a, proj.k, for_k, kept.k, Meaning::key);
+    made.v = rows(b, a.at + ".v", a, proj.v, {}, kept.v, Meaning::value);
+    return made;
 }
 
 ops::CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
@@ -98,6 +202,11 @@ Ref biased_by_distance(Builder& b, const Attention& a, Ref scores) {
     return b.plan.step(a.at + ".attn_scores", bias, {scores, table});
 }
 
+// The score that each head gives to no key (gpt-oss).   -> [head]
+Ref sink_parameter(Builder& b, const std::string& parameters) {
+    return b.plan.parameter(parameters + ".sinks", {{axis::head, b.config.nhead}}, {Init::Kind::shift});
+}
+
 }  // namespace
 
 Ref attention(Builder& b, const Attention& a) {
@@ -105,20 +214,10 @@ Ref attention(Builder& b, const Attention& a) {
     const Index d_model = b.config.d_model;
     const KeptRows& kept = b.past.of(a.at);
     const bool self = a.queries == a.memory;
-    const bool rope = self && b.config.positional_encoding == PositionalEncoding::rope;
-    const bool normed = self && b.config.qk_norm;
 
     plan.begin_attention(a.at, self ? Part::self_attention : Part::cross_attention);
-    const Projections proj = projections(b, a.parameters);
-    const auto gain = [&](const char* name, Index heads) {
-        return normed ? head_gain(b, a.parameters + name, heads) : nullptr;
-    };
-    const Preparation for_q = {gain(".q_norm", b.config.nhead), rope};
-    const Preparation for_k = {gain(".k_norm", b.config.num_key_value_heads), rope};
-    const Ref q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, for_q,
-                        Meaning::query);                                         // [batch, head, query, d_head]
-    const Ref k = rows(b, a.at + ".k", a, proj.k, for_k, kept.k, Meaning::key);  // [batch, kv_head, key, d_head]
-    const Ref v = rows(b, a.at + ".v", a, proj.v, {}, kept.v, Meaning::value);   // [batch, kv_head, key, d_head]
+    const bool latent = self && b.config.is_latent();
+    const auto [q, k, v, kv_latent, k_shared] = latent ? latent_projections(b, a, kept) : plain_projections(b, a, kept);
 
     // All of these [batch, head, query, key].
     const ops::ScaledDotProduct product = {b.config.attention_scale, self && b.config.alibi, b.past.positions};
@@ -131,13 +230,17 @@ Ref attention(Builder& b, const Attention& a) {
         scores = plan.step(a.at + ".capped_scores", ops::SoftCap{cap}, {scores});
     const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});
     const Ref masked = plan.step(a.at + ".masked_scores", ops::FillMasked{b.config.mask_value}, {scores, mask});
-    const Ref pattern =
-        plan.step(a.at + ".pattern", ops::Softmax{}, {dropout(b, DropoutSite::attention_scores, masked)});
+    const Ref left = dropout(b, DropoutSite::attention_scores, masked);
+    const Ref sinks = self && b.config.attention_sinks ? sink_parameter(b, a.parameters) : nullptr;
+    Ref sink = nullptr;  // [batch, head, query, 1]
+    if (sinks != nullptr) sink = plan.step(a.at + ".sink", ops::SinkWeight{}, {left, sinks});
+    const Ref pattern = sinks != nullptr ? plan.step(a.at + ".pattern", ops::SoftmaxWithSink{}, {left, sinks})
+                                         : plan.step(a.at + ".pattern", ops::Softmax{}, {left});
     const Ref kept_weights = dropout(b, DropoutSite::attention_weights, pattern);
 
     const Ref z = plan.step(a.at + ".z", ops::WeightedSum{}, {kept_weights, v});  // [batch, head, query, d_head]
     const LinearParameters o_proj =
-        linear_parameters(b, a.parameters + ".o_proj", d_model, b.config.nhead * b.config.d_head());
+        linear_parameters(b, a.parameters + ".o_proj", d_model, b.config.nhead * v->axes[3].size);
     // An edited result must affect the output, not only be shown.
     const bool by_results = b.edited(a.at + ".result");
     const Ref result = plan.step(a.at + ".result", ops::HeadResults{}, {z, o_proj.weight}, std::nullopt,
@@ -147,9 +250,12 @@ Ref attention(Builder& b, const Attention& a) {
     plan.name_steps({{AttentionStep::query, q},
                      {AttentionStep::key, k},
                      {AttentionStep::value, v},
+                     {AttentionStep::kv_latent, kv_latent},
+                     {AttentionStep::k_shared, k_shared},
                      {AttentionStep::scores, raw_scores},
                      {AttentionStep::mask, mask},
                      {AttentionStep::masked_scores, masked},
+                     {AttentionStep::sink, sink},
                      {AttentionStep::pattern, pattern},
                      {AttentionStep::z, z},
                      {AttentionStep::result, result},

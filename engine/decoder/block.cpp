@@ -18,61 +18,97 @@ Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_par
     Ref update = sublayer(before ? norm(b, norm_at, norm_parameters, x) : x);
     if (behind) update = norm(b, norm_at + "_post", norm_parameters + "_post", update);
     b.plan.begin_part(Part::add, Meaning::residual);
-    const Ref sum = b.plan.step(sum_name, ops::Add{b.config.residual_scale}, {x, update});
+    const Ref sum = b.plan.step(sum_name, ops::Add{b.config.residual_scale, b.config.update_scale}, {x, update});
     return placement == NormPlacement::post ? norm(b, norm_at, norm_parameters, sum) : sum;
 }
 
-Ref self_attention(Builder& b, const Stack& stack, const std::string& at, const std::string& parameters, Index window,
-                   Ref x) {
+// One block of a stack.
+struct Block {
+    const Stack& stack;
+    Index layer = 0;
+    std::string at, parameters;  // "blocks.0", "layers.0"
+};
+
+// How a layer turns queries and keys of a text of so many positions: with a window, by a base of its own if there is
+// one, which is not scaled.
+std::optional<ops::Rope> rope_of(const Builder& b, Index layer, Index window, Index positions) {
+    const Config& c = b.config;
+    if (!c.rotates(layer)) return std::nullopt;
+    ops::Rope rope = {c.rope_theta, c.rotary_columns(), c.rope_interleaved, {}, b.past.positions};
+    if (window > 0 && c.rope_local_theta > 0.0) {
+        rope.theta = c.rope_local_theta;
+        return rope;
+    }
+    const bool is_long = positions > c.rope_original_positions;
+    rope.scaling = {c.rope_scaling,
+                    c.rope_factor,
+                    c.rope_low_freq_factor,
+                    c.rope_high_freq_factor,
+                    c.rope_original_positions,
+                    c.rope_beta_fast,
+                    c.rope_beta_slow,
+                    c.rope_truncate,
+                    c.rope_attention_factor,
+                    is_long ? c.rope_long_factors : c.rope_short_factors};
+    return rope;
+}
+
+Ref self_attention(Builder& b, const Block& block, Ref x) {
+    const Stack& stack = block.stack;
     const bool by_distance = b.config.relative_attention_num_buckets > 0;
-    return attention(b, {.at = at + ".attn",
-                         .parameters = parameters + ".self_attn",
+    const Index window = stack.windowed ? b.config.window_of(block.layer) : 0;
+    const Index positions = b.past.positions + x->axes[1].size;
+    return attention(b, {.at = block.at + ".attn",
+                         .parameters = block.parameters + ".self_attn",
                          .queries = x,
                          .memory = x,
                          .causal = stack.causal,
                          .padding = stack.padding,
                          .custom = stack.custom,
                          .window = window,
+                         .rope = rope_of(b, block.layer, window, positions),
                          .distances = by_distance ? stack.prefix + "relative_bias" : std::string(),
                          .both_ways = !stack.prefix.empty()});
 }
 
 // Attention and MLP read the same stream and are added to it in one sum: x + attention(norm(x)) + mlp(norm(x)), under
 // one norm for both (GPT-J, Phi) or each under its own (GPT-NeoX).
-Ref parallel_sublayers(Builder& b, const Stack& stack, const std::string& at, const std::string& parameters,
-                       Index window, Ref x) {
+Ref parallel_sublayers(Builder& b, const Block& block, Ref x) {
+    const auto& [stack, layer, at, parameters] = block;
     const Ref for_attention = norm(b, at + ".ln1", parameters + ".norm1", x);
-    const Ref attended = self_attention(b, stack, at, parameters, window, for_attention);
+    const Ref attended = self_attention(b, block, for_attention);
     const bool two_norms = b.config.parallel_residual == ParallelResidual::two_norms;
     const Ref for_mlp = two_norms ? norm(b, at + ".ln2", parameters + ".norm2", x) : for_attention;
-    const Ref transformed = feed_forward(b, at, parameters, for_mlp);
+    const Ref transformed = feed_forward(b, at, parameters, b.config.is_mixture(layer), for_mlp);
     b.plan.begin_part(Part::add, Meaning::residual);
-    return b.plan.step(at + ".resid_post", ops::Add{b.config.residual_scale}, {x, attended, transformed});
+    return b.plan.step(at + ".resid_post", ops::Add{b.config.residual_scale, b.config.update_scale},
+                       {x, attended, transformed});
 }
 
-Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering) {
-    const std::string at = stack.prefix + "blocks." + std::to_string(layer);
-    const std::string parameters = stack.prefix + "layers." + std::to_string(layer);
-    const Index window = stack.windowed ? b.config.window_of(layer) : 0;
+Ref add_block(Builder& b, const Block& block, const Entering& entering) {
+    const auto& [stack, layer, at, parameters] = block;
     b.plan.begin_block(at, layer);
     b.plan.begin_part(Part::residual_stream, Meaning::residual);
     Ref x = entering.positions == nullptr
                 ? b.plan.step(at + ".resid_pre", ops::Identity{}, {entering.content})
                 : b.plan.step(at + ".resid_pre", ops::Add{}, {entering.content, entering.positions});
 
-    if (b.config.parallel_residual != ParallelResidual::none)
-        return parallel_sublayers(b, stack, at, parameters, window, x);
+    if (b.config.parallel_residual != ParallelResidual::none) return parallel_sublayers(b, block, x);
     x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x,
-                 [&](Ref normed) { return self_attention(b, stack, at, parameters, window, normed); });
+                 [&](Ref normed) { return self_attention(b, block, normed); });
     if (stack.cross_attention)
         x = residual(b, at + ".ln2", parameters + ".norm2", at + ".resid_mid_cross", x, [&](Ref normed) {
-            return attention(b, {at + ".cross_attn", parameters + ".cross_attn", normed, stack.memory, false,
-                                 stack.memory_padding, nullptr});
+            return attention(b, {.at = block.at + ".cross_attn",
+                                 .parameters = block.parameters + ".cross_attn",
+                                 .queries = normed,
+                                 .memory = block.stack.memory,
+                                 .padding = block.stack.memory_padding});
         });
     if (b.config.dim_feedforward > 0) {
         const std::string number = stack.cross_attention ? "3" : "2";
-        return residual(b, at + ".ln" + number, parameters + ".norm" + number, at + ".resid_post", x,
-                        [&](Ref normed) { return feed_forward(b, at, parameters, normed); });
+        return residual(b, at + ".ln" + number, parameters + ".norm" + number, at + ".resid_post", x, [&](Ref normed) {
+            return feed_forward(b, block.at, block.parameters, b.config.is_mixture(block.layer), normed);
+        });
     }
     b.plan.begin_part(Part::residual_stream, Meaning::residual);
     return b.plan.step(at + ".resid_post", ops::Identity{}, {x});
@@ -83,7 +119,9 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
 std::vector<Ref> blocks(Builder& b, const Stack& stack, Entering entering) {
     std::vector<Ref> left;
     for (Index layer = 0; layer < stack.layers; ++layer) {
-        left.push_back(block(b, stack, layer, entering));
+        const std::string number = std::to_string(layer);
+        left.push_back(add_block(
+            b, {stack, layer, stack.prefix + "blocks." + number, stack.prefix + "layers." + number}, entering));
         entering = {left.back()};
     }
     b.plan.end_block();

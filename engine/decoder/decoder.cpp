@@ -64,7 +64,7 @@ LinearParameters head_parameters(Builder& b) {
         return head;
     }
     head.weight = b.plan.parameter("lm_head.weight", {{axis::vocab, vocab}, {axis::d_model, d_model}}, init);
-    if (b.config.bias) head.bias = b.plan.parameter("lm_head.bias", tokens, init);
+    if (b.config.bias) head.bias = b.plan.optional_parameter("lm_head.bias", tokens, init);
     return head;
 }
 
@@ -210,7 +210,7 @@ std::shared_ptr<const Plan> plan_decoder(const PassRequest& request) {
     if (before > 0 && request.dropout_seed)
         throw Error("dropout is on: each pass drops other cells, expected it off with a KV cache");
     check_inputs(request.inputs, request.config, before);
-    if (before > 0) check_past(*request.past, request.config, request.inputs.batch());
+    if (before > 0) check_past(*request.past, request.config, request.inputs.batch(), request.inputs.pos());
     return std::make_shared<Plan>(plan_of(request));
 }
 

@@ -13,8 +13,9 @@ namespace {
 // A Linear's numbers are drawn from ± this.
 double bound_of(const Declared& parameter, Initialisation rule) {
     if (rule == Initialisation::pytorch) return 1.0 / std::sqrt(static_cast<double>(parameter.init.fan_in));
-    if (parameter.axes.size() < 2) return 0.0;
-    return std::sqrt(6.0 / static_cast<double>(parameter.axes[0].size + parameter.axes[1].size));
+    const std::size_t rank = parameter.axes.size();  // of experts' matrices each counts by itself
+    if (rank < 2 || parameter.init.kind == Init::Kind::linear_bias) return 0.0;
+    return std::sqrt(6.0 / static_cast<double>(parameter.axes[rank - 2].size + parameter.axes[rank - 1].size));
 }
 
 }  // namespace
@@ -25,7 +26,8 @@ Tensor initial_weight(const Declared& parameter, std::uint64_t seed, Initialisat
     const RandomStream random(seed, parameter.name);
     std::uint64_t i = 0;
     switch (parameter.init.kind) {
-        case Init::Kind::linear: {
+        case Init::Kind::linear:
+        case Init::Kind::linear_bias: {
             const double bound = bound_of(parameter, rule);
             for (float& value : values) value = static_cast<float>((2.0 * random.uniform(i++) - 1.0) * bound);
             break;
@@ -47,7 +49,7 @@ Tensor initial_weight(const Declared& parameter, std::uint64_t seed, Initialisat
 Weights initial_weights(const Config& config, std::uint64_t seed, Initialisation rule) {
     Weights weights;
     for (const Declared& parameter : declared_parameters(config))
-        weights.emplace(parameter.name, initial_weight(parameter, seed, rule));
+        if (parameter.initial) weights.emplace(parameter.name, initial_weight(parameter, seed, rule));
     return weights;
 }
 

@@ -23,7 +23,7 @@ const KeptRows& Past::of(std::string_view attention) const {
 
 Index Past::numbers() const {
     Index numbers = 0;
-    for (const auto& [name, rows] : attentions) numbers += rows.k.size() + rows.v.size();
+    for (const auto& [name, rows] : attentions) numbers += rows.numbers();
     return numbers;
 }
 
@@ -33,16 +33,28 @@ Past past_of(const Run& run) {
         const Ref key = run.plan().step_of(attention, AttentionStep::key);
         if (key == nullptr || key->in_encoder()) continue;
         const Tensor& k = run.value(key->id);
-        past.attentions[attention] = {k, run.value(attention, AttentionStep::value)};
+        if (run.plan().step_of(attention, AttentionStep::kv_latent) != nullptr)
+            past.attentions[attention] = {.latent = run.value(attention, AttentionStep::kv_latent),
+                                          .shared = run.value(attention, AttentionStep::k_shared)};
+        else
+            past.attentions[attention] = {.k = k, .v = run.value(attention, AttentionStep::value)};
         if (key->part == Part::self_attention) past.positions = k.dim(2);
     }
     return past;
 }
 
-void check_past(const Past& past, const Config& config, Index batch) {
+bool can_continue(const Past& past, const Config& config, Index added) {
+    return config.rope_scaling != RopeScalingKind::longrope || past.positions == 0 ||
+           past.positions > config.rope_original_positions || past.positions + added <= config.rope_original_positions;
+}
+
+void check_past(const Past& past, const Config& config, Index batch, Index added) {
     if (past.positions == 0) return;
     if (!config.causal)
         throw Error("causal is false: every position reads the later ones, expected true with a KV cache");
+    if (!can_continue(past, config, added))
+        throw Error("rope_scaling is longrope: {count} positions are turned otherwise than the {kept} that were cached",
+                    {{"count", past.positions + added}, {"kept", past.positions}});
     for (Index layer = 0; layer < config.num_layers; ++layer) {
         const std::string block = "blocks." + std::to_string(layer);
         Axes rows = {{axis::batch, batch},
@@ -53,6 +65,14 @@ void check_past(const Past& past, const Config& config, Index batch) {
             const bool cross = site == std::string_view(".cross_attn");
             if (cross && !config.cross_attention) continue;
             const KeptRows& kept = past.of(block + site);
+            if (!cross && config.is_latent()) {
+                const Axis first = {axis::batch, batch}, positions = {axis::pos, past.positions};
+                check_rows(block + site + ".kv_latent", kept.latent,
+                           {first, positions, {axis::rank, config.kv_lora_rank}});
+                check_rows(block + site + ".k_shared", kept.shared,
+                           {first, {axis::head, 1}, positions, {axis::d_head, config.qk_rope_head_dim}});
+                continue;
+            }
             if (cross && !kept.k.empty()) rows.replace(2, {axis::src, kept.k.dim(2)});
             check_rows(block + site + ".k", kept.k, rows);
             check_rows(block + site + ".v", kept.v, rows);

@@ -13,11 +13,16 @@ namespace decoderscope::decoder {
 struct KeptRows {
     Tensor k;  // [batch, kv_head, past, d_head], after RoPE, if any
     Tensor v;  // [batch, kv_head, past, d_head]
+    // What latent attention keeps in their place.
+    Tensor latent;  // [batch, past, kv_lora_rank]
+    Tensor shared;  // [batch, 1, past, qk_rope_head_dim], after RoPE, if any
+
+    [[nodiscard]] Index numbers() const { return k.size() + v.size() + latent.size() + shared.size(); }
 };
 
 // The KV cache: all that a causal decoder needs of earlier positions. Attention is the only layer in which one position
-// reads another, and it reads only k and v. Cross-attention keeps the rows of the whole memory, so that the encoder is
-// not run again.
+// reads another, and it reads only k and v, or what latent attention makes them of. Cross-attention keeps the rows of
+// the whole memory, so that the encoder is not run again.
 struct Past {
     Index positions = 0;                                      // how many are kept
     std::map<std::string, KeptRows, std::less<>> attentions;  // by name: "blocks.0.attn", "blocks.0.cross_attn"
@@ -31,7 +36,12 @@ struct Past {
 // What a decoder's run leaves for later positions: k and v of each of its attentions, including those it was given.
 [[nodiscard]] Past past_of(const Run& run);
 
-// Checks that a past fits this configuration and batch size. Throws Error naming the attention and what was expected.
-void check_past(const Past& past, const Config& config, Index batch);
+// Whether so many positions can follow a past: not where LongRoPE turns the longer text by other divisors, as those
+// that were kept were turned by the old ones.
+[[nodiscard]] bool can_continue(const Past& past, const Config& config, Index added);
+
+// Checks that a past fits this configuration, batch size and number of positions that are added. Throws Error naming
+// the attention and what was expected.
+void check_past(const Past& past, const Config& config, Index batch, Index added);
 
 }  // namespace decoderscope::decoder

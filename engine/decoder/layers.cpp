@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace decoderscope::decoder {
 
@@ -46,7 +47,8 @@ Ref looked_up(Builder& b, const std::string& prefix, Ref tokens, Index vocab_siz
     const Axes table = {{axis::vocab, vocab_size}, {axis::d_model, b.config.d_model}};
     const Ref weight = b.plan.parameter(prefix + "embed.weight", table, {Init::Kind::embedding});
     const float scale = b.config.scale_embedding ? std::sqrt(static_cast<float>(b.config.d_model)) : 1.0F;
-    return b.plan.step(prefix + "embed", ops::Embed{scale}, {tokens, weight});
+    const auto multiplier = static_cast<float>(b.config.embedding_scale);
+    return b.plan.step(prefix + "embed", ops::Embed{scale, multiplier}, {tokens, weight});
 }
 
 }  // namespace
@@ -64,40 +66,64 @@ Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Ind
     return {norm(b, prefix + "embed_norm", prefix + "embed_norm", sum)};
 }
 
-Init gain_init(const Config& config) {
-    return {config.norm == NormKind::rmsnorm_plus_one ? Init::Kind::gain_less_one : Init::Kind::gain};
+Ref gain_parameter(Builder& b, const std::string& name, Axes axes) {
+    if (!b.config.norm_gain) return nullptr;
+    const bool plus_one = b.config.norm == NormKind::rmsnorm_plus_one;
+    return b.plan.parameter(name + ".weight", std::move(axes),
+                            {plus_one ? Init::Kind::gain_less_one : Init::Kind::gain});
 }
 
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
     b.plan.begin_norm(at, is_centred(kind) ? message("LayerNorm") : message("RMSNorm"));
-    const Ref gain = b.plan.parameter(parameters + ".weight", width, gain_init(b.config));
+    const Ref gain = gain_parameter(b, parameters, width);
     const bool shifted = b.config.bias && is_centred(kind);
     const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;
     const Ref scale = b.plan.step(at + ".scale", ops::NormScale{kind, b.config.layer_norm_eps}, {x});
-    const Ref normalized = b.plan.step(at + ".normalized", ops::Normalize{kind}, {x, scale, gain, shift});
+    const Ref normalized =
+        b.plan.step(at + ".normalized", ops::Normalize{kind, b.config.norm_gain}, {x, scale, gain, shift});
     b.plan.name_steps({{NormStep::scale, scale}, {NormStep::normalized, normalized}});
     return normalized;
 }
 
-Ref feed_forward(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
-    const Index d_model = b.config.d_model, d_ff = b.config.dim_feedforward;
-    const ActivationKind act = b.config.activation;
-    b.plan.begin_part(Part::mlp, Meaning::mlp);
-    const LinearParameters up = linear_parameters(b, parameters + ".up_proj", d_ff, d_model);
-    const Ref pre = b.plan.step(at + ".mlp.pre", ops::Linear{axis::d_ff}, {x, up.weight, up.bias});
+namespace {
+
+Operation gated_activation(const Config& config) {
+    if (config.activation == ActivationKind::swiglu_clamped)
+        return ops::ClampedSwiglu{config.swiglu_alpha, config.swiglu_limit};
+    return ops::ActivateGated{config.activation};
+}
+
+}  // namespace
+
+Ref hidden(Builder& b, const std::string& at, const Hidden& read) {
+    const Ref pre = read(at + ".pre", "up_proj");
     Ref post = nullptr;
-    if (b.config.gated_mlp) {
-        const LinearParameters gate_proj = linear_parameters(b, parameters + ".gate_proj", d_ff, d_model);
-        const Ref gate = b.plan.step(at + ".mlp.gate", ops::Linear{axis::d_ff}, {x, gate_proj.weight, gate_proj.bias});
-        post = b.plan.step(at + ".mlp.post", ops::ActivateGated{act}, {pre, gate});
-    } else {
-        post = b.plan.step(at + ".mlp.post", ops::Activate{act}, {pre});
-    }
-    post = dropout(b, DropoutSite::mlp_post, post);
+    if (b.config.gated_mlp)
+        post = b.plan.step(at + ".post", gated_activation(b.config), {pre, read(at + ".gate", "gate_proj")});
+    else
+        post = b.plan.step(at + ".post", ops::Activate{b.config.activation}, {pre});
+    return dropout(b, DropoutSite::mlp_post, post);
+}
+
+namespace {
+
+Ref dense(Builder& b, const std::string& block, const std::string& parameters, Ref x) {
+    const Index d_model = b.config.d_model, d_ff = b.config.dim_feedforward;
+    const Ref post = hidden(b, block + ".mlp", [&](const std::string& step, const char* projection) {
+        const LinearParameters of = linear_parameters(b, parameters + "." + projection, d_ff, d_model);
+        return b.plan.step(step, ops::Linear{axis::d_ff}, {x, of.weight, of.bias});
+    });
     const LinearParameters down = linear_parameters(b, parameters + ".down_proj", d_model, d_ff);
-    const Ref out = b.plan.step(at + ".mlp_out", ops::Linear{axis::d_model}, {post, down.weight, down.bias});
+    return b.plan.step(block + ".mlp_out", ops::Linear{axis::d_model}, {post, down.weight, down.bias});
+}
+
+}  // namespace
+
+Ref feed_forward(Builder& b, const std::string& block, const std::string& parameters, bool experts, Ref x) {
+    b.plan.begin_part(Part::mlp, Meaning::mlp);
+    const Ref out = experts ? mixture(b, block, parameters, x) : dense(b, block, parameters, x);
     return dropout(b, DropoutSite::mlp_out, out);
 }
 

@@ -2,8 +2,10 @@
 
 #include "engine/decoder/decoder.h"
 #include "engine/decoder/kv_cache.h"
+#include "engine/ops/positions.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 // The pieces that decoder.cpp assembles. Each is the tutorials' diagram as code, one line per step.
@@ -46,8 +48,8 @@ struct Entering {
 };
 [[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
 
-// How a norm's weight begins, so that its gain is 1.
-[[nodiscard]] Init gain_init(const Config& config);
+// The weight of a norm over such axes; nullptr where norms have none (norm_gain).
+[[nodiscard]] Ref gain_parameter(Builder& b, const std::string& name, Axes axes);
 
 // {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
 [[nodiscard]] Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x);
@@ -60,17 +62,28 @@ struct Attention {
     Ref memory = nullptr;  // [batch, key, d_model]: the same as `queries` in self-attention; nullptr where its k and v
                            // were kept
     bool causal = false;
-    Ref padding = nullptr;       // [batch, key]
-    Ref custom = nullptr;        // broadcastable to [batch, head, query, key]
-    Index window = 0;            // how many positions back it sees; 0 = all
-    std::string distances = {};  // the table of a bias by distance; empty: none
-    bool both_ways = false;      // an encoder's: keys after the query have distances of their own
+    Ref padding = nullptr;               // [batch, key]
+    Ref custom = nullptr;                // broadcastable to [batch, head, query, key]
+    Index window = 0;                    // how many positions back it sees; 0 = all
+    std::optional<ops::Rope> rope = {};  // how q and k are turned, from the first new position on; none: not at all
+    std::string distances = {};          // the table of a bias by distance; empty: none
+    bool both_ways = false;              // an encoder's: keys after the query have distances of their own
 };
 // -> attention.at + "_out" [batch, query, d_model]
 [[nodiscard]] Ref attention(Builder& b, const Attention& attention);
 
-// {x [batch, pos, d_model]} -> at + ".mlp_out" [batch, pos, d_model]
-[[nodiscard]] Ref feed_forward(Builder& b, const std::string& at, const std::string& parameters, Ref x);
+// {x [batch, pos, d_model]} -> block + ".mlp_out" [batch, pos, d_model], behind its dropout. `experts`: a mixture of
+// them
+[[nodiscard]] Ref feed_forward(Builder& b, const std::string& block, const std::string& parameters, bool experts,
+                               Ref x);
+// The same by the experts that a router chooses, before its dropout.
+[[nodiscard]] Ref mixture(Builder& b, const std::string& block, const std::string& parameters, Ref x);
+
+// One of the projections that an MLP reads its input by ("up_proj"), as the step of that name.
+using Hidden = std::function<Ref(const std::string& step, const char* projection)>;
+// The wide rows of an MLP behind activation, gate and dropout: at + ".pre", ".gate", ".post".   -> [batch, pos, …,
+// d_ff]
+[[nodiscard]] Ref hidden(Builder& b, const std::string& at, const Hidden& read);
 
 // Dropout at one site, applied to x; x itself if dropout is off.
 [[nodiscard]] Ref dropout(Builder& b, DropoutSite site, Ref x);

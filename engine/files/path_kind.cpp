@@ -30,7 +30,7 @@ PathKind kind_of_path(const fs::path& path) {
             is_there(path / kWeightsFile) || is_there(path / kWeightsIndex) || is_there(path / "config.json");
         return model ? PathKind::model_folder : PathKind::folder;
     }
-    if (path.extension() == ".safetensors") return PathKind::weights;
+    if (path.extension() == ".safetensors" || path.extension() == kGgufEnding) return PathKind::weights;
     const std::string name = path.filename().string();
     if (path.extension() == ".npz" || name.ends_with(".manifest.json") || name.ends_with("_FULL_TENSORS.json"))
         return PathKind::trace;

@@ -16,5 +16,7 @@ enum class PathKind { other, folder, model_folder, weights, pickled, trace };
 // The names that Hugging Face gives a model's weights, in one file or in several, and their index.
 inline constexpr const char* kWeightsFile = "model.safetensors";
 inline constexpr const char* kWeightsIndex = "model.safetensors.index.json";
+// How llama.cpp's and Ollama's files end, which hold a whole model.
+inline constexpr const char* kGgufEnding = ".gguf";
 
 }  // namespace decoderscope

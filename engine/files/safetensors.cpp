@@ -259,8 +259,8 @@ std::vector<std::string> SafetensorsFile::names_in_order() const {
 
 void SafetensorsFile::check_floats(std::string_view name) const {
     const std::string& dtype = entry(name).dtype;
-    if (dtype != "F32" && dtype != "F16" && dtype != "BF16" && dtype != "F64")
-        throw Error("{path}: {name}: dtype {dtype}, expected F32, F16, BF16 or F64",
+    if (dtype != "F32" && dtype != "F16" && dtype != "BF16" && dtype != "F64" && !dtype.starts_with("F8_"))
+        throw Error("{path}: {name}: dtype {dtype}, expected F32, F16, BF16, F64, F8_E4M3 or F8_E5M2",
                     {{"path", path_}, {"name", name}, {"dtype", dtype}});
 }
 
@@ -291,6 +291,14 @@ Tensor SafetensorsFile::read_floats(const std::string& dtype, const char* from, 
     const std::span<float> values = to.writable().first(static_cast<std::size_t>(size));
     convert_into(values, from, *dtype_named(dtype), watch);
     return to.beginning(axes);
+}
+
+std::span<const char> SafetensorsFile::bytes(std::string_view name) const {
+    const Entry& e = entry(name);
+    file_.check();
+    const char* begin = file_.data() + data_offset_ + e.begin;
+    bring_in(begin, static_cast<std::size_t>(e.end - e.begin));
+    return {begin, static_cast<std::size_t>(e.end - e.begin)};
 }
 
 Tensor SafetensorsFile::integers(std::string_view name) const {

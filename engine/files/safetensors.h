@@ -68,13 +68,15 @@ public:
     // Called with each piece of a tensor as it is read: its values, and how many bytes of the file they took. If it
     // throws, reading ends.
     using Watch = std::function<void(std::span<const float> values, std::size_t bytes)>;
-    // A floating tensor (F64, F32, F16, BF16) as float, its axes unnamed; F32 stays in the mapping, nothing is copied.
-    // Without a watch it is read from disk on demand, with one immediately. Converted values are put into `room`, which
-    // is enlarged if needed; they are valid until it is used again. Throws Error naming the tensor if it is absent or
-    // of another type.
+    // A floating tensor (F64, F32, F16, BF16, F8_E4M3, F8_E5M2) as float, its axes unnamed; F32 stays in the mapping,
+    // nothing is copied. Without a watch it is read from disk on demand, with one immediately. Converted values are put
+    // into `room`, which is enlarged if needed; they are valid until it is used again. Throws Error naming the tensor
+    // if it is absent or of another type.
     [[nodiscard]] Tensor floats(std::string_view name, const Watch& watch = {}, Tensor* room = nullptr) const;
     // Throws the same Error as floats(), without reading anything.
     void check_floats(std::string_view name) const;
+    // A tensor's bytes, as they are stored. Throws Error naming the tensor if it is absent.
+    [[nodiscard]] std::span<const char> bytes(std::string_view name) const;
     // An integer tensor (I64, I32, I16, I8, U8, BOOL) as float. Throws Error if a value is beyond ±2^24, which a float
     // can't hold exactly.
     [[nodiscard]] Tensor integers(std::string_view name) const;

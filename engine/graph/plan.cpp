@@ -131,9 +131,9 @@ Ref Plan::parameter(const std::string& name, Axes axes, Init init) {
     return add(std::move(step));
 }
 
-Ref Plan::optional_parameter(const std::string& name, Axes axes, Init init) {
-    if (weights_ != nullptr && weights_->find(name) == weights_->end()) {
-        declared_.push_back({name, std::move(axes), init, false});
+Ref Plan::optional_parameter(const std::string& name, Axes axes, Init init, bool initial) {
+    if (weights_ != nullptr ? weights_->find(name) == weights_->end() : !initial) {
+        declared_.push_back({name, std::move(axes), init, false, initial});
         return nullptr;
     }
     const Ref step = parameter(name, std::move(axes), init);

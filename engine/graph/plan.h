@@ -52,8 +52,11 @@ enum class AttentionStep {
     key,
     value,   // as they are used: normalised, rotated, after the rows that were kept
     scores,  // before a cap and the mask
+    kv_latent,
+    k_shared,  // what keys and values are made of, where attention is latent
     mask,
     masked_scores,
+    sink,     // the weight that goes to no key, where there is a sink
     pattern,  // as the softmax makes it, before dropout
     z,        // what each head gathers
     result,   // what each head adds to the stream
@@ -131,7 +134,8 @@ using Ref = const Step*;
 
 // How PyTorch would initialise a parameter.
 struct Init {
-    enum class Kind { linear, embedding, gain, gain_less_one, shift };  // gain_less_one: 1 is added to it
+    // gain_less_one: 1 is added to it; linear_bias: a Linear's bias that its axes don't show to be one
+    enum class Kind { linear, linear_bias, embedding, gain, gain_less_one, shift };
     Kind kind = Kind::linear;
     Index fan_in = 1;  // linear: U(±1/√fan_in)
 };
@@ -143,6 +147,7 @@ struct Declared {
     Axes axes;
     Init init;
     bool required = true;
+    bool initial = true;  // initial weights have it; false for one that only some files have
 };
 
 // The forward pass as a list of steps, in the order in which they are computed: the decoder before any number. The
@@ -156,8 +161,8 @@ public:
 
     // The parameter `name` with these axes. Throws Error if it is missing or of another shape.
     Ref parameter(const std::string& name, Axes axes, Init init);
-    // The same; nullptr if the weights don't hold it.
-    Ref optional_parameter(const std::string& name, Axes axes, Init init);
+    // The same; nullptr if the weights don't hold it, or, where it is not `initial`, if there are no weights.
+    Ref optional_parameter(const std::string& name, Axes axes, Init init, bool initial = true);
     // A parameter that belongs to the model and is never read.
     void unread_parameter(const std::string& name, Axes axes, Init init);
     // An input of the run; nullptr if absent.

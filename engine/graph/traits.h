@@ -35,8 +35,11 @@ enum class OperandRole {
     // What a mask is combined from.
     padding_mask,
     custom_mask,
-    dropout_mask,  // what dropout multiplies by
-    gate,          // of a gated MLP
+    dropout_mask,   // what dropout multiplies by
+    gate,           // of a gated MLP
+    expert,         // the numbers of the experts that were chosen
+    expert_weight,  // how much each of them counts
+    sinks,          // a score of each head that belongs to no key
     // What is looked up, and where.
     tokens,
     table,

@@ -3,6 +3,9 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/message.h"
+#include "engine/files/packed_numbers.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +13,7 @@
 #include <cctype>
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <set>
 
 namespace decoderscope::load {
@@ -85,6 +89,9 @@ fs::path weights_in(const fs::path& folder) {
         return file.extension() == ".safetensors" && file.filename() != "inputs.safetensors";
     });
     if (weights.size() == 1) return weights.front();
+    const std::vector<fs::path> whole =
+        files_of(folder, [](const fs::path& file) { return file.extension() == kGgufEnding; });
+    if (weights.empty() && whole.size() == 1) return whole.front();
     const std::vector<fs::path> pickled = files_of(folder, is_pickled);
     if (weights.empty() && !pickled.empty()) throw NeedsConversion(pickled.front().string());
     return folder / kWeightsFile;
@@ -122,8 +129,72 @@ Checkpoint::Checkpoint(const fs::path& path)
     const fs::path file = is_folder_ ? weights_in(path) : path;
     if (file.filename() == kWeightsIndex)
         open_index(file);
+    else if (file.extension() == kGgufEnding)
+        open_gguf(file);
     else
         open(file);
+    find_scales();
+}
+
+const SafetensorsFile& Checkpoint::file_of(const std::string& name) const {
+    return *std::ranges::find_if(files_, [&](const SafetensorsFile& file) { return file.contains(name); });
+}
+
+// gpt-oss' MXFP4, NAME_blocks U8 […, block, 16] and NAME_scales U8 […, block], and DeepSeek-V3's NAME F8_E4M3 with
+// NAME_scale_inv.
+void Checkpoint::find_scales() {
+    constexpr std::string_view kBlocks = "_blocks", kScales = "_scales", kInverse = "_scale_inv";
+    const names::Shapes stored = shapes_;
+    const auto dtype_of = [&](const std::string& name) { return file_of(name).entries().find(name)->second.dtype; };
+    for (const auto& [name, shape] : stored) {
+        const bool packs = name.ends_with(kBlocks), scaled = stored.contains(name + std::string(kInverse));
+        const std::string scales = packs    ? name.substr(0, name.size() - kBlocks.size()) + std::string(kScales)
+                                   : scaled ? name + std::string(kInverse)
+                                            : std::string();
+        const auto found = stored.find(scales);
+        if (found == stored.end() || dtype_of(name) != (packs ? "U8" : "F8_E4M3")) continue;
+        std::vector<Index> expected = shape, expanded = shape;
+        bool fits = packs ? shape.size() > 1 && shape.back() == packed::kMxfp4Bytes : shape.size() == 2;
+        if (fits && packs) {
+            expected.pop_back();
+            expanded.pop_back();
+            expanded.back() *= packed::kMxfp4Numbers;
+            fits = dtype_of(scales) == "U8";
+        }
+        if (fits && !packs)
+            for (Index& size : expected) size = (size + packed::kScaledBlock - 1) / packed::kScaledBlock;
+        if (!fits || found->second != expected)
+            throw Error("{file}: {scales}: shape {shape}, expected {expected} for {name} of {stored}",
+                        {{"file", weights_path_},
+                         {"scales", scales},
+                         {"shape", shape_text(found->second)},
+                         {"expected", shape_text(expected)},
+                         {"name", name},
+                         {"stored", shape_text(shape)}});
+        shapes_[name] = expanded;
+        shapes_.erase(scales);
+        scales_.emplace(name, scales);
+    }
+}
+
+Tensor Checkpoint::read_tensor(const SafetensorsFile& file, const std::string& name,
+                               const SafetensorsFile::Watch& watch, Tensor* room) const {
+    const auto scales = scales_.find(name);
+    if (scales == scales_.end()) return file.floats(name, watch, room);
+    const SafetensorsFile& beside = file_of(scales->second);
+    return naming(file.path() + ": " + scales->second, [&] {
+        const std::vector<Index>& shape = shapes_.find(name)->second;
+        if (!name.ends_with("_blocks")) {
+            Tensor matrix = file.floats(name, watch, room);
+            packed::scale_blocks(matrix.writable(), shape[1], beside.floats(scales->second).values());
+            return matrix;
+        }
+        Tensor expanded(unnamed(shape));
+        const std::span<const char> blocks = file.bytes(name);
+        packed::expand_mxfp4(blocks, beside.bytes(scales->second), expanded.writable());
+        if (watch) watch(expanded.values(), blocks.size());
+        return expanded;
+    });
 }
 
 void Checkpoint::open(const fs::path& file) {
@@ -148,8 +219,15 @@ void Checkpoint::open_index(const fs::path& index) {
                         {{"index", index.string()}, {"name", name}, {"file", file}});
 }
 
+void Checkpoint::open_gguf(const fs::path& file) {
+    weights_path_ = file.string();
+    gguf_.emplace(weights_path_);
+    for (const auto& [name, tensor] : gguf_->entries()) shapes_.emplace(name, tensor.shape);
+}
+
 std::vector<std::string> Checkpoint::files() const {
     std::vector<std::string> paths;
+    if (gguf_) paths.push_back(gguf_->path());
     for (const SafetensorsFile& file : files_) paths.push_back(file.path());
     return paths;
 }
@@ -157,33 +235,70 @@ std::vector<std::string> Checkpoint::files() const {
 void Checkpoint::check_types(const Assembly& assembly) const {
     for (const SafetensorsFile& file : files_)
         for (const auto& [name, entry] : file.entries())
-            if (assembly.wants(name)) file.check_floats(name);
+            if (assembly.wants(name) && !scales_.contains(name)) file.check_floats(name);
+}
+
+namespace {
+
+// How many bytes of numbers this machine's memory may be filled with: three quarters of it.
+std::uint64_t memory_for_weights() {
+    const auto pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || bytes <= 0) return std::numeric_limits<std::uint64_t>::max();
+    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 4 * 3;
+}
+
+}  // namespace
+
+void Checkpoint::check_room(const Assembly& assembly) const {
+    std::uint64_t needed = 0;
+    for (const auto& [name, shape] : shapes_) {
+        if (!assembly.wants(name) || (!gguf_ && !scales_.contains(name))) continue;
+        std::uint64_t numbers = 1;
+        for (const Index size : shape) numbers *= static_cast<std::uint64_t>(size);
+        needed += numbers * sizeof(float);
+    }
+    constexpr std::uint64_t kMega = 1'000'000;
+    if (const std::uint64_t most = memory_for_weights(); needed > most)
+        throw Error(
+            "{file}: its weights take {needed} MB as floats, expected at most {most} MB, three quarters of this "
+            "machine's memory",
+            {{"file", weights_path_}, {"needed", needed / kMega}, {"most", most / kMega}});
 }
 
 Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, LoadProgress& progress) const {
+    check_room(assembly);
     NonFinite found;
     std::size_t total = 0;
+    if (gguf_)
+        for (const auto& [name, entry] : gguf_->entries())
+            if (assembly.wants(name)) total += entry.end - entry.begin;
     for (const SafetensorsFile& file : files_)
         for (const auto& [name, entry] : file.entries())
             if (assembly.wants(name)) total += entry.end - entry.begin;
     progress.bytes_total = total;
     Tensor room;  // for what is converted and then copied from
-    for (const SafetensorsFile& file : files_) {
-        for (const std::string& name : file.names_in_order()) {
-            if (!assembly.wants(name)) continue;
-            std::size_t numbers = 0;
-            const auto watch = [&](std::span<const float> values, std::size_t bytes) {
-                if (progress.stop.stop_requested()) throw LoadStopped();
-                numbers += count_non_finite(values);
-                progress.bytes_read += bytes;
-            };
-            assembly.add(name, file.floats(name, watch, assembly.keeps(name) ? nullptr : &room));
-            if (numbers == 0) continue;
-            if (found.numbers == 0) found.first = name;
-            found.numbers += numbers;
-            ++found.tensors;
-        }
-    }
+    // Reads one tensor as `floats` gives it, and counts what is not finite.
+    const auto take = [&](const std::string& name, const auto& floats) {
+        if (!assembly.wants(name)) return;
+        std::size_t numbers = 0;
+        const SafetensorsFile::Watch watch = [&](std::span<const float> values, std::size_t bytes) {
+            if (progress.stop.stop_requested()) throw LoadStopped();
+            numbers += count_non_finite(values);
+            progress.bytes_read += bytes;
+        };
+        assembly.add(name, floats(watch, assembly.keeps(name) ? nullptr : &room));
+        if (numbers == 0) return;
+        if (found.numbers == 0) found.first = name;
+        found.numbers += numbers;
+        ++found.tensors;
+    };
+    if (gguf_)
+        for (const std::string& name : gguf_->names_in_order())
+            take(name, [&](const SafetensorsFile::Watch& watch, Tensor* to) { return gguf_->floats(name, watch, to); });
+    for (const SafetensorsFile& file : files_)
+        for (const std::string& name : file.names_in_order())
+            take(name,
+                 [&](const SafetensorsFile::Watch& watch, Tensor* to) { return read_tensor(file, name, watch, to); });
     return found;
 }
 

@@ -1,12 +1,16 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/files/gguf.h"
 #include "engine/files/load_progress.h"
 #include "engine/files/path_kind.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/state_dict.h"
 
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,11 +32,11 @@ private:
 };
 
 // A model's files: the folder that may hold its config.json and tokenizers, and the tensors, in one file or in several
-// with an index (model.safetensors.index.json) as Hugging Face splits large ones.
+// with an index (model.safetensors.index.json) as Hugging Face splits large ones; or all of it in a GGUF file.
 class Checkpoint {
 public:
-    // A folder, or one safetensors file. Opens the files and checks their headers; reads no tensor. Throws Error naming
-    // the file and what was expected; NeedsConversion if there are only pickled weights.
+    // A folder, or one safetensors or GGUF file. Opens the files and checks their headers; reads no tensor. Throws
+    // Error naming the file and what was expected; NeedsConversion if there are only pickled weights.
     explicit Checkpoint(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
@@ -43,6 +47,8 @@ public:
     // The files that hold the tensors.
     [[nodiscard]] std::vector<std::string> files() const;
     [[nodiscard]] const names::Shapes& shapes() const { return shapes_; }
+    // The GGUF file, if it is one.
+    [[nodiscard]] const GgufFile* gguf() const { return gguf_ ? &*gguf_ : nullptr; }
 
     // Non-finite values found while reading the tensors.
     struct NonFinite {
@@ -50,7 +56,8 @@ public:
         std::string first;                     // the name of the first such tensor
     };
     // Reads the tensors that the assembly wants, in the order in which they lie in the files, and counts the non-finite
-    // values. Throws LoadStopped as soon as a stop is requested.
+    // values. Throws LoadStopped as soon as a stop is requested, and Error before anything is read if this machine's
+    // memory can't hold what has to be expanded.
     [[nodiscard]] NonFinite read(Assembly& assembly, LoadProgress& progress) const;
     // Throws Error if a wanted tensor does not hold floats.
     void check_types(const Assembly& assembly) const;
@@ -58,12 +65,21 @@ public:
 private:
     void open(const std::filesystem::path& file);
     void open_index(const std::filesystem::path& index);
+    void open_gguf(const std::filesystem::path& file);
+    void check_room(const Assembly& assembly) const;
+    // Numbers in fewer bits have their scales in a tensor of their own: its name by theirs, and their shape.
+    void find_scales();
+    [[nodiscard]] const SafetensorsFile& file_of(const std::string& name) const;
+    [[nodiscard]] Tensor read_tensor(const SafetensorsFile& file, const std::string& name,
+                                     const SafetensorsFile::Watch& watch, Tensor* room) const;
 
     bool is_folder_ = false;
     std::filesystem::path folder_;
     std::string weights_path_;
     std::vector<SafetensorsFile> files_;
+    std::optional<GgufFile> gguf_;
     names::Shapes shapes_;
+    std::map<std::string, std::string, std::less<>> scales_;
 };
 
 }  // namespace decoderscope::load

@@ -79,7 +79,15 @@ bool known_translator(const names::Shapes& stored, KnownModule& module) {
 
 bool known_gpt(const names::Shapes& stored, const StateDict& dict, KnownModule& module) {
     const auto has = [&](std::string_view part) { return names::any_name_holds(stored, part); };
-    if (has(".c_attn.") && has_conv1d(stored))
+    if (has(".attn.c_q.") && has(".mlp.c_fc.") && !has("norm") && !has("ln_"))
+        module = {.name = message("nanochat or modded-nanoGPT"),
+                  .norm_first = true,
+                  .activation = "relu2",
+                  .eps = "1.1920928955078125e-07",
+                  .norm = "rmsnorm",
+                  .positions = "rope",
+                  .logit_cap = "15"};
+    else if (has(".c_attn.") && has_conv1d(stored))
         module = gpt(message("Hugging Face GPT-2"), "gelu_tanh");
     else if (has(".c_attn."))
         module = gpt(message("minGPT or nanoGPT"), "gelu");
@@ -171,6 +179,29 @@ bool known_family(const names::Shapes& stored, const StateDict& dict, KnownModul
                   .norm_first = dict.shapes.contains("norm.weight"),
                   .tied_head = true,
                   .settled_scale = true};
+    else if (has("word_embeddings.") && has("self_attention.query_key_value."))
+        module = {.name = message("Falcon"),
+                  .norm_first = true,
+                  .activation = "gelu",
+                  .positions = "rope",
+                  .tied_head = true,
+                  .settled_scale = true,
+                  .may_be_parallel = true};
+    else if (has("norm_f.") && has("attn.Wqkv."))
+        module = {.name = message("MPT"), .norm_first = true, .activation = "gelu", .tied_head = true, .alibi = true};
+    else if (has("embed_tokens.") && has("pre_feedforward_layernorm.") && has("q_norm."))
+        module = {.name = message("Gemma 3"),
+                  .norm_first = true,
+                  .activation = "gelu_tanh",
+                  .eps = "1e-06",
+                  .norm = "rmsnorm_plus_one",
+                  .positions = "rope",
+                  .tied_head = true,
+                  .scaled_embedding = true,
+                  .may_be_gemma = true,
+                  .may_have_window = true,
+                  .may_scale_rope = true,
+                  .may_differ_by_layer = true};
     else if (has("embed_tokens.") && has("pre_feedforward_layernorm."))
         module = {.name = message("Gemma 2"),
                   .norm_first = true,
@@ -192,7 +223,9 @@ bool known_family(const names::Shapes& stored, const StateDict& dict, KnownModul
                   .interleaved = true,
                   .settled_scale = true,
                   .scaled_logits = true,
-                  .may_scale_rope = true};
+                  .may_have_window = true,
+                  .may_scale_rope = true,
+                  .may_differ_by_layer = true};
     else
         return false;
     return true;
@@ -212,7 +245,8 @@ KnownModule known_module(const names::Shapes& stored, const StateDict& dict) {
                 .positions = "rope",
                 .tied_head = true,
                 .settled_scale = true,
-                .partly_rotary = true};
+                .partly_rotary = true,
+                .may_have_window = true};
     if (has("embed_tokens") && has("post_attention_layernorm"))
         return {.name = message("Hugging Face Llama"),
                 .norm_first = true,
@@ -224,7 +258,9 @@ KnownModule known_module(const names::Shapes& stored, const StateDict& dict) {
                 .settled_scale = true,
                 .may_be_gemma = true,
                 .may_have_window = true,
-                .may_scale_rope = true};
+                .may_scale_rope = true,
+                .may_differ_by_layer = true,
+                .may_be_multiplied = true};
     if (has("in_proj_weight") && has("multihead_attn"))
         return {.name = Sentence::verbatim("torch.nn.TransformerDecoder"), .settled_scale = true};
     if (has("in_proj_weight") && stored.contains("decoder.weight"))

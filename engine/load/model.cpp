@@ -9,6 +9,7 @@
 #include "engine/load/checkpoint.h"
 #include "engine/load/example_file.h"
 #include "engine/load/families/family.h"
+#include "engine/load/gguf_model.h"
 #include "engine/load/names/recognise_names.h"
 #include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
@@ -98,12 +99,23 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
         {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
 }
 
-// What a given mapping says, or what is recognised; the answers are to what names leave open.
+// What a given mapping says, or what is recognised; the answers are to what names leave open. Tensors whose names begin
+// so are not looked at.
 names::RecognisedNames recognised_names(const Checkpoint& checkpoint, const Overrides& answers,
-                                        const names::Mapping& mapping) {
-    names::RecognisedNames recognised = names::recognise_names(checkpoint.shapes(), answers);
-    if (mapping.empty()) return recognised;
-    return names::with_mapping(std::move(recognised), mapping, checkpoint.shapes());
+                                        const names::Mapping& mapping,
+                                        const std::vector<std::string>& unused_beginnings = {}) {
+    names::Shapes read = checkpoint.shapes();
+    if (unused_beginnings.empty() && mapping.empty()) return names::recognise_names(read, answers);
+    std::erase_if(read, [&](const auto& entry) {
+        return std::ranges::any_of(unused_beginnings, [&](const std::string& beginning) {
+            return std::string_view(entry.first).starts_with(beginning);
+        });
+    });
+    names::RecognisedNames recognised = names::recognise_names(read, answers);
+    if (!mapping.empty()) recognised = names::with_mapping(std::move(recognised), mapping, read);
+    for (const auto& [name, shape] : checkpoint.shapes())
+        if (!read.contains(name)) recognised.mapping.try_emplace(name);
+    return recognised;
 }
 
 // Without the answers that only say how tensors are read.
@@ -161,8 +173,10 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, names::Reco
                          const families::ModelFamily& family, const Overrides& known, const Overrides& overrides) {
     Recognised& recognised = model.recognised;
     const bool given = !family.model_type.empty();
-    recognised.module = given ? message("{family}, by its config.json", {{"family", family.model_type}})
-                              : message("a decoder with a config.json");
+    recognised.module = checkpoint.gguf() != nullptr
+                            ? message("{family}, by its GGUF file", {{"family", family.model_type}})
+                        : given ? message("{family}, by its config.json", {{"family", family.model_type}})
+                                : message("a decoder with a config.json");
     recognised.stored = checkpoint.shapes();
     const nlohmann::json facts = parse_json(family.config_json, message("an object of configuration keys"));
     for (const auto& [key, value] : facts.items())
@@ -186,19 +200,34 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, names::Reco
                                         {{"weights", weights}, {"taken", taken}}));
 }
 
+tokenizer::Tokenizers tokenizers_of_gguf(const GgufFile& file, const Config& config) {
+    const std::string json = naming(file.path(), [&] { return tokenizer_of_gguf(file.metadata()); });
+    tokenizer::SpecialIds ids;
+    const auto end = file.metadata().find("tokenizer.ggml.eos_token_id");
+    if (end != file.metadata().end() && end->is_number_unsigned()) ids.end = end->get<Index>();
+    return tokenizer::tokenizers_of(json, file.path(), ids, config);
+}
+
 std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides,
                                   const names::Mapping& mapping, LoadProgress& progress) {
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
-    const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
-    Model model;
-    model.name = by_folder ? folder.string() : weights_path;
+    const bool is_gguf = checkpoint.gguf() != nullptr;  // which says all that a config.json would
+    const bool by_folder = checkpoint.is_folder() || (!is_gguf && is_there(folder / "config.json"));
+    Model model{{.name = by_folder ? folder.string() : weights_path}};
     model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
     const std::string config_path = (folder / "config.json").string();
-    const bool configured = is_there(config_path);
+    const bool configured = is_gguf || is_there(config_path);
     Overrides answers = overrides;
     families::ModelFamily family;
-    if (configured) {
+    names::RecognisedNames names;
+    if (is_gguf) {
+        GgufModel read = naming(weights_path, [&] { return read_gguf_model(*checkpoint.gguf()); });
+        family = std::move(read.family);
+        names.mapping = std::move(read.mapping);
+        model.config_json = family.config_json;
+        static_cast<void>(naming(weights_path, [&] { return model.config(configuration_of(overrides)); }));
+    } else if (configured) {
         const std::string text = text_of_file(config_path);
         family = naming(config_path, [&] { return families::read_family(text); });
         model.config_json = family.config_json;
@@ -207,7 +236,11 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     }
     const bool by_family = !family.model_type.empty();
     model.mapping = mapping;
-    names::RecognisedNames names = naming(weights_path, [&] { return recognised_names(checkpoint, answers, mapping); });
+    if (!is_gguf)
+        names = naming(weights_path,
+                       [&] { return recognised_names(checkpoint, answers, mapping, family.unused_beginnings); });
+    else if (!mapping.empty())
+        names = naming(weights_path, [&] { return names::with_mapping(names, mapping, checkpoint.shapes()); });
     leave_unused(names, family);
     if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
@@ -236,7 +269,8 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     naming(weights_path, [&] { drop_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)
         model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
-    tokenizer::Tokenizers tokenizers = tokenizer::read_tokenizers(folder, config);
+    tokenizer::Tokenizers tokenizers =
+        is_gguf ? tokenizers_of_gguf(*checkpoint.gguf(), config) : tokenizer::read_tokenizers(folder, config);
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
     model.remarks.insert(model.remarks.end(), tokenizers.remarks.begin(), tokenizers.remarks.end());
@@ -270,7 +304,7 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
         if (model.name == name_or_path) return std::nullopt;
     if (!is_path_of_model(path)) return std::nullopt;  // load_model() says so
     const Checkpoint checkpoint(path);
-    if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
+    if (checkpoint.gguf() != nullptr || is_there(checkpoint.folder() / "config.json")) return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
         names::RecognisedNames names = recognised_names(checkpoint, answers, mapping);
         try {
@@ -287,14 +321,18 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
 
 names::Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers) {
     const Checkpoint checkpoint(folder_or_file(name_or_path));
+    if (checkpoint.gguf() != nullptr)
+        return naming(checkpoint.weights_path(), [&] { return read_gguf_model(*checkpoint.gguf()).mapping; });
     const std::string config = (checkpoint.folder() / "config.json").string();
     Overrides known = answers;
+    std::vector<std::string> unused;
     if (is_there(config)) {
         const std::string text = text_of_file(config);
-        known = naming(config, [&] { return with_known_answers(answers, families::read_family(text)); });
+        const families::ModelFamily family = naming(config, [&] { return families::read_family(text); });
+        known = with_known_answers(answers, family);
+        unused = family.unused_beginnings;
     }
-    return naming(checkpoint.weights_path(),
-                  [&] { return names::recognise_names(checkpoint.shapes(), known).mapping; });
+    return naming(checkpoint.weights_path(), [&] { return recognised_names(checkpoint, known, {}, unused).mapping; });
 }
 
 }  // namespace decoderscope::load

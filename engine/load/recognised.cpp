@@ -45,7 +45,11 @@ std::string number_text(double value) { return OrderedJson(value).dump(); }
 // What the contract assumes where a key is missing: such proposals need not be written.
 bool is_default(const std::string& key, const std::string& value) {
     if (key == "attention_scale" || key == "rotary_dim" || key == "sliding_window") return value == "0";
-    if (key == "sliding_window_layers") return value == "[]";
+    static constexpr std::string_view kLists[] = {"sliding_window_layers", "rope_layers", "rope_short_factors",
+                                                  "rope_long_factors"};
+    if (std::ranges::find(kLists, key) != std::end(kLists)) return value == "[]";
+    if (key == "rope_local_theta" || key == "rope_attention_factor") return value == "0";
+    if (key == "embedding_scale" || key == "update_scale") return value == "1";
     if (key == "rope_scaling") return value == "none";
     if (key == "position_scale" || key == "logit_scale") return value == "1";
     return (key == "embedding_norm" || key == "rope_interleaved") && value == "false";
@@ -67,6 +71,7 @@ public:
     }
 
     Recognised take() {
+        refuse_without_config();
         sizes();
         norms_and_biases();
         places_of_norms();
@@ -105,6 +110,15 @@ private:
     [[nodiscard]] bool has(const std::string& name) const { return shapes_.contains(name); }
     [[nodiscard]] double width() const { return static_cast<double>(result_.width); }
 
+    // Of these, too much is in no shape: who is chosen, by what, with what weight.
+    void refuse_without_config() const {
+        for (const auto& [name, shape] : shapes_)
+            for (const char* part : {".experts.", ".router.", ".self_attn.sinks", ".self_attn.kv_down_proj."})
+                if (name.find(part) != std::string::npos)
+                    throw Error("{name}: its shape doesn't tell how it is computed; expected a config.json beside it",
+                                {{"name", name}});
+    }
+
     void sizes() {
         result_.query_rows = names::rows_of(shapes_, "layers.0.self_attn.q_proj.weight");
         result_.width = names::columns_of(shapes_, "layers.0.self_attn.q_proj.weight");
@@ -127,7 +141,10 @@ private:
         const bool norm_biases = names::any_norm_has_bias(shapes_);
         const bool biases = norm_biases || names::any_projection_has_bias(shapes_);
         fact("bias", biases);
-        fact("final_norm", has("norm.weight"));
+        if (module_.logit_cap != nullptr)
+            norms_without_gains();
+        else
+            fact("final_norm", has("norm.weight"));
         const bool by_deviation =
             norm_biases && (names::any_name_holds(stored_, ".a_2") || names::any_name_holds(stored_, ".alpha"));
         if (!norm_biases)
@@ -154,6 +171,15 @@ private:
         if (biases) names::add_zero_biases(dict_.shapes, norm_biases || std::string_view(module_.norm) == "layernorm");
     }
 
+    // Norms that learn nothing leave no trace in the tensors.
+    void norms_without_gains() {
+        ask_whether("norm_gain", false, message("whether norms have a weight"));
+        ask_whether("final_norm", true, message("a norm behind the last block"));
+        ask_whether("embedding_norm", true, message("a norm behind the embedding"));
+        ask_whether("qk_norm", true, message("whether q and k are normalised head by head"));
+        ask({"logit_soft_cap", module_.logit_cap, {}, false, message("the soft cap of the logits; 0: none")});
+    }
+
     void places_of_norms() {
         const std::string block = "layers.0.";
         const bool behind = has(block + "norm1_post.weight"), before = has(block + "norm1.weight");
@@ -163,7 +189,7 @@ private:
         else
             ask_whether("norm_first", module_.norm_first, message("true: Pre-Norm, false: Post-Norm"));
         if (!behind && fed && !crossed && before && !has(block + "norm2.weight")) fact("parallel_residual", "one_norm");
-        if (!behind && module_.may_be_parallel)
+        if (!behind && module_.may_be_parallel && has(block + "norm2.weight"))
             ask({"parallel_residual",
                  "two_norms",
                  {"two_norms", "none"},
@@ -180,7 +206,7 @@ private:
         const Index columns = names::rows_of(shapes_, block + "self_attn.q_norm.weight");
         if (columns == 0) return;
         fact("qk_norm", true);
-        if (columns == result_.query_rows && columns > 0 && columns == result_.width)
+        if (columns == result_.query_rows)
             fact("qk_norm_across_heads", true);
         else if (result_.query_rows % columns == 0 && dict_.heads == 0) {
             dict_.heads = result_.query_rows / columns;
@@ -192,7 +218,7 @@ private:
         if (names::rows_of(shapes_, "layers.0.up_proj.weight") > 0)
             ask({"activation",
                  module_.activation,
-                 {"relu", "gelu", "gelu_tanh", "silu"},
+                 {"relu", "gelu", "gelu_tanh", "silu", "relu2"},
                  false,
                  message("of the MLP")});
         ask_whether("causal", true, message("whether a query sees only what came before"));
@@ -253,11 +279,16 @@ private:
         if (module_.may_scale_rope) {
             ask({"rope_scaling",
                  "none",
-                 {"none", "linear", "llama3"},
+                 {"none", "linear", "llama3", "yarn", "longrope"},
                  false,
                  message("whether RoPE's frequencies are lowered; llama3: Llama 3.1 and later")});
             ask({"rope_factor", "1", {}, false, message("by what RoPE's frequencies are divided")});
             ask({"rope_original_positions", "8192", {}, false, message("the longest text before RoPE was scaled")});
+            scaled_rope();
+        }
+        if (module_.may_differ_by_layer) {
+            ask({"rope_layers", "[]", {}, false, message("the blocks that rotate q and k; []: all")});
+            ask({"rope_local_theta", "0", {}, false, message("RoPE's base in blocks with a window; 0: as elsewhere")});
         }
         if (module_.may_have_window) {
             ask({"sliding_window",
@@ -272,8 +303,25 @@ private:
         ask({"logit_soft_cap", "30", {}, false, message("the soft cap of the logits; 0: none")});
     }
 
+    // What YaRN and LongRoPE need besides.
+    void scaled_rope() {
+        ask({"rope_beta_fast", "32", {}, false, message("YaRN keeps pairs that turn more often than this")});
+        ask({"rope_beta_slow", "1", {}, false, message("YaRN divides pairs that turn less often than this")});
+        ask_whether("rope_truncate", true, message("whether YaRN's blend begins and ends at whole pairs"));
+        ask({"rope_attention_factor", "0", {}, false, message("what cos and sin are multiplied by; 0: by the factor")});
+        ask({"rope_short_factors", "[]", {}, false, message("LongRoPE's divisors for short texts, one a pair")});
+        ask({"rope_long_factors", "[]", {}, false, message("LongRoPE's divisors for long texts, one a pair")});
+    }
+
     // Numbers that leave no trace in the tensors.
     void scales() {
+        if (module_.may_be_multiplied) {
+            const Sentence why = message("Granite multiplies by it");
+            ask({"embedding_scale", "1", {}, false, why});
+            ask({"update_scale", "1", {}, false, why});
+            ask({"attention_scale", "0", {}, false, message("what q·k is multiplied by; 0: 1/√d_head")});
+            ask({"logit_scale", "1", {}, false, why});
+        }
         const std::string by_width = number_text(1.0 / std::sqrt(width()));
         if (module_.unscaled_scores)
             ask({"attention_scale",
@@ -389,8 +437,14 @@ bool applies(const Recognised& recognised, const Question& question, const Overr
     const std::string& key = question.key;
     const bool scaled = settled(recognised, "rope_scaling", answers) != "none";
     if (key == "rope_factor" && !scaled) return false;
-    if (key == "rope_original_positions" && settled(recognised, "rope_scaling", answers) != "llama3") return false;
-    if (key == "sliding_window_layers") return settled(recognised, "sliding_window", answers) != "0";
+    const std::string scaling = settled(recognised, "rope_scaling", answers);
+    if (key == "rope_original_positions" && scaling != "llama3" && scaling != "yarn" && scaling != "longrope")
+        return false;
+    if ((key.starts_with("rope_beta_") || key == "rope_truncate") && scaling != "yarn") return false;
+    if ((key == "rope_short_factors" || key == "rope_long_factors") && scaling != "longrope") return false;
+    if (key == "rope_attention_factor" && scaling != "yarn" && scaling != "longrope") return false;
+    if (key == "sliding_window_layers" || key == "rope_local_theta")
+        return settled(recognised, "sliding_window", answers) != "0";
     if (key != "rope_theta" && !key.starts_with("rope_") && key != "rotary_dim") return true;
     return settled(recognised, "positional_encoding", answers) == "rope";
 }

@@ -17,6 +17,9 @@ using Shape = std::vector<Index>;
 
 bool is_bias(std::string_view name) { return name.ends_with(".bias"); }
 
+// One tensor of all experts: its first axis counts even where it is 1.
+bool is_stacked(std::string_view name) { return name.find(".experts.") != std::string_view::npos; }
+
 // A stored tensor as a matrix, [rows, columns], or a vector, [rows].
 struct Matrix {
     Shape shape;
@@ -56,6 +59,7 @@ public:
             for (const names::Target& target : targets) add(from, found->second, target);
         }
         for (const auto& [name, heads] : heads_) join_heads(name, heads);
+        for (const auto& [name, experts] : experts_) join_experts(name, experts);
         refuse_missing_heads();
         for (const Delayed& delayed : fused_) add_fused(delayed);
         for (const Delayed& delayed : repeated_) add_repeated(delayed);
@@ -64,7 +68,8 @@ public:
     }
 
 private:
-    struct Head {
+    // A head or an expert that a tensor of its own holds.
+    struct Member {
         std::string from;
         Shape shape;
     };
@@ -81,6 +86,16 @@ private:
                 return add_head(from, shape, target);
             case names::How::matrix_per_head:
                 return add_matrices(from, shape, target.name);
+            case names::How::expert:
+                return add_expert(from, shape, target);
+            case names::How::of_experts:
+            case names::How::of_experts_turned:
+            case names::How::of_experts_in_turn:
+            case names::How::of_experts_in_turn_turned:
+                return add_experts(from, shape, target);
+            case names::How::halves_swapped:
+            case names::How::halves_in_turn:
+                return add_halves(from, shape, target);
             case names::How::for_every_head:
             case names::How::repeated:
                 repeated_.push_back({from, shape, target});
@@ -94,6 +109,8 @@ private:
         }
         const Matrix matrix = matrix_of(from, shape, target);
         const Index first = target.how == names::How::rows_from ? target.number : 0;
+        if (first > 0 && matrix.shape.size() > 2)
+            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
         if (first >= matrix.rows() && first > 0)
             throw Error("{from}: {rows} rows, expected more than {first}",
                         {{"from", from}, {"rows", matrix.rows()}, {"first", first}});
@@ -101,7 +118,7 @@ private:
     }
 
     static Matrix matrix_of(const std::string& from, const Shape& shape, const names::Target& target) {
-        Matrix matrix = squeezed(shape, is_bias(target.name));
+        Matrix matrix = is_stacked(target.name) ? Matrix{shape} : squeezed(shape, is_bias(target.name));
         matrix.turned = target.how == names::How::transposed && matrix.shape.size() == 2;
         if (target.how == names::How::transposed && matrix.shape.size() > 2)
             throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
@@ -112,9 +129,9 @@ private:
     void add_rows(const std::string& name, const std::string& from, const Matrix& matrix, Index first, Index rows) {
         own(name, from);
         dict_.shapes.emplace(name, matrix.of(rows));
-        const bool many = matrix.shape.size() > 2;  // refused later, by its shape
-        dict_.rows.push_back({from, matrix.turned, 0, many ? 1 : matrix.stride(), first, rows,
-                              many ? size_of(matrix.shape) / std::max<Index>(rows, 1) : matrix.columns(), name});
+        const bool many = matrix.shape.size() > 2;  // all experts' matrices, or what is refused later by its shape
+        const Index columns = many ? size_of(matrix.shape) / std::max<Index>(rows, 1) : matrix.columns();
+        dict_.rows.push_back({from, matrix.turned, 0, many ? columns : matrix.stride(), first, rows, columns, name});
     }
 
     static Index size_of(const Shape& shape) {
@@ -139,6 +156,15 @@ private:
             }
             throw Error("{from}: shape {shape}, expected three projections of the same size, one after the other",
                         {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
+        }
+        // Latent attention's values are as wide as what the output projection reads.
+        if (const std::size_t k = names.front().find("k_up_proj"); count == 2 && k != std::string::npos) {
+            const auto o = dict_.shapes.find(names.front().substr(0, k) + "o_proj.weight");
+            const Index values = o != dict_.shapes.end() && o->second.size() == 2 ? o->second[1] : 0;
+            if (values < 1 || values >= rows)
+                throw Error("{from}: {rows} rows, expected more than the {columns} columns of the output projection",
+                            {{"from", delayed.from}, {"rows", rows}, {"columns", values}});
+            return {rows - values, values};
         }
         if (rows % count != 0)
             throw Error("{from}: shape {shape}, expected {count} parts of the same size",
@@ -173,15 +199,15 @@ private:
 
     void add_head(const std::string& from, const Shape& shape, const names::Target& target) {
         if (shape.empty()) throw Error("{from}: a single number, expected a head's projection", {{"from", from}});
-        const auto [at, added] = heads_[target.name].emplace(target.number, Head{from, shape});
+        const auto [at, added] = heads_[target.name].emplace(target.number, Member{from, shape});
         if (!added)
             throw Error("{from}: means the same as {other}, expected one of them",
                         {{"from", from}, {"other", at->second.from}});
     }
 
     // Head 0's rows, then head 1's, ….
-    void join_heads(const std::string& name, const std::map<Index, Head>& heads) {
-        const Head& first = heads.begin()->second;
+    void join_heads(const std::string& name, const std::map<Index, Member>& heads) {
+        const Member& first = heads.begin()->second;
         own(name, first.from);
         Shape shape = first.shape;
         shape[0] = 0;
@@ -220,6 +246,91 @@ private:
             throw Error("{from}: head {head} is missing, expected all heads from 0",
                         {{"from", missing}, {"head", heads_.find(missing)->second.size()}});
         }
+    }
+
+    // ---- experts
+
+    void add_expert(const std::string& from, const Shape& shape, const names::Target& target) {
+        const auto [at, added] = experts_[target.name].emplace(target.number, Member{from, shape});
+        if (!added)
+            throw Error("{from}: means the same as {other}, expected one of them",
+                        {{"from", from}, {"other", at->second.from}});
+    }
+
+    // Expert 0's matrix, then expert 1's, ….
+    void join_experts(const std::string& name, const std::map<Index, Member>& experts) {
+        const Member& first = experts.begin()->second;
+        own(name, first.from);
+        const bool bias = is_bias(name);
+        if (first.shape.size() != (bias ? 1U : 2U))
+            throw Error("{from}: shape {shape}, expected one expert's {what}",
+                        {{"from", first.from},
+                         {"shape", shape_text(first.shape)},
+                         {"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
+        const Index rows = bias ? 1 : first.shape[0], columns = first.shape.back();
+        Index expected = 0;
+        for (const auto& [number, expert] : experts) {
+            if (number != expected++)
+                throw Error("{from}: expert {expert} is missing, expected all experts from 0",
+                            {{"from", expert.from}, {"expert", expected - 1}});
+            if (expert.shape != first.shape)
+                throw Error("{from}: shape {shape}, expected {expected} as expert 0 has",
+                            {{"from", expert.from},
+                             {"shape", shape_text(expert.shape)},
+                             {"expected", shape_text(first.shape)}});
+            dict_.rows.push_back({expert.from, false, 0, columns, 0, rows, columns, name, number * rows});
+        }
+        Shape shape = first.shape;
+        shape.insert(shape.begin(), expected);
+        dict_.shapes.emplace(name, std::move(shape));
+    }
+
+    // One tensor of all experts' matrices, [expert, out, in] or turned, or biases, [expert, out]; of one parameter or
+    // of several.
+    void add_experts(const std::string& from, const Shape& shape, const names::Target& target) {
+        const std::vector<std::string> names = names::names_of(target.name);
+        const bool bias = is_bias(target.name);
+        const bool turned = !bias && (target.how == names::How::of_experts_turned ||
+                                      target.how == names::How::of_experts_in_turn_turned);
+        const bool in_turn =
+            target.how == names::How::of_experts_in_turn || target.how == names::How::of_experts_in_turn_turned;
+        if (shape.size() != (bias ? 2U : 3U))
+            throw Error("{from}: shape {shape}, expected one tensor of all experts",
+                        {{"from", from}, {"shape", shape_text(shape)}});
+        const auto count = static_cast<Index>(names.size());
+        const Index all = bias ? shape[1] : shape[turned ? 2 : 1], in = bias ? 1 : shape[turned ? 1 : 2];
+        if (all % count != 0)
+            throw Error("{from}: shape {shape}, expected {count} parts of the same size",
+                        {{"from", from}, {"shape", shape_text(shape)}, {"count", count}});
+        const Index rows = all / count;
+        for (Index part = 0; part < count; ++part) {
+            const std::string& name = names[static_cast<std::size_t>(part)];
+            own(name, from);
+            dict_.shapes.emplace(name, bias ? Shape{shape[0], rows} : Shape{shape[0], rows, in});
+            const Index first = in_turn ? part : part * rows, step = in_turn ? count : 1;
+            for (Index expert = 0; expert < shape[0]; ++expert) {
+                const Index offset = expert * all * in;
+                // A bias is one row of the parameter, of which each number is a row here.
+                if (bias)
+                    dict_.rows.push_back({from, true, offset + first, step, 0, 1, rows, name, expert});
+                else
+                    dict_.rows.push_back(
+                        {from, turned, offset, turned ? all : in, first, rows, in, name, expert * rows, 0, step});
+            }
+        }
+    }
+
+    // Rows whose order depends on the halves of each head. How many heads there are is known later.
+    void add_halves(const std::string& from, const Shape& shape, const names::Target& target) {
+        const std::string& name = target.name;
+        const Matrix matrix = squeezed(shape, is_bias(name));
+        if (matrix.shape.empty() || matrix.shape.size() > 2)
+            throw Error("{from}: shape {shape}, expected a matrix or a vector",
+                        {{"from", from}, {"shape", shape_text(shape)}});
+        own(name, from);
+        dict_.shapes.emplace(name, matrix.of(matrix.rows()));
+        dict_.interleaved.push_back(
+            {from, false, target.how, matrix.stride(), matrix.columns(), {name}, {matrix.rows()}});
     }
 
     // [head, d_model, d_head], [head, d_head, d_model], or biases, [head, d_head].
@@ -309,7 +420,7 @@ private:
     const names::Shapes& stored_;
     StateDict dict_;
     std::map<std::string, std::string> sources_;  // which stored tensor a parameter comes from
-    std::map<std::string, std::map<Index, Head>> heads_;
+    std::map<std::string, std::map<Index, Member>> heads_, experts_;
     std::vector<Delayed> fused_, repeated_;
 };
 
@@ -319,14 +430,38 @@ StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& sto
     return Reader(mapping, stored).take();
 }
 
+namespace {
+
+bool is_by_halves(names::How how) { return how == names::How::halves_swapped || how == names::How::halves_in_turn; }
+
+// The rows of a stored tensor by the halves of its heads: first the second half, or one of each in turn.
+void settle_halves(const InterleavedRows& fused, Index heads, std::vector<StoredRows>& rows) {
+    const bool in_turn = fused.how == names::How::halves_in_turn;
+    const Index half = fused.rows[0] / heads / 2;
+    for (Index head = 0; head < heads; ++head)
+        for (Index which = 0; which < 2; ++which) {
+            const Index first = 2 * head * half + (in_turn ? which : (1 - which) * half);
+            rows.push_back({fused.from, fused.turned, 0, fused.stride, first, half, fused.columns, fused.names[0],
+                            (2 * head + which) * half, 0, in_turn ? 2 : 1});
+        }
+}
+
+}  // namespace
+
 void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads) {
     for (const InterleavedRows& fused : state_dict.interleaved) {
-        const Index groups = fused.how == names::How::by_head ? heads : key_value_heads;
+        const bool halves = is_by_halves(fused.how);
+        const bool of_queries = halves && fused.names[0].find("q_proj") != std::string::npos;
+        const Index groups = fused.how == names::How::by_head || of_queries ? heads : key_value_heads;
         Index first = 0;
         for (const Index rows : fused.rows)
-            if (groups < 1 || rows % groups != 0)
+            if (groups < 1 || rows % (halves ? 2 * groups : groups) != 0)
                 throw Error("{from}: {rows} rows of q, k or v, expected those of {heads} heads",
                             {{"from", fused.from}, {"rows", rows}, {"heads", groups}});
+        if (halves) {
+            settle_halves(fused, groups, state_dict.rows);
+            continue;
+        }
         for (Index group = 0; group < groups; ++group)
             for (std::size_t i = 0; i < fused.names.size(); ++i) {
                 const Index rows = fused.rows[i] / groups;
@@ -346,10 +481,8 @@ Index size_of(const std::vector<Index>& shape) {
     return size;
 }
 
-// How long a row of the parameter is.
-Index row_size(const std::vector<Index>& shape) {
-    return shape.empty() || shape[0] == 0 ? 1 : size_of(shape) / shape[0];
-}
+// How long a row of the parameter is; of experts' matrices, a row of one of them.
+Index row_size(const std::vector<Index>& shape) { return shape.size() < 2 ? 1 : std::max<Index>(shape.back(), 1); }
 
 // Copied a square at a time, so that both sides stay in the cache.
 void copy_turned(const StoredRows& part, const float* from, float* to, Index to_stride) {
@@ -358,12 +491,12 @@ void copy_turned(const StoredRows& part, const float* from, float* to, Index to_
         for (Index c0 = 0; c0 < part.columns; c0 += kSquare)
             for (Index r = r0; r < std::min(r0 + kSquare, part.rows); ++r)
                 for (Index c = c0; c < std::min(c0 + kSquare, part.columns); ++c)
-                    to[r * to_stride + c] = from[c * part.stride + part.first + r];
+                    to[r * to_stride + c] = from[c * part.stride + part.first + r * part.step];
 }
 
 void copy_straight(const StoredRows& part, const float* from, float* to, Index to_stride) {
     for (Index r = 0; r < part.rows; ++r)
-        std::copy_n(from + (part.first + r) * part.stride, part.columns, to + r * to_stride);
+        std::copy_n(from + (part.first + r * part.step) * part.stride, part.columns, to + r * to_stride);
 }
 
 }  // namespace
@@ -382,7 +515,7 @@ bool Assembly::keeps(const std::string& stored) const {
 bool Assembly::is_whole(const StoredRows& part) const {
     const auto found = state_dict_.shapes.find(part.name);
     return found != state_dict_.shapes.end() && !part.turned && part.offset == 0 && part.first == 0 &&
-           part.stride == part.columns && part.at == 0 && part.column == 0 &&
+           part.stride == part.columns && part.at == 0 && part.column == 0 && part.step == 1 &&
            part.rows * part.columns == size_of(found->second);
 }
 

@@ -21,6 +21,7 @@ struct StoredRows {
     Index rows = 0, columns = 0;
     std::string name;          // name in the contract
     Index at = 0, column = 0;  // the first row and column of it that they fill
+    Index step = 1;            // from one row that is taken to the next
 };
 
 // Rows of several parameters in an order that depends on the number of heads.

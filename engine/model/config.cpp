@@ -108,20 +108,37 @@ Key norm_placement() {
             [=](const Config& config) { return Json(to_word(words, config.placement())); }};
 }
 
-Key sliding_window_layers() {
-    const std::string_view name = "sliding_window_layers";
+// The numbers of some layers.
+Key layers(std::string_view name, std::vector<Index> Config::*member) {
     return {name,
             [=](Config& config, const Json& value) {
                 const Sentence expected = message("a list of layer numbers");
                 if (!value.is_array()) fail(name, expected, found_text(value));
-                config.sliding_window_layers.clear();
+                (config.*member).clear();
                 for (const Json& layer : value) {
                     const bool fits = layer.is_number_unsigned() && layer.get<std::uint64_t>() < limits::kLayers;
                     if (!fits) fail(name, expected, found_text(layer));
-                    config.sliding_window_layers.push_back(layer.get<Index>());
+                    (config.*member).push_back(layer.get<Index>());
                 }
             },
-            [](const Config& config) { return Json(config.sliding_window_layers); }};
+            [=](const Config& config) { return Json(config.*member); }};
+}
+
+// RoPE's divisors, one a pair of columns.
+Key divisors(std::string_view name, std::vector<double> Config::*member) {
+    return {name,
+            [=](Config& config, const Json& value) {
+                const Sentence expected = message("a list of positive numbers");
+                if (!value.is_array()) fail(name, expected, found_text(value));
+                (config.*member).clear();
+                for (const Json& divisor : value) {
+                    const bool fits =
+                        divisor.is_number() && divisor.get<double>() > 0.0 && std::isfinite(divisor.get<double>());
+                    if (!fits) fail(name, expected, found_text(divisor));
+                    (config.*member).push_back(divisor.get<double>());
+                }
+            },
+            [=](const Config& config) { return Json(config.*member); }};
 }
 
 Key dropout_sites() {
@@ -189,14 +206,19 @@ const std::vector<Key>& keys() {
                         {"rmsnorm", NormKind::rmsnorm},
                         {"layernorm_std", NormKind::layernorm_std},
                         {"rmsnorm_plus_one", NormKind::rmsnorm_plus_one}}),
+        boolean("norm_gain", &Config::norm_gain),
         real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive),
         boolean("final_norm", &Config::final_norm),
         word<ActivationKind>("activation", &Config::activation,
                              {{"relu", ActivationKind::relu},
                               {"gelu", ActivationKind::gelu},
                               {"gelu_tanh", ActivationKind::gelu_tanh},
-                              {"silu", ActivationKind::silu}}),
+                              {"silu", ActivationKind::silu},
+                              {"relu2", ActivationKind::relu2},
+                              {"swiglu_clamped", ActivationKind::swiglu_clamped}}),
         boolean("gated_mlp", &Config::gated_mlp),
+        real("swiglu_alpha", &Config::swiglu_alpha, message("a positive number"), positive),
+        real("swiglu_limit", &Config::swiglu_limit, message("a positive number"), positive),
         boolean("bias", &Config::bias),
         boolean("causal", &Config::causal),
         boolean("cross_attention", &Config::cross_attention),
@@ -210,7 +232,10 @@ const std::vector<Key>& keys() {
                                   {"rope", PositionalEncoding::rope}}),
         integer("max_positions", &Config::max_positions, 0),
         real("rope_theta", &Config::rope_theta, message("a positive number"), positive),
+        real("rope_local_theta", &Config::rope_local_theta, message("a number from 0"), from_zero),
+        layers("rope_layers", &Config::rope_layers),
         boolean("scale_embedding", &Config::scale_embedding),
+        real("embedding_scale", &Config::embedding_scale, message("a number"), finite),
         boolean("lm_head", &Config::lm_head),
         boolean("tie_word_embeddings", &Config::tie_word_embeddings),
         mask_value(),
@@ -226,13 +251,22 @@ const std::vector<Key>& keys() {
         word<RopeScalingKind>("rope_scaling", &Config::rope_scaling,
                               {{"none", RopeScalingKind::none},
                                {"linear", RopeScalingKind::linear},
-                               {"llama3", RopeScalingKind::llama3}}),
+                               {"llama3", RopeScalingKind::llama3},
+                               {"yarn", RopeScalingKind::yarn},
+                               {"longrope", RopeScalingKind::longrope}}),
         real("rope_factor", &Config::rope_factor, message("a positive number"), positive),
         real("rope_low_freq_factor", &Config::rope_low_freq_factor, message("a positive number"), positive),
         real("rope_high_freq_factor", &Config::rope_high_freq_factor, message("a positive number"), positive),
         integer("rope_original_positions", &Config::rope_original_positions, 0),
+        real("rope_beta_fast", &Config::rope_beta_fast, message("a positive number"), positive),
+        real("rope_beta_slow", &Config::rope_beta_slow, message("a positive number"), positive),
+        boolean("rope_truncate", &Config::rope_truncate),
+        real("rope_attention_factor", &Config::rope_attention_factor, message("a number from 0"), from_zero),
+        divisors("rope_short_factors", &Config::rope_short_factors),
+        divisors("rope_long_factors", &Config::rope_long_factors),
         norm_placement(),
         real("residual_scale", &Config::residual_scale, message("a number"), finite),
+        real("update_scale", &Config::update_scale, message("a number"), finite),
         word<ParallelResidual>("parallel_residual", &Config::parallel_residual,
                                {{"none", ParallelResidual::none},
                                 {"one_norm", ParallelResidual::one_norm},
@@ -242,11 +276,29 @@ const std::vector<Key>& keys() {
         real("attention_soft_cap", &Config::attention_soft_cap, message("a number from 0"), from_zero),
         real("logit_soft_cap", &Config::logit_soft_cap, message("a number from 0"), from_zero),
         integer("sliding_window", &Config::sliding_window, 0),
-        sliding_window_layers(),
+        layers("sliding_window_layers", &Config::sliding_window_layers),
         boolean("alibi", &Config::alibi),
         integer("relative_attention_num_buckets", &Config::relative_attention_num_buckets, 0),
         integer("relative_attention_max_distance", &Config::relative_attention_max_distance, 1),
         boolean("shared_qkv", &Config::shared_qkv),
+        boolean("attention_sinks", &Config::attention_sinks),
+        integer("kv_lora_rank", &Config::kv_lora_rank, 0),
+        integer("q_lora_rank", &Config::q_lora_rank, 0),
+        integer("qk_rope_head_dim", &Config::qk_rope_head_dim, 0),
+        integer("v_head_dim", &Config::v_head_dim, 0),
+        real("latent_norm_eps", &Config::latent_norm_eps, message("a number from 0"), from_zero),
+        integer("experts", &Config::experts, 0, limits::kExperts),
+        integer("experts_per_token", &Config::experts_per_token, 0, limits::kExperts),
+        integer("expert_dim_feedforward", &Config::expert_dim_feedforward, 0),
+        layers("moe_layers", &Config::moe_layers),
+        word<RouterKind>("router", &Config::router,
+                         {{"softmax", RouterKind::softmax}, {"sigmoid", RouterKind::sigmoid}}),
+        boolean("router_normalize", &Config::router_normalize),
+        real("router_scale", &Config::router_scale, message("a number"), finite),
+        integer("router_groups", &Config::router_groups, 1, limits::kExperts),
+        integer("router_top_groups", &Config::router_top_groups, 1, limits::kExperts),
+        integer("shared_dim_feedforward", &Config::shared_dim_feedforward, 0),
+        boolean("shared_gate", &Config::shared_gate),
     };
     return table;
 }
@@ -272,9 +324,11 @@ Json list_from_commas(const std::string& text) {
 // The text of an override as the JSON that the key expects: a word, a list, or JSON itself.
 Json override_json(const std::string& key, const std::string& text) {
     if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding" ||
-        key == "parallel_residual" || key == "norm_placement" || key == "rope_scaling")
+        key == "parallel_residual" || key == "norm_placement" || key == "rope_scaling" || key == "router")
         return text;
-    if (key == "sliding_window_layers" && !text.starts_with('['))
+    static constexpr std::string_view kLists[] = {"sliding_window_layers", "rope_layers", "moe_layers",
+                                                  "rope_short_factors", "rope_long_factors"};
+    if (std::ranges::find(kLists, key) != std::end(kLists) && !text.starts_with('['))
         return parse_json("[" + text + "]", message("a list"));
     if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
     try {
@@ -313,12 +367,42 @@ void expect(bool holds, const char* key, const Sentence& expected, const Sentenc
 
 Sentence text(Index value) { return Sentence::verbatim(std::to_string(value)); }
 
+// What yarn and longrope need.
+void check_long_texts(const Config& c) {
+    const bool yarn = c.rope_scaling == RopeScalingKind::yarn, longrope = c.rope_scaling == RopeScalingKind::longrope;
+    expect(yarn || longrope || c.rope_attention_factor == 0.0, "rope_attention_factor",
+           message("0 where rope_scaling is neither yarn nor longrope"),
+           Sentence::verbatim(short_number(c.rope_attention_factor)));
+    const auto check_divisors = [&](const char* key, const std::vector<double>& divisors) {
+        const Index pairs = longrope ? c.rotary_columns() / 2 : 0, found = static_cast<Index>(divisors.size());
+        expect(found == pairs, key,
+               longrope ? message("a list of {count} numbers, one a pair of columns", {{"count", pairs}})
+                        : message("[] where rope_scaling is not longrope"),
+               message("a list of {count}", {{"count", found}}));
+    };
+    check_divisors("rope_short_factors", c.rope_short_factors);
+    check_divisors("rope_long_factors", c.rope_long_factors);
+    if (!yarn && !longrope) return;
+    expect(c.rope_factor >= 1.0, "rope_factor", message("a number from 1 where rope_scaling is yarn or longrope"),
+           Sentence::verbatim(short_number(c.rope_factor)));
+    expect(c.rope_original_positions > 1, "rope_original_positions",
+           message("an integer from 2 where rope_scaling is yarn or longrope"), text(c.rope_original_positions));
+    expect(!yarn || c.rope_beta_fast >= c.rope_beta_slow, "rope_beta_fast",
+           message("at least rope_beta_slow = {number}", {{"number", short_number(c.rope_beta_slow)}}),
+           Sentence::verbatim(short_number(c.rope_beta_fast)));
+    expect(!yarn || c.rope_theta > 1.0, "rope_theta", message("more than 1 where rope_scaling is yarn"),
+           Sentence::verbatim(short_number(c.rope_theta)));
+}
+
 void check_positions(const Config& c) {
     const bool rope = c.positional_encoding == PositionalEncoding::rope;
-    if (rope && c.rotary_dim == 0 && c.head_dim == 0)
+    if (rope && c.is_latent())
+        expect(c.qk_rope_head_dim % 2 == 0, "qk_rope_head_dim", message("an even number for rope"),
+               text(c.qk_rope_head_dim));
+    if (rope && !c.is_latent() && c.rotary_dim == 0 && c.head_dim == 0)
         expect(c.d_head() % 2 == 0, "positional_encoding", message("an even d_model / nhead for rope"),
                text(c.d_head()));
-    if (rope && c.rotary_dim == 0)
+    if (rope && !c.is_latent() && c.rotary_dim == 0)
         expect(c.d_head() % 2 == 0, "head_dim", message("an even number for rope"), text(c.head_dim));
     expect(rope || c.rotary_dim == 0, "rotary_dim", message("0 where positional_encoding is not rope"),
            text(c.rotary_dim));
@@ -327,7 +411,8 @@ void check_positions(const Config& c) {
     expect(rope || !c.rope_interleaved, "rope_interleaved", message("false where positional_encoding is not rope"),
            Sentence::verbatim("true"));
     expect(rope || c.rope_scaling == RopeScalingKind::none, "rope_scaling",
-           message("none where positional_encoding is not rope"), Sentence::verbatim("linear or llama3"));
+           message("none where positional_encoding is not rope"),
+           Sentence::verbatim("linear, llama3, yarn or longrope"));
     expect(c.rope_scaling != RopeScalingKind::none || c.rope_factor == 1.0, "rope_factor",
            message("1 where rope_scaling is none"), Sentence::verbatim(short_number(c.rope_factor)));
     if (c.rope_scaling == RopeScalingKind::llama3) {
@@ -337,6 +422,11 @@ void check_positions(const Config& c) {
                message("more than rope_low_freq_factor = {number}", {{"number", short_number(c.rope_low_freq_factor)}}),
                Sentence::verbatim(short_number(c.rope_high_freq_factor)));
     }
+    check_long_texts(c);
+    expect(rope || c.rope_layers.empty(), "rope_layers", message("[] where positional_encoding is not rope"),
+           message("a list"));
+    expect(rope || c.rope_local_theta == 0.0, "rope_local_theta", message("0 where positional_encoding is not rope"),
+           Sentence::verbatim(short_number(c.rope_local_theta)));
     const bool table =
         c.positional_encoding == PositionalEncoding::sinusoidal || c.positional_encoding == PositionalEncoding::learned;
     expect(table || c.position_scale == 1.0, "position_scale",
@@ -364,6 +454,55 @@ void check_parallel(const Config& c) {
     needs(c.dim_feedforward > 0, message("none where dim_feedforward is 0"));
 }
 
+void check_latent(const Config& c) {
+    const std::pair<const char*, Index> parts[] = {
+        {"q_lora_rank", c.q_lora_rank}, {"qk_rope_head_dim", c.qk_rope_head_dim}, {"v_head_dim", c.v_head_dim}};
+    for (const auto& [key, value] : parts)
+        expect(c.is_latent() || value == 0, key, message("0 where kv_lora_rank is 0"), text(value));
+    expect(c.is_latent() || c.latent_norm_eps == 0.0, "latent_norm_eps", message("0 where kv_lora_rank is 0"),
+           Sentence::verbatim(short_number(c.latent_norm_eps)));
+    if (!c.is_latent()) return;
+    expect(c.qk_rope_head_dim > 0 && c.qk_rope_head_dim < c.d_head(), "qk_rope_head_dim",
+           message("a positive integer below d_head = {number} where kv_lora_rank is not 0",
+                   {{"number", text(c.d_head())}}),
+           text(c.qk_rope_head_dim));
+    expect(c.v_head_dim <= limits::kSize / c.nhead, "v_head_dim",
+           message("nhead · v_head_dim up to {highest}", {{"highest", limits::kSize}}), text(c.v_head_dim));
+    expect(c.num_key_value_heads == c.nhead, "num_key_value_heads",
+           message("nhead = {number} where kv_lora_rank is not 0", {{"number", text(c.nhead)}}),
+           text(c.num_key_value_heads));
+    expect(!c.qk_norm, "qk_norm", message("false where kv_lora_rank is not 0"), Sentence::verbatim("true"));
+    expect(!c.shared_qkv, "shared_qkv", message("false where kv_lora_rank is not 0"), Sentence::verbatim("true"));
+    expect(c.rotary_dim == 0, "rotary_dim", message("0 where kv_lora_rank is not 0"), text(c.rotary_dim));
+}
+
+void check_mixture(const Config& c) {
+    if (c.experts == 0) {
+        const std::pair<const char*, Index> parts[] = {{"experts_per_token", c.experts_per_token},
+                                                       {"expert_dim_feedforward", c.expert_dim_feedforward},
+                                                       {"shared_dim_feedforward", c.shared_dim_feedforward}};
+        for (const auto& [key, value] : parts) expect(value == 0, key, message("0 where experts is 0"), text(value));
+        expect(c.moe_layers.empty(), "moe_layers", message("[] where experts is 0"), message("a list"));
+        expect(!c.shared_gate, "shared_gate", message("false where experts is 0"), Sentence::verbatim("true"));
+        return;
+    }
+    const auto some_experts = [](Index highest) {
+        return message("an integer from 1 to {highest}", {{"highest", highest}});
+    };
+    expect(c.experts_per_token > 0 && c.experts_per_token <= c.experts, "experts_per_token", some_experts(c.experts),
+           text(c.experts_per_token));
+    expect(c.experts % c.router_groups == 0, "router_groups",
+           message("a divisor of experts = {number}", {{"number", text(c.experts)}}), text(c.router_groups));
+    expect(c.router_top_groups <= c.router_groups, "router_top_groups", some_experts(c.router_groups),
+           text(c.router_top_groups));
+    const Index in_groups = c.experts / c.router_groups * c.router_top_groups;
+    expect(c.experts_per_token <= in_groups, "experts_per_token", some_experts(in_groups), text(c.experts_per_token));
+    expect(c.dim_feedforward > 0, "dim_feedforward", message("a positive integer where experts is not 0"),
+           text(c.dim_feedforward));
+    expect(!c.shared_gate || c.shared_dim_feedforward > 0, "shared_gate",
+           message("false where shared_dim_feedforward is 0"), Sentence::verbatim("true"));
+}
+
 void check_together(const Config& c) {
     expect(c.head_dim > 0 || c.d_model % c.nhead == 0, "nhead",
            message("a divisor of d_model = {number}", {{"number", text(c.d_model)}}), text(c.nhead));
@@ -374,7 +513,9 @@ void check_together(const Config& c) {
     expect(!c.shared_qkv || c.num_key_value_heads == c.nhead, "num_key_value_heads",
            message("nhead = {number} where shared_qkv is on", {{"number", text(c.nhead)}}),
            text(c.num_key_value_heads));
+    check_latent(c);
     check_positions(c);
+    check_mixture(c);
     expect(c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
            message("a positive integer where positional_encoding is learned"), text(c.max_positions));
     expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", message("true where encoder_layers is not 0"),
@@ -387,6 +528,8 @@ void check_together(const Config& c) {
            Sentence::verbatim("false"));
     expect(c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 where lm_head is false"),
            Sentence::verbatim(short_number(c.logit_scale)));
+    expect(c.gated_mlp || c.activation != ActivationKind::swiglu_clamped, "activation",
+           message("another where gated_mlp is false"), Sentence::verbatim("swiglu_clamped"));
     expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward",
            message("a positive integer where gated_mlp is on"), text(c.dim_feedforward));
 }
@@ -427,10 +570,21 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
     return config;
 }
 
-Index Config::window_of(Index layer) const {
-    const bool limited =
-        sliding_window_layers.empty() || std::ranges::find(sliding_window_layers, layer) != sliding_window_layers.end();
-    return limited ? sliding_window : 0;
+namespace {
+
+// Whether a layer is among those that are listed; an empty list is all of them.
+bool is_listed(const std::vector<Index>& layers, Index layer) {
+    return layers.empty() || std::ranges::find(layers, layer) != layers.end();
+}
+
+}  // namespace
+
+Index Config::window_of(Index layer) const { return is_listed(sliding_window_layers, layer) ? sliding_window : 0; }
+
+bool Config::is_mixture(Index layer) const { return experts > 0 && is_listed(moe_layers, layer); }
+
+bool Config::rotates(Index layer) const {
+    return positional_encoding == PositionalEncoding::rope && is_listed(rope_layers, layer);
 }
 
 std::string config_to_json(const Config& config) {

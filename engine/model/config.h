@@ -28,10 +28,12 @@ struct Config {
     Index dim_feedforward = 0;
     bool norm_first = false;
     NormKind norm = NormKind::layernorm;
+    bool norm_gain = true;
     double layer_norm_eps = 1e-5;
     bool final_norm = false;
     ActivationKind activation = ActivationKind::relu;
     bool gated_mlp = false;
+    double swiglu_alpha = 1.702, swiglu_limit = 7.0;  // of swiglu_clamped
     bool bias = true;
     bool causal = true;
     bool cross_attention = false;
@@ -41,7 +43,10 @@ struct Config {
     PositionalEncoding positional_encoding = PositionalEncoding::none;
     Index max_positions = 0;
     double rope_theta = 10000.0;
+    double rope_local_theta = 0.0;   // of layers with a window, which no scaling changes; 0 = as elsewhere
+    std::vector<Index> rope_layers;  // empty = all layers
     bool scale_embedding = false;
+    double embedding_scale = 1.0;
     bool lm_head = false;
     bool tie_word_embeddings = false;
     float mask_value = -std::numeric_limits<float>::infinity();
@@ -58,9 +63,14 @@ struct Config {
     RopeScalingKind rope_scaling = RopeScalingKind::none;
     double rope_factor = 1.0;
     double rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0;
-    Index rope_original_positions = 0;            // of the training before; needed by llama3
-    std::optional<NormPlacement> norm_placement;  // peri or reordered; else what norm_first says
+    Index rope_original_positions = 0;                          // of the training before; not for linear
+    double rope_beta_fast = 32.0, rope_beta_slow = 1.0;         // of yarn
+    bool rope_truncate = true;                                  // of yarn
+    double rope_attention_factor = 0.0;                         // of yarn and longrope; 0 = what they have by default
+    std::vector<double> rope_short_factors, rope_long_factors;  // of longrope: one a pair of columns
+    std::optional<NormPlacement> norm_placement;                // peri or reordered; else what norm_first says
     double residual_scale = 1.0;
+    double update_scale = 1.0;
     ParallelResidual parallel_residual = ParallelResidual::none;
     bool qk_norm = false;
     bool qk_norm_across_heads = false;
@@ -72,15 +82,44 @@ struct Config {
     Index relative_attention_num_buckets = 0;  // rows of the table of biases by distance; 0 = none
     Index relative_attention_max_distance = 128;
     bool shared_qkv = false;
+    bool attention_sinks = false;
+    Index kv_lora_rank = 0;        // width of the row that keys and values are made of; 0 = no latent attention
+    Index q_lora_rank = 0;         // of the row that queries are made of; 0 = projected at once
+    Index qk_rope_head_dim = 0;    // how many of a key's columns all heads share and RoPE turns: the last ones
+    Index v_head_dim = 0;          // 0 = d_head
+    double latent_norm_eps = 0.0;  // of the latent rows' norms; 0 = layer_norm_eps
+    Index experts = 0;             // 0 = dense MLPs
+    Index experts_per_token = 0;
+    Index expert_dim_feedforward = 0;  // 0 = dim_feedforward
+    std::vector<Index> moe_layers;     // empty = all layers
+    RouterKind router = RouterKind::softmax;
+    bool router_normalize = false;
+    double router_scale = 1.0;
+    Index router_groups = 1, router_top_groups = 1;
+    Index shared_dim_feedforward = 0;  // 0 = no dense MLP beside the experts
+    bool shared_gate = false;
 
     [[nodiscard]] Index d_head() const { return head_dim > 0 ? head_dim : d_model / nhead; }
     // How many columns RoPE turns in each head.
-    [[nodiscard]] Index rotary_columns() const { return rotary_dim > 0 ? rotary_dim : d_head(); }
+    [[nodiscard]] Index rotary_columns() const {
+        return is_latent() ? qk_rope_head_dim : rotary_dim > 0 ? rotary_dim : d_head();
+    }
+    // Whether self-attention is latent.
+    [[nodiscard]] bool is_latent() const { return kv_lora_rank > 0; }
+    // How wide a head's values are in self-attention.
+    [[nodiscard]] Index value_width() const { return is_latent() && v_head_dim > 0 ? v_head_dim : d_head(); }
+    // Whether a layer's MLP is a mixture of experts, and how wide each of them is.
+    [[nodiscard]] bool is_mixture(Index layer) const;
+    [[nodiscard]] Index expert_width() const {
+        return expert_dim_feedforward > 0 ? expert_dim_feedforward : dim_feedforward;
+    }
     [[nodiscard]] NormPlacement placement() const {
         return norm_placement.value_or(norm_first ? NormPlacement::pre : NormPlacement::post);
     }
     // How many positions back a layer's self-attention sees, the query's own included; 0 = all.
     [[nodiscard]] Index window_of(Index layer) const;
+    // Whether a layer's self-attention turns queries and keys by their positions.
+    [[nodiscard]] bool rotates(Index layer) const;
     bool operator==(const Config&) const = default;
 };
 

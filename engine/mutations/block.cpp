@@ -53,8 +53,11 @@ std::function<void(Plan&, const Config&)> swapped(std::string_view one, std::str
 std::function<void(Plan&, const Config&)> without_bias(std::vector<std::string_view> names) {
     return [names = std::move(names)](Plan& plan, const Config&) {
         for (const std::string_view name : names)
-            for (const StepId id : sites::readers(plan, std::string(name) + ".bias"))
-                plan.replace(id, plan[id].operation, {plan[id].operands[0], plan[id].operands[1]});
+            for (const StepId id : sites::readers(plan, std::string(name) + ".bias")) {
+                std::vector<StepId> read = plan[id].operands;
+                std::erase(read, plan[id].operand(OperandRole::bias));
+                plan.replace(id, plan[id].operation, read);
+            }
     };
 }
 
@@ -97,7 +100,9 @@ void projections(std::vector<Mutation>& list) {
                     .change =
                         [](Plan& plan, const Config& config) {
                             // A rotated or normalised key's bias differs from key to key.
-                            if (config.positional_encoding != PositionalEncoding::rope && !config.qk_norm)
+                            // A sink's score has none.
+                            if (config.positional_encoding != PositionalEncoding::rope && !config.qk_norm &&
+                                !config.attention_sinks)
                                 without_bias({".k_proj"})(plan, config);
                         },
                     .harmless = true});
@@ -155,11 +160,7 @@ void mlp(std::vector<Mutation>& list) {
                     }});
     list.push_back({.name = "no-mlp-bias",
                     .cause = message("The biases of the MLP are not added."),
-                    .change = [](Plan& plan, const Config&) {
-                        for (const char* name : {".up_proj.bias", ".down_proj.bias", ".gate_proj.bias"})
-                            for (const StepId id : sites::readers(plan, name))
-                                plan.replace(id, plan[id].operation, {plan[id].operands[0], plan[id].operands[1]});
-                    }});
+                    .change = without_bias({".up_proj", ".down_proj", ".gate_proj"})});
 }
 
 namespace {

@@ -157,18 +157,19 @@ Mutation eps(std::string_view name, Phrase cause, double value) {
     return {.name = name, .cause = cause, .configure = [value](Config& config) { config.layer_norm_eps = value; }};
 }
 
-// Norms with a part left out. Their operands: x, scale, gain, shift if any.
+// Norms with a part left out.
 std::function<void(Plan&, const Config&)> partial(bool centred, bool gain, bool shift) {
     return [=](Plan& plan, const Config&) {
         for (const StepId id : sites::norms(plan)) {
             const std::vector<StepId> read = plan[id].operands;
             const NormFacts facts = *plan[id].operation.traits().norm;
-            const bool has_shift = read.size() > 3;
+            const auto gain_read = plan[id].operand(OperandRole::gain),
+                       shift_read = plan[id].operand(OperandRole::shift);
             if (facts.gain_offset != 0.0F) continue;
             std::vector<StepId> kept = {read[0], read[1]};
-            if (gain) kept.push_back(read[2]);
-            if (shift && has_shift) kept.push_back(read[3]);
-            plan.replace(id, PartialNorm{facts.centred && centred, gain, shift && has_shift}, kept);
+            if (gain && gain_read) kept.push_back(*gain_read);
+            if (shift && shift_read) kept.push_back(*shift_read);
+            plan.replace(id, PartialNorm{facts.centred && centred, gain && gain_read, shift && shift_read}, kept);
         }
     };
 }
@@ -215,6 +216,7 @@ void norms(std::vector<Mutation>& list) {
                     .change = [](Plan& plan, const Config& config) {
                         for (const StepId id : sites::norms(plan)) {
                             std::vector<StepId> read = plan[id].operands;
+                            if (!plan[id].operand(OperandRole::gain)) continue;
                             read.erase(read.begin() + 1);
                             plan.replace(id, NormOverPositions{config.layer_norm_eps}, read);
                         }
@@ -256,8 +258,11 @@ void norms(std::vector<Mutation>& list) {
                             facts.centred = true;
                             plan.replace(id, WrongScale{facts}, plan[id].operands);
                         }
-                        for (const StepId id : sites::norms(plan))
-                            plan.replace(id, PartialNorm{true, true, plan[id].operands.size() > 3}, plan[id].operands);
+                        for (const StepId id : sites::norms(plan)) {
+                            const bool gain = plan[id].operand(OperandRole::gain).has_value();
+                            const bool shift = plan[id].operand(OperandRole::shift).has_value();
+                            plan.replace(id, PartialNorm{true, gain, shift}, plan[id].operands);
+                        }
                     }});
     list.push_back({.name = "gain-not-applied",
                     .cause = message("The norms' gain is not applied."),

@@ -164,6 +164,11 @@ namespace {
 
 bool rotates(const Config& config) { return config.positional_encoding == PositionalEncoding::rope; }
 
+// Whether one rotation, by rope_theta alone, is that of all layers.
+bool rotates_alike(const Config& config) {
+    return rotates(config) && config.rope_scaling == RopeScalingKind::none && config.rope_local_theta == 0.0;
+}
+
 Mutation theta(std::string_view name, Phrase cause, double value) {
     return {.name = name, .cause = cause, .configure = [value](Config& config) {
                 if (rotates(config)) config.rope_theta = value;
@@ -206,7 +211,7 @@ void rope(std::vector<Mutation>& list) {
                                      "queries and keys differs."),
                     .change =
                         [](Plan& plan, const Config& config) {
-                            if (!rotates(config)) return;
+                            if (!rotates_alike(config)) return;
                             const Operation turn = ops::Rope{config.rope_theta, config.rotary_columns(),
                                                              config.rope_interleaved, ops::RopeScaling{}, 1};
                             for (const std::string& attention : plan.attentions())

@@ -25,6 +25,10 @@ std::string_view name_of(ActivationKind kind) {
             return "gelu_tanh";
         case ActivationKind::silu:
             return "silu";
+        case ActivationKind::relu2:
+            return "relu2";
+        case ActivationKind::swiglu_clamped:
+            return "swiglu_clamped";
     }
     return "";
 }
@@ -39,6 +43,10 @@ std::string_view formula_of(ActivationKind kind) {
             return "post = pre · ½ (1 + tanh(√(2/π) · (pre + 0.044715 pre³)))";
         case ActivationKind::silu:
             return "post = pre / (1 + exp(−pre))";
+        case ActivationKind::relu2:
+            return "post = max(0, pre)²";
+        case ActivationKind::swiglu_clamped:
+            break;
     }
     return "";
 }
@@ -60,6 +68,11 @@ void activate(ActivationKind kind, row::In x, row::Out y) {
             return row::gelu_tanh(x, y);
         case ActivationKind::silu:
             return row::silu(x, y);
+        case ActivationKind::relu2:
+            row::relu(x, y);
+            return row::multiply(y, y, y);
+        case ActivationKind::swiglu_clamped:
+            break;
     }
 }
 
@@ -84,6 +97,10 @@ double activate(ActivationKind kind, double x) {
         }
         case ActivationKind::silu:
             return x / (1.0 + std::exp(-x));
+        case ActivationKind::relu2:
+            return x > 0.0 || std::isnan(x) ? x * x : 0.0;
+        case ActivationKind::swiglu_clamped:
+            break;
     }
     return x;
 }
@@ -115,6 +132,11 @@ void relu_back(row::In pre, row::In grad, row::Out to) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : grad[i];
 }
 
+// Twice the positive part of pre times the gradient.
+void relu2_back(row::In pre, row::In grad, row::Out to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : 2.0F * pre[i] * grad[i];
+}
+
 using ActivationBack = void (*)(row::In, row::In, row::Out);
 
 ActivationBack back_through(ActivationKind kind) {
@@ -127,6 +149,10 @@ ActivationBack back_through(ActivationKind kind) {
             return row::gelu_tanh_back;
         case ActivationKind::silu:
             return row::silu_back;
+        case ActivationKind::relu2:
+            return relu2_back;
+        case ActivationKind::swiglu_clamped:
+            break;
     }
     return nullptr;
 }
@@ -141,6 +167,10 @@ std::string slope_name(ActivationKind kind) {
             return "gelu_tanh′";
         case ActivationKind::silu:
             return "silu′";
+        case ActivationKind::relu2:
+            return "relu2′";
+        case ActivationKind::swiglu_clamped:
+            break;
     }
     return "";
 }
@@ -150,7 +180,7 @@ std::string slope_name(ActivationKind kind) {
 double slope_of(ActivationKind kind, double x) {
     switch (kind) {
         case ActivationKind::relu:
-            return x > 0.0 ? 1.0 : 0.0;
+            return x <= 0.0 ? 0.0 : 1.0;  // NaN passes, as in PyTorch
         case ActivationKind::gelu: {
             const double density = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
             return 0.5 * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0)) + x * density;
@@ -164,6 +194,10 @@ double slope_of(ActivationKind kind, double x) {
             const double s = 1.0 / (1.0 + std::exp(-x));
             return s * (1.0 + x * (1.0 - s));
         }
+        case ActivationKind::relu2:
+            return x <= 0.0 ? 0.0 : 2.0 * x;
+        case ActivationKind::swiglu_clamped:
+            break;
     }
     return 1.0;
 }
@@ -195,7 +229,10 @@ Tensor Activate::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("g", {term({b.grad_at(cell), slope_at(kind, b.in[0], 0, cell)})})}};
+    const Factor slope = slope_at(kind, b.in[0], 0, cell);
+    // Where the curve is flat nothing comes through, NaN neither.
+    const bool flat = (kind == ActivationKind::relu || kind == ActivationKind::relu2) && slope.value == 0.0;
+    return {{line("g", {flat ? term({slope}) : term({b.grad_at(cell), slope})})}};
 }
 
 About ActivateGated::about() const {
@@ -244,6 +281,88 @@ Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward
     const auto gate = static_cast<double>(b.in[1].at(cell));
     return {{line("g", {term({b.grad_at(cell),
                               derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
+}
+
+// ---- gpt-oss' gate
+
+About ClampedSwiglu::about() const {
+    return {tr("clamped gate"), "post = (u + 1) · g · σ(alpha · g),  g = min(gate, limit),  u = clamp(pre, ±limit)",
+            tr("SwiGLU with both of its inputs held within a limit, so that no product runs away, and with 1 added to "
+               "what is gated: where pre is 0 the gate alone still passes. gpt-oss computes its experts this way.")};
+}
+
+double ClampedSwiglu::activated(double gate) const {
+    const double g = gate > limit ? limit : gate;
+    return g / (1.0 + std::exp(-alpha * g));
+}
+
+// A gradient passes where a number is within the limit or at it.
+double ClampedSwiglu::slope(double gate) const {
+    if (gate > limit) return 0.0;
+    const double sigmoid = 1.0 / (1.0 + std::exp(-alpha * gate));
+    return sigmoid * (1.0 + alpha * gate * (1.0 - sigmoid));
+}
+
+double ClampedSwiglu::raised(double pre) const { return (pre > limit ? limit : pre < -limit ? -limit : pre) + 1.0; }
+
+Tensor ClampedSwiglu::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const float* pre = in[0].data();
+    const float* gate = in[1].data();
+    float* to = out.writable().data();
+    in_parallel(out.size(), kCurvedCost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i)
+            to[i] = static_cast<float>(activated(static_cast<double>(gate[i])) * raised(static_cast<double>(pre[i])));
+    });
+    return out;
+}
+
+namespace {
+
+Factor clamped_gate(double value, double gate, const Cell& cell) {
+    return derived_factor(value, "g · σ(alpha · g) of " + short_number(gate), 1, cell);
+}
+
+}  // namespace
+
+Explanation ClampedSwiglu::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const auto pre = static_cast<double>(in[0].at(cell)), gate = static_cast<double>(in[1].at(cell));
+    return {{line("alpha", {term({constant_factor(alpha, "swiglu_alpha")})}),
+             line("limit", {term({constant_factor(limit, "swiglu_limit")})}),
+             line("post", {term({derived_factor(raised(pre), "(clamp(" + short_number(pre) + ") + 1)", 0, cell),
+                                 clamped_gate(activated(gate), gate, cell)})})}};
+}
+
+About ClampedSwiglu::about_pull_back(std::size_t operand) const {
+    const char* teaches =
+        tr("Beyond the limit the output no longer moves with its input, so no gradient comes through there.");
+    if (operand == 0)
+        return {tr("gradient w.r.t. what is gated"), "∂/∂pre = grad · g · σ(alpha · g) where |pre| ≤ limit", teaches};
+    return {tr("gradient w.r.t. the gate"), "∂/∂gate = grad · (u + 1) · (g · σ(alpha · g))′ where gate ≤ limit",
+            teaches};
+}
+
+Tensor ClampedSwiglu::pull_back(std::size_t operand, const Backward& b) const {
+    const float* pre = b.in[0].data();
+    const float* gate = b.in[1].data();
+    const auto by = [&](std::size_t i) {
+        const auto u = static_cast<double>(pre[i]), g = static_cast<double>(gate[i]);
+        if (operand == 1) return raised(u) * slope(g);
+        return u > limit || u < -limit ? 0.0 : activated(g);
+    };
+    return scaled(b.grad, by, kCurvedCost);
+}
+
+Explanation ClampedSwiglu::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const auto pre = static_cast<double>(b.in[0].at(cell)), gate = static_cast<double>(b.in[1].at(cell));
+    if (operand == 1)
+        return {{line(
+            "grad",
+            {term({b.grad_at(cell), derived_factor(raised(pre), "(clamp(" + short_number(pre) + ") + 1)", 0, cell),
+                   derived_factor(slope(gate), "(g · σ(alpha · g))′ of " + short_number(gate), 1, cell)})})}};
+    if (pre > limit || pre < -limit)
+        return {{line("grad", {term({b.grad_at(cell), constant_factor(0.0, tr("beyond the limit"))})})}};
+    return {{line("grad", {term({b.grad_at(cell), clamped_gate(activated(gate), gate, cell)})})}};
 }
 
 }  // namespace decoderscope::ops

@@ -5,7 +5,7 @@
 
 namespace decoderscope::ops {
 
-// act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu.
+// act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu, relu2. swiglu_clamped is none of them.
 [[nodiscard]] double activate(ActivationKind kind, double x);
 // Its derivative; 0 at the bend of relu, as in PyTorch.
 [[nodiscard]] double slope_of(ActivationKind kind, double x);
@@ -21,7 +21,8 @@ struct Activate {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const {
-        return {.values = kind == ActivationKind::relu ? Values::non_negative : Values::any};
+        const bool from_zero = kind == ActivationKind::relu || kind == ActivationKind::relu2;
+        return {.values = from_zero ? Values::non_negative : Values::any};
     }
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
@@ -46,6 +47,31 @@ struct ActivateGated {
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ActivateGated&) const = default;
+};
+
+// gpt-oss' gate: (u + 1) · g · σ(alpha · g), with g the gate, at most `limit`, and u what is gated, at most `limit` in
+// size.   {pre [batch, pos, d_ff], gate [batch, pos, d_ff]} -> the same axes
+struct ClampedSwiglu {
+    double alpha = 1.702, limit = 7.0;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::gate}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const ClampedSwiglu&) const = default;
+
+private:
+    // The clamped gate with its activation, and what multiplies it.
+    [[nodiscard]] double activated(double gate) const;
+    [[nodiscard]] double slope(double gate) const;
+    [[nodiscard]] double raised(double pre) const;
 };
 
 }  // namespace decoderscope::ops

@@ -14,19 +14,30 @@ About Append::about() const {
                "the memory for two rows per position, head and layer.")};
 }
 
+namespace {
+
+// The axis of positions is the one before the last.
+std::size_t rows_axis(const Axes& axes) { return axes.size() - 2; }
+
+// How many numbers lie along the last two axes.
+Index plane_of(const Tensor& x) { return x.dim(rows_axis(x.axes())) * x.axes().back().size; }
+
+}  // namespace
+
 Axes Append::axes(const OperandAxes& in) const {
     Axes axes = in[1];
-    axes.resize(2, axes[2].size + in[0][2].size);
+    const std::size_t along = rows_axis(axes);
+    axes.resize(along, axes[along].size + in[0][along].size);
     return axes;
 }
 
 Tensor Append::compute(const Operands& in, const Axes& axes) const {
-    const Index kept = in[0].dim(2) * in[0].dim(3), added = in[1].dim(2) * in[1].dim(3);
+    const Index kept = plane_of(in[0]), added = plane_of(in[1]);
     const float* before = in[0].data();
     const float* after = in[1].data();
     Tensor out(axes);
     float* to = out.writable().data();
-    for (Index head = 0; head < axes[0].size * axes[1].size; ++head, before += kept, after += added) {
+    for (Index plane = 0; plane < out.size() / (kept + added); ++plane, before += kept, after += added) {
         to = std::copy_n(before, kept, to);
         to = std::copy_n(after, added, to);
     }
@@ -34,10 +45,11 @@ Tensor Append::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Index past = in[0].dim(2);
-    const bool kept = cell[2] < past;
+    const std::size_t along = rows_axis(in[0].axes());
+    const Index past = in[0].dim(along);
+    const bool kept = cell[along] < past;
     Cell from = cell;
-    if (!kept) from[2] -= past;
+    if (!kept) from[along] -= past;
     const std::size_t operand = kept ? 0 : 1;
     return {{line(kept ? tr("kept") : tr("new"), {term({cell_factor(in[operand], operand, from)})})}};
 }
@@ -48,18 +60,19 @@ About Append::about_pull_back(std::size_t) const {
 }
 
 Tensor Append::pull_back(std::size_t operand, const Backward& b) const {
-    const Index past = b.in[0].dim(2) * b.in[0].dim(3), size = b.in[operand].dim(2) * b.in[operand].dim(3);
-    const Index plane = b.grad.dim(2) * b.grad.dim(3), first = operand == 0 ? 0 : past;
+    const Index size = plane_of(b.in[operand]), plane = plane_of(b.grad);
+    const Index first = operand == 0 ? 0 : plane_of(b.in[0]);
     Tensor out(b.in[operand].axes());
     float* to = out.writable().data();
-    for (Index head = 0; head < b.grad.dim(0) * b.grad.dim(1); ++head)
-        to = std::copy_n(b.grad.data() + head * plane + first, size, to);
+    for (Index number = 0; number < b.grad.size() / plane; ++number)
+        to = std::copy_n(b.grad.data() + number * plane + first, size, to);
     return out;
 }
 
 Explanation Append::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const std::size_t along = rows_axis(b.grad.axes());
     Cell at = cell;
-    if (operand == 1) at[2] += b.in[0].dim(2);
+    if (operand == 1) at[along] += b.in[0].dim(along);
     return {{line("g", {term({b.grad_at(at)})})}};
 }
 

@@ -5,7 +5,8 @@
 namespace decoderscope::ops {
 
 // Appends the rows of new positions to those that were kept: the KV cache (Shazeer 2019, section 3).
-// {kept [batch, head, past, d_head], new [batch, head, pos, d_head]} -> [batch, head, past + pos, d_head]
+// {kept [batch, head, past, d_head], new [batch, head, pos, d_head]} -> [batch, head, past + pos, d_head]; without the
+// axis head for a latent row
 struct Append {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;

@@ -17,14 +17,16 @@ namespace decoderscope::ops {
 
 namespace {
 
-// to = x + update, `size` numbers; a shorter update is repeated: positions are added to every row of the batch.
-void add_to(const float* x, const Tensor& update, Index size, float* to) {
+// to = x + scale · update, `size` numbers; a shorter update is repeated: positions are added to every row of the batch.
+void add_to(const float* x, const Tensor& update, float scale, Index size, float* to) {
     const Index period = update.size();
     const float* added = update.data();
     for (Index start = 0; start < size; start += period) {
         in_parallel(period, kCopyCost, [&](Index begin, Index end) {
             const auto count = static_cast<std::size_t>(end - begin);
-            row::add({x + start + begin, count}, {added + begin, count}, {to + start + begin, count});
+            if (scale == 1.0F)
+                return row::add({x + start + begin, count}, {added + begin, count}, {to + start + begin, count});
+            for (Index i = begin; i < end; ++i) to[start + i] = x[start + i] + scale * added[i];
         });
     }
 }
@@ -33,10 +35,17 @@ void add_to(const float* x, const Tensor& update, Index size, float* to) {
 
 About Add::about() const {
     if (residual_scale != 1.0)
-        return {tr("add to the scaled stream"), "y[b, p, d] = residual_scale · x[b, p, d] + update[b, p, d]",
+        return {tr("add to the scaled stream"),
+                update_scale != 1.0 ? "y[b, p, d] = residual_scale · x[b, p, d] + update_scale · update[b, p, d]"
+                                    : "y[b, p, d] = residual_scale · x[b, p, d] + update[b, p, d]",
                 tr("The residual connection with a weight on the residual stream. DeepNorm chooses it above 1, the "
                    "larger the deeper the stack, so that no single update can move the stream far, and Post-Norm can "
                    "be trained at a depth of a thousand layers.")};
+    if (update_scale != 1.0)
+        return {
+            tr("add a scaled update"), "y[b, p, d] = x[b, p, d] + update_scale · update[b, p, d]",
+            tr("The residual connection with a weight on what is added. Below 1 it keeps a deep stream from growing "
+               "too fast; Granite has one factor for all of its sublayers.")};
     return {tr("add"), "y[b, p, d] = x[b, p, d] + update[b, p, d]",
             tr("The residual connection: a sublayer never replaces the residual stream, it adds to it. Follow one row "
                "through the depth and you see what each sublayer wrote there. Gradients flow back through the sum "
@@ -52,17 +61,23 @@ Tensor Add::compute(const Operands& in, const Axes& axes) const {
                        [factor = static_cast<float>(residual_scale)](float v) { return factor * v; });
         x = to;
     }
-    for (std::size_t i = 1; i < in.size(); ++i, x = to) add_to(x, in[i], out.size(), to);
+    for (std::size_t i = 1; i < in.size(); ++i, x = to)
+        add_to(x, in[i], static_cast<float>(update_scale), out.size(), to);
     return out;
+}
+
+Term Add::scaled_term(std::size_t operand, Factor factor) const {
+    std::vector<Factor> factors = {std::move(factor)};
+    if (scale_of(operand) != 1.0)
+        factors.push_back(constant_factor(scale_of(operand), operand == 0 ? "residual_scale" : "update_scale"));
+    return term(std::move(factors));
 }
 
 Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     std::vector<Term> terms;
     for (std::size_t i = 0; i < in.size(); ++i) {
         const Cell tail(cell.end() - static_cast<std::ptrdiff_t>(in[i].rank()), cell.end());
-        std::vector<Factor> factors = {cell_factor(in[i], i, tail)};
-        if (i == 0 && residual_scale != 1.0) factors.push_back(constant_factor(residual_scale, "residual_scale"));
-        terms.push_back(term(std::move(factors)));
+        terms.push_back(scaled_term(i, cell_factor(in[i], i, tail)));
     }
     return {{line(tr("sum"), std::move(terms))}};
 }
@@ -71,6 +86,9 @@ About Add::about_pull_back(std::size_t operand) const {
     if (operand == 0 && residual_scale != 1.0)
         return {tr("gradient w.r.t. the stream"), "∂/∂x = residual_scale · g",
                 tr("The residual stream gets the sum's gradient, times its weight in the sum.")};
+    if (operand > 0 && update_scale != 1.0)
+        return {tr("gradient w.r.t. the update"), "∂/∂update = update_scale · g",
+                tr("The update gets the sum's gradient, times its weight in the sum.")};
     return {
         tr("gradient through the sum"), "∂/∂x = g",
         tr("A sum passes its gradient unchanged to every summand. This is what makes the residual stream trainable: in "
@@ -78,8 +96,10 @@ About Add::about_pull_back(std::size_t operand) const {
 }
 
 Tensor Add::pull_back(std::size_t operand, const Backward& b) const {
-    if (operand == 0 && residual_scale != 1.0) return scaled(b.grad, [&](std::size_t) { return residual_scale; });
+    const double scale = scale_of(operand);
     const Tensor& x = b.in[operand];
+    if (x.size() == b.grad.size() && scale != 1.0)
+        return scaled(b.grad, [&](std::size_t) { return scale; }).with_axes(x.axes());
     if (x.size() == b.grad.size()) return b.grad.with_axes(x.axes());
     // Broadcast along leading axes: what it did in each of them adds up.
     Tensor out(x.axes());
@@ -88,7 +108,7 @@ Tensor Add::pull_back(std::size_t operand, const Backward& b) const {
         double sum = 0.0;
         for (std::size_t at = i; at < static_cast<std::size_t>(b.grad.size()); at += to.size())
             sum += static_cast<double>(b.grad.data()[at]);
-        to[i] = static_cast<float>(sum);
+        to[i] = static_cast<float>(scale * sum);
     }
     return out;
 }
@@ -96,11 +116,8 @@ Tensor Add::pull_back(std::size_t operand, const Backward& b) const {
 Explanation Add::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
     std::vector<Term> terms;
     const Index period = b.in[operand].size();
-    for (Index at = b.in[operand].offset(cell); at < b.grad.size(); at += period) {
-        std::vector<Factor> factors = {b.grad_at(b.grad.cell(at))};
-        if (operand == 0 && residual_scale != 1.0) factors.push_back(constant_factor(residual_scale, "residual_scale"));
-        terms.push_back(term(std::move(factors)));
-    }
+    for (Index at = b.in[operand].offset(cell); at < b.grad.size(); at += period)
+        terms.push_back(scaled_term(operand, b.grad_at(b.grad.cell(at))));
     return {{line("g", std::move(terms))}};
 }
 
@@ -211,6 +228,89 @@ Explanation SoftCap::explain_pull_back(std::size_t, const Backward& b, const Cel
     const double y = static_cast<double>(b.out.at(cell)), part = y / cap;
     const std::string text = "(1 − (" + short_number(y) + " / " + short_number(cap) + ")²)";
     return {{line("g", {term({b.grad_at(cell), derived_factor(1.0 - part * part, text, b.in.size(), cell)})})}};
+}
+
+About Sigmoid::about() const {
+    return {tr("sigmoid"), "y = 1 / (1 + exp(−x))",
+            tr("Each number by itself becomes one between 0 and 1. Unlike under a softmax none grows at another's "
+               "cost.")};
+}
+
+Tensor Sigmoid::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    std::ranges::transform(in[0].values(), out.writable().begin(),
+                           [](float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); });
+    return out;
+}
+
+Explanation Sigmoid::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const auto x = static_cast<double>(in[0].at(cell));
+    return {{line("y", {term({derived_factor(1.0 / (1.0 + std::exp(-x)), "σ(" + short_number(x) + ")", 0, cell)})})}};
+}
+
+About Sigmoid::about_pull_back(std::size_t) const {
+    return {tr("gradient through the sigmoid"), "∂/∂x = g · y · (1 − y)",
+            tr("Near 0 and near 1 the curve is flat, so hardly any gradient comes through.")};
+}
+
+Tensor Sigmoid::pull_back(std::size_t, const Backward& b) const {
+    return scaled(b.grad, [y = b.out.data()](std::size_t i) {
+        return static_cast<double>(y[i]) * (1.0 - static_cast<double>(y[i]));
+    });
+}
+
+Explanation Sigmoid::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    const auto y = static_cast<double>(b.out.at(cell));
+    return {{line("g", {term({b.grad_at(cell), b.out_at(cell),
+                              derived_factor(1.0 - y, "(1 − " + short_number(y) + ")", b.in.size(), cell)})})}};
+}
+
+About ScaleRows::about() const {
+    return {tr("scale each row"), "y[b, p, d] = weight[b, p] · x[b, p, d]",
+            tr("A gate for the whole row: how much of it passes at this position.")};
+}
+
+Tensor ScaleRows::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const Index width = axes.back().size;
+    float* to = out.writable().data();
+    for (Index i = 0; i < out.size(); ++i) to[i] = in[1].data()[i / width] * in[0].data()[i];
+    return out;
+}
+
+Explanation ScaleRows::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return {{line(tr("scaled"), {term({cell_factor(in[1], 1, {cell[0], cell[1], 0}), cell_factor(in[0], 0, cell)})})}};
+}
+
+About ScaleRows::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient through the factor"), "∂/∂x[b, p, d] = weight[b, p] · g[b, p, d]",
+                tr("What is multiplied in the forward pass is multiplied by the same factor in the backward pass.")};
+    return {tr("gradient w.r.t. the gate"), "∂/∂weight[b, p] = Σ_d x[b, p, d] · g[b, p, d]",
+            tr("Opening the gate a little lets a little more of the row through.")};
+}
+
+Tensor ScaleRows::pull_back(std::size_t operand, const Backward& b) const {
+    const auto width = static_cast<std::size_t>(b.grad.axes().back().size);
+    const float* weight = b.in[1].data();
+    if (operand == 0) return scaled(b.grad, [&](std::size_t i) { return static_cast<double>(weight[i / width]); });
+    Tensor out(b.in[1].axes());
+    const std::span<float> to = out.writable();
+    for (std::size_t row = 0; row < to.size(); ++row) {
+        double sum = 0.0;
+        for (std::size_t i = row * width; i < (row + 1) * width; ++i)
+            sum += static_cast<double>(b.in[0].data()[i]) * static_cast<double>(b.grad.data()[i]);
+        to[row] = static_cast<float>(sum);
+    }
+    return out;
+}
+
+Explanation ScaleRows::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    if (operand == 0) return {{line("g", {term({b.grad_at(cell), b.in_at(1, {cell[0], cell[1], 0})})})}};
+    std::vector<Term> terms;
+    for (Index d = 0; d < b.grad.dim(2); ++d)
+        terms.push_back(term({b.grad_at({cell[0], cell[1], d}), b.in_at(0, {cell[0], cell[1], d})}));
+    return {{line("g · x", std::move(terms))}};
 }
 
 About DropoutMask::about() const {

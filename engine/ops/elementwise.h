@@ -8,10 +8,10 @@ namespace decoderscope::ops {
 
 // The sum of a tensor and any number of others, added to it from left to right. Each of these may lack leading axes of
 // the first, and is then broadcast along them.
-// The first is multiplied by `residual_scale` (DeepNorm's α, Wang et al. 2022).
+// The first is multiplied by `residual_scale` (DeepNorm's α, Wang et al. 2022), the others by `update_scale` (Granite).
 // {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model], …} -> [batch, pos, d_model]
 struct Add {
-    double residual_scale = 1.0;
+    double residual_scale = 1.0, update_scale = 1.0;
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
@@ -26,6 +26,11 @@ struct Add {
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Add&) const = default;
+
+private:
+    [[nodiscard]] double scale_of(std::size_t operand) const { return operand == 0 ? residual_scale : update_scale; }
+    // A number of an operand, times its scale.
+    [[nodiscard]] Term scaled_term(std::size_t operand, Factor factor) const;
 };
 
 // Passes a tensor on under another name; the values are shared, not copied.   {x} -> same axes
@@ -80,6 +85,38 @@ struct SoftCap {
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SoftCap&) const = default;
+};
+
+// 1 / (1 + exp(−x)): a number between 0 and 1 of each.   {x} -> the same axes
+struct Sigmoid {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const Sigmoid&) const = default;
+};
+
+// Each row times a number of its own.   {x [batch, pos, d], weight [batch, pos, 1]} -> [batch, pos, d]
+struct ScaleRows {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::gate}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const ScaleRows&) const = default;
 };
 
 // What dropout multiplies by: 0 with probability p, else 1/(1 − p) (Srivastava et al. 2014, in torch.nn.Dropout's

@@ -39,17 +39,22 @@ Tensor Embed::compute(const Operands& in, const Axes& axes) const {
     for (const float token : tokens.values()) {
         const auto row = to.first(static_cast<std::size_t>(width));
         table.copy(row_of(token, table.dim(0)) * width, row);
-        for (float& value : row) value *= scale;
+        for (float& value : row) value = value * scale * multiplier;
         to = to.subspan(row.size());
     }
     return out;
+}
+
+void Embed::add_scales(std::vector<Factor>& factors) const {
+    if (scale != 1.0F) factors.push_back(constant_factor(static_cast<double>(scale), "√d_model"));
+    if (multiplier != 1.0F) factors.push_back(constant_factor(static_cast<double>(multiplier), "embedding_scale"));
 }
 
 Explanation Embed::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const Cell token_cell = {cell[0], cell[1]};
     const Index row = row_of(in[0].at(token_cell), in[1].dim(0));
     std::vector<Factor> factors = {cell_factor(in[1], 1, {row, cell[2]})};
-    if (scale != 1.0F) factors.push_back(constant_factor(static_cast<double>(scale), "√d_model"));
+    add_scales(factors);
     Line looked_up = line("embed", {term(std::move(factors))});
     looked_up.given.push_back(derived_factor(static_cast<double>(row), "token", 0, token_cell));
     return {{looked_up}};
@@ -69,7 +74,7 @@ Tensor Embed::pull_back(std::size_t, const Backward& b) const {
     const float* grad = b.grad.data();
     for (const float token : b.in[0].values())
         for (Index d = 0; d < width; ++d)
-            to[static_cast<std::size_t>(static_cast<Index>(token) * width + d)] += scale * *grad++;
+            to[static_cast<std::size_t>(static_cast<Index>(token) * width + d)] += scale * multiplier * *grad++;
     return out;
 }
 
@@ -79,7 +84,7 @@ Explanation Embed::explain_pull_back(std::size_t, const Backward& b, const Cell&
         for (Index pos = 0; pos < b.in[0].dim(1); ++pos) {
             if (static_cast<Index>(b.in[0].at(Cell{batch, pos})) != cell[0]) continue;
             std::vector<Factor> factors = {b.grad_at({batch, pos, cell[1]})};
-            if (scale != 1.0F) factors.push_back(constant_factor(static_cast<double>(scale), "√d_model"));
+            add_scales(factors);
             terms.push_back(term(std::move(factors)));
         }
     }

@@ -4,11 +4,11 @@
 
 namespace decoderscope::ops {
 
-// The rows of an embedding table for the tokens, times `scale` (√d_model in Vaswani et al. 2017, section 3.4).
-// As torch.nn.Embedding.   {tokens [batch, pos], table [vocab, d_model]} -> [batch, pos, d_model]
-// Throws Error if a token is not a row of the table.
+// The rows of an embedding table for the tokens, times `scale` (√d_model in Vaswani et al. 2017, section 3.4), times
+// `multiplier` (Granite's), rounded after each. As torch.nn.Embedding.   {tokens [batch, pos], table [vocab, d_model]}
+// -> [batch, pos, d_model] Throws Error if a token is not a row of the table.
 struct Embed {
-    float scale = 1.0F;
+    float scale = 1.0F, multiplier = 1.0F;
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
@@ -23,6 +23,10 @@ struct Embed {
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Embed&) const = default;
+
+private:
+    // What a row is multiplied by, where it is.
+    void add_scales(std::vector<Factor>& factors) const;
 };
 
 }  // namespace decoderscope::ops

@@ -46,8 +46,12 @@ double HeadNorm::scale_of(const Tensor& x, Index batch, Index head, Index pos) c
 
 Tensor HeadNorm::compute(const Operands& in, const Axes& axes) const {
     const Index heads = axes[1].size, positions = axes[2].size, d_head = axes[3].size;
-    std::vector<float> gain(in[1].values().begin(), in[1].values().end());
-    if (plus_one)
+    std::vector<float> gain;
+    if (in.size() > 1)
+        gain.assign(in[1].values().begin(), in[1].values().end());
+    else
+        gain.assign(static_cast<std::size_t>(across_heads ? heads * d_head : d_head), 1.0F);
+    if (plus_one && in.size() > 1)
         for (float& weight : gain) weight += 1.0F;
     Tensor out(axes);
     const row::Out to = out.writable();
@@ -79,13 +83,19 @@ Explanation HeadNorm::explain(const Operands& in, const Tensor&, const Cell& cel
     const double spread = explanation.lines.back().value, scale = std::sqrt(spread + eps);
     explanation.lines.push_back(
         line("scale", {term({constant_factor(scale, "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
-    const Cell gain_cell = {across_heads ? cell[1] * d_head + cell[3] : cell[3]};
-    const auto weight = static_cast<double>(in[1].at(gain_cell));
-    explanation.lines.push_back(line(
-        "normalized", {term({cell_factor(in[0], 0, cell), constant_factor(1.0 / scale, "1/" + short_number(scale)),
-                             plus_one ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 1, gain_cell)
-                                      : cell_factor(in[1], 1, gain_cell)})}));
+    std::vector<Factor> factors = {cell_factor(in[0], 0, cell),
+                                   constant_factor(1.0 / scale, "1/" + short_number(scale))};
+    add_gain(factors, in, cell[1], cell[3]);
+    explanation.lines.push_back(line("normalized", {term(std::move(factors))}));
     return explanation;
+}
+
+void HeadNorm::add_gain(std::vector<Factor>& factors, const Operands& in, Index head, Index d) const {
+    if (in.size() < 2) return;
+    const Cell cell = {gain_index(head, d, in[0].dim(3))};
+    const auto weight = static_cast<double>(in[1].at(cell));
+    factors.push_back(plus_one ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 1, cell)
+                               : cell_factor(in[1], 1, cell));
 }
 
 About HeadNorm::about_pull_back(std::size_t operand) const {
@@ -117,7 +127,7 @@ Tensor HeadNorm::pull_back(std::size_t operand, const Backward& b) const {
                     if (operand == 1)
                         sums[static_cast<std::size_t>(gain_index(head, d, d_head))] += grad * value / scale;
                     else
-                        to[i] = static_cast<float>(grad * gain_of(b.in[1], head, d, d_head) / scale -
+                        to[i] = static_cast<float>(grad * gain_of(b.in, head, d, d_head) / scale -
                                                    value * along / (n * scale * scale * scale));
                 }
             }
@@ -135,8 +145,8 @@ double HeadNorm::along_the_row(const Backward& b, Index batch, Index head, Index
     for (Index h = first; h < last; ++h)
         for (Index d = 0; d < d_head; ++d) {
             const Cell at = {batch, h, pos, d};
-            sum += static_cast<double>(b.grad.at(at)) * gain_of(b.in[1], h, d, d_head) *
-                   static_cast<double>(b.in[0].at(at));
+            sum +=
+                static_cast<double>(b.grad.at(at)) * gain_of(b.in, h, d, d_head) * static_cast<double>(b.in[0].at(at));
         }
     return sum;
 }
@@ -160,20 +170,20 @@ Explanation HeadNorm::explain_pull_back(std::size_t operand, const Backward& b, 
         return {{line("Σ g · x / scale", std::move(terms))}};
     }
     const auto [first, last] = heads_with(cell[1], x.dim(1));
-    const auto gain_at = [&](Index head, Index d) {
-        const double gain = gain_of(b.in[1], head, d, d_head);
-        return derived_factor(gain, short_number(gain), 1, {gain_index(head, d, d_head)});
+    const auto with_gain = [&](std::vector<Factor> factors, Index head, Index d) {
+        add_gain(factors, b.in, head, d);
+        return factors;
     };
     for (Index head = first; head < last; ++head)
         for (Index d = 0; d < d_head; ++d) {
             const Cell at = {cell[0], head, cell[2], d};
-            terms.push_back(term({b.grad_at(at), gain_at(head, d), b.in_at(0, at)}));
+            terms.push_back(term(with_gain({b.grad_at(at), b.in_at(0, at)}, head, d)));
         }
     Explanation explanation = {{line("Σ g · gain · x", std::move(terms))}};
     const double along = explanation.lines.back().value, scale = scale_of(x, cell[0], cell[1], cell[2]);
     const double n = static_cast<double>((last - first) * d_head);
     explanation.lines.push_back(
-        line("g", {term({b.grad_at(cell), gain_at(cell[1], cell[3]), over_scale(cell[0], cell[1], cell[2])}),
+        line("g", {term(with_gain({b.grad_at(cell), over_scale(cell[0], cell[1], cell[2])}, cell[1], cell[3])),
                    term({b.in_at(0, cell), constant_factor(-along, "−(" + short_number(along) + ")"),
                          constant_factor(1.0 / (n * scale * scale * scale), "1/(n · scale³)")})}));
     return explanation;

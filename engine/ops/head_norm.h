@@ -3,13 +3,14 @@
 #include "engine/graph/operation.h"
 
 #include <utility>
+#include <vector>
 
 namespace decoderscope::ops {
 
 // RMSNorm of queries or keys before they meet (Henry et al. 2020), so that no score can run away: each head's row of
 // d_head numbers by itself (Qwen 3), or all heads' numbers of a position together (OLMo 2). The gain is the weight, or
-// 1 + weight (Gemma 3).
-// {q or k [batch, head, pos, d_head], weight [d_head], or [head·d_head] across heads} -> [batch, head, pos, d_head]
+// 1 + weight (Gemma 3); without a weight it is 1 (norm_gain).
+// {q or k [batch, head, pos, d_head], weight [d_head], or [head·d_head] across heads?} -> [batch, head, pos, d_head]
 struct HeadNorm {
     double eps = 1e-5;
     bool across_heads = false;
@@ -37,9 +38,12 @@ private:
     [[nodiscard]] Index gain_index(Index head, Index d, Index d_head) const {
         return across_heads ? head * d_head + d : d;
     }
-    [[nodiscard]] double gain_of(const Tensor& weight, Index head, Index d, Index d_head) const {
-        return static_cast<double>(weight.at(Cell{gain_index(head, d, d_head)})) + (plus_one ? 1.0 : 0.0);
+    [[nodiscard]] double gain_of(const Operands& in, Index head, Index d, Index d_head) const {
+        if (in.size() < 2) return 1.0;
+        return static_cast<double>(in[1].at(Cell{gain_index(head, d, d_head)})) + (plus_one ? 1.0 : 0.0);
     }
+    // The gain as a factor; none without a weight.
+    void add_gain(std::vector<Factor>& factors, const Operands& in, Index head, Index d) const;
     // Σ gradient · gain · x over the numbers that are normalised together.
     [[nodiscard]] double along_the_row(const Backward& b, Index batch, Index head, Index pos) const;
     [[nodiscard]] double scale_of(const Tensor& x, Index batch, Index head, Index pos) const;

@@ -12,12 +12,17 @@ enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one };
     return kind == NormKind::layernorm || kind == NormKind::layernorm_std;
 }
 
-// How RoPE's frequencies are lowered for texts longer than those of the training: all by one factor, or only the slow
-// ones (Llama 3).
-enum class RopeScalingKind { none, linear, llama3 };
+// How RoPE's frequencies are lowered for texts longer than those of the training: all by one factor, only the slow ones
+// (Llama 3, YaRN), or each by a divisor of its own (LongRoPE).
+enum class RopeScalingKind { none, linear, llama3, yarn, longrope };
 
-// Which activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016).
-enum class ActivationKind { relu, gelu, gelu_tanh, silu };
+// Which activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016); relu2 is the square
+// of relu (So et al. 2021). swiglu_clamped (gpt-oss) is not a function of one number: it is gate and product in one,
+// ops::ClampedSwiglu.
+enum class ActivationKind { relu, gelu, gelu_tanh, silu, relu2, swiglu_clamped };
+
+// How a router turns its logits into scores: over all experts at once, or each by itself.
+enum class RouterKind { softmax, sigmoid };
 
 // A target that is ignored in the loss, as torch.nn.CrossEntropyLoss's ignore_index.
 inline constexpr float kIgnoredTarget = -100.0F;

@@ -156,13 +156,13 @@ About Normalize::about() const {
 }
 
 Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
-    std::vector<float> raised;
-    row::In gain = in[2].values();
-    if (gain_offset() != 0.0F) {
-        for (const float weight : gain) raised.push_back(gain_offset() + weight);
-        gain = raised;
-    }
-    const row::In shift = in.size() > 3 ? in[3].values() : row::In();
+    std::vector<float> made;
+    row::In gain = has_gain ? in[2].values() : row::In();
+    if (gain.empty()) made.assign(static_cast<std::size_t>(axes.back().size), 1.0F);
+    if (gain_offset() != 0.0F)
+        for (const float weight : gain) made.push_back(gain_offset() + weight);
+    if (!made.empty()) gain = made;
+    const row::In shift = in.size() > shift_operand() ? in[shift_operand()].values() : row::In();
     Tensor out(axes);
     const row::Out to = out.writable();
     in_parallel(in[1].size(), axes.back().size * kNormCost, [&](Index begin, Index end) {
@@ -184,15 +184,23 @@ Explanation Normalize::explain(const Operands& in, const Tensor&, const Cell& ce
     const auto value = static_cast<double>(x.at(cell));
     const auto scale = static_cast<double>(in[1].at(scale_cell));
     const std::string centred = "(" + short_number(value) + " − " + short_number(centre) + ")";
-    const auto weight = static_cast<double>(in[2].at(Cell{cell[2]}));
-    std::vector<Term> terms = {
-        term({is_centred(kind) ? derived_factor(value - centre, centred, 0, cell) : cell_factor(x, 0, cell),
-              derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell),
-              gain_offset() != 0.0F ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 2, {cell[2]})
-                                    : cell_factor(in[2], 2, {cell[2]})})};
-    if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {cell[2]})}));
+    std::vector<Factor> factors = {
+        is_centred(kind) ? derived_factor(value - centre, centred, 0, cell) : cell_factor(x, 0, cell),
+        derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell)};
+    add_gain(factors, in, cell[2]);
+    std::vector<Term> terms = {term(std::move(factors))};
+    if (const std::size_t shift = shift_operand(); in.size() > shift)
+        terms.push_back(term({cell_factor(in[shift], shift, {cell[2]})}));
     explanation.lines.push_back(line("normalized", std::move(terms)));
     return explanation;
+}
+
+void Normalize::add_gain(std::vector<Factor>& factors, const Operands& in, Index column) const {
+    if (!has_gain) return;
+    const auto weight = static_cast<double>(in[2].at(Cell{column}));
+    factors.push_back(gain_offset() != 0.0F
+                          ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 2, {column})
+                          : cell_factor(in[2], 2, {column}));
 }
 
 About Normalize::about_pull_back(std::size_t operand) const {
@@ -207,7 +215,7 @@ About Normalize::about_pull_back(std::size_t operand) const {
         return {tr("gradient w.r.t. the scale"),
                 "∂/∂scale[b, p] = −Σ_d g[b, p, d] · gain[d] · (x[b, p, d] − mean) / scale²",
                 tr("A larger scale makes the whole row smaller.")};
-    if (operand == 2)
+    if (role_of(operand) == OperandRole::gain)
         return {tr("gradient w.r.t. the gain"), "∂/∂gain[d] = Σ_bp g[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
                 tr("A gain is used in every row: its gradient is the sum of what it is multiplied by there, times the "
                    "gradient of its output.")};
@@ -218,17 +226,13 @@ About Normalize::about_pull_back(std::size_t operand) const {
 // ∂/∂x, without the way through the scale.
 Tensor Normalize::by_rows(const Backward& b) const {
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
-    const float* gains = b.in[2].data();
     Tensor out(b.in[0].axes());
     float* to = out.writable().data();
     in_parallel(rows, n * kNormGradientCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const float* grad = b.grad.data() + r * n;
             const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
-            const auto weighted = [&](Index d) {
-                return static_cast<double>(grad[d]) *
-                       (static_cast<double>(gains[d]) + static_cast<double>(gain_offset()));
-            };
+            const auto weighted = [&](Index d) { return static_cast<double>(grad[d]) * gain_of(b.in, d); };
             double mean = 0.0;
             if (is_centred(kind)) {
                 for (Index d = 0; d < n; ++d) mean += weighted(d);
@@ -242,7 +246,6 @@ Tensor Normalize::by_rows(const Backward& b) const {
 
 Tensor Normalize::by_scale(const Backward& b) const {
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
-    const float* gains = b.in[2].data();
     Tensor out(b.in[1].axes());
     float* to = out.writable().data();
     in_parallel(rows, n * kNormGradientCost, [&](Index begin, Index end) {
@@ -252,8 +255,7 @@ Tensor Normalize::by_scale(const Backward& b) const {
             const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.in[1].data()[r]);
             double sum = 0.0;
             for (Index d = 0; d < n; ++d)
-                sum -= static_cast<double>(grad[d]) *
-                       (static_cast<double>(gains[d]) + static_cast<double>(gain_offset())) *
+                sum -= static_cast<double>(grad[d]) * gain_of(b.in, d) *
                        (static_cast<double>(x[static_cast<std::size_t>(d)]) - centre);
             to[r] = static_cast<float>(sum / (scale * scale));
         }
@@ -262,7 +264,8 @@ Tensor Normalize::by_scale(const Backward& b) const {
 }
 
 // By the gain or the shift: sums over all rows.
-Tensor Normalize::by_parameter(bool gain, const Backward& b) const {
+Tensor Normalize::by_parameter(std::size_t operand, const Backward& b) const {
+    const bool gain = role_of(operand) == OperandRole::gain;
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
     std::vector<double> sums(static_cast<std::size_t>(n));
     for (Index r = 0; r < rows; ++r) {
@@ -272,7 +275,7 @@ Tensor Normalize::by_parameter(bool gain, const Backward& b) const {
         for (std::size_t d = 0; d < sums.size(); ++d)
             sums[d] += static_cast<double>(grad[d]) * (gain ? (static_cast<double>(x[d]) - centre) * over_scale : 1.0);
     }
-    Tensor out(b.in[gain ? 2 : 3].axes());
+    Tensor out(b.in[operand].axes());
     for (std::size_t d = 0; d < sums.size(); ++d) out.writable()[d] = static_cast<float>(sums[d]);
     return out;
 }
@@ -280,7 +283,7 @@ Tensor Normalize::by_parameter(bool gain, const Backward& b) const {
 Tensor Normalize::pull_back(std::size_t operand, const Backward& b) const {
     if (operand == 0) return by_rows(b);
     if (operand == 1) return by_scale(b);
-    return by_parameter(operand == 2, b);
+    return by_parameter(operand, b);
 }
 
 Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
@@ -291,9 +294,10 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
         const auto x = static_cast<double>(b.in[0].at(at));
         return derived_factor(x - centre, "(" + short_number(x) + " − " + short_number(centre) + ")", 0, at);
     };
-    const auto gain_at = [&](Index d) {
-        const double gain = static_cast<double>(b.in[2].at(Cell{d})) + static_cast<double>(gain_offset());
-        return derived_factor(gain, short_number(gain), 2, {d});
+    const auto with_gain = [&](std::vector<Factor> factors, Index d) {
+        const double gain = gain_of(b.in, d);
+        if (has_gain) factors.push_back(derived_factor(gain, short_number(gain), 2, {d}));
+        return factors;
     };
     const auto over_scale = [&](const Cell& at, double power) {
         const double scale = scale_of(at);
@@ -302,7 +306,7 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
     };
     if (operand >= 2) {
         std::vector<Term> terms = down_the_rows(b.grad, cell[0], [&](const Cell& at) {
-            if (operand == 3) return term({b.grad_at(at)});
+            if (role_of(operand) == OperandRole::shift) return term({b.grad_at(at)});
             return term({b.grad_at(at), centred(at), over_scale(at, 1.0)});
         });
         return {{line("Σ g", std::move(terms))}};
@@ -312,18 +316,19 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
         for (Index d = 0; d < n; ++d) {
             const Cell at = {cell[0], cell[1], d};
             terms.push_back(
-                term({constant_factor(-1.0, "−1"), b.grad_at(at), gain_at(d), centred(at), over_scale(at, 2.0)}));
+                term(with_gain({constant_factor(-1.0, "−1"), b.grad_at(at), centred(at), over_scale(at, 2.0)}, d)));
         }
         return {{line("−Σ g · gain · (x − mean) / scale²", std::move(terms))}};
     }
     Explanation explanation;
-    std::vector<Term> direct = {term({b.grad_at(cell), gain_at(cell[2]), over_scale(cell, 1.0)})};
+    std::vector<Term> direct = {term(with_gain({b.grad_at(cell), over_scale(cell, 1.0)}, cell[2]))};
     if (is_centred(kind)) {
         std::vector<Term> all;
         for (Index d = 0; d < n; ++d) {
             const Cell at = {cell[0], cell[1], d};
-            all.push_back(term({b.grad_at(at), gain_at(d), over_scale(at, 1.0),
-                                constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
+            all.push_back(term(with_gain({b.grad_at(at), over_scale(at, 1.0),
+                                          constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))},
+                                         d)));
         }
         explanation.lines.push_back(line(tr("mean"), std::move(all)));
         direct.push_back(term({constant_factor(-explanation.lines.back().value, tr("−mean"))}));

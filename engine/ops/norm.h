@@ -5,6 +5,8 @@
 #include "engine/tensor/row_math.h"
 #include "engine/tensor/tensor.h"
 
+#include <vector>
+
 // The rows that norms read.   x [batch, pos, d]
 namespace decoderscope::ops {
 
@@ -53,15 +55,18 @@ private:
 };
 
 // Each row less its mean (LayerNorm only), divided by its scale, times the gain, plus the shift, if any. The gain is
-// the weight, or 1 + weight for rmsnorm_plus_one.
-// {x [batch, pos, d_model], scale [batch, pos, 1], gain [d_model], shift [d_model]?} -> [batch, pos, d_model]
+// the weight, or 1 + weight for rmsnorm_plus_one; 1 without one (norm_gain).
+// {x [batch, pos, d_model], scale [batch, pos, 1], gain [d_model]?, shift [d_model]?} -> [batch, pos, d_model]
 struct Normalize {
     NormKind kind = NormKind::layernorm;
+    bool has_gain = true;
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::scale, OperandRole::gain, OperandRole::shift}, operand);
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const {
+        return operand >= 2 && !has_gain
+                   ? OperandRole::shift
+                   : role_in({OperandRole::input, OperandRole::scale, OperandRole::gain, OperandRole::shift}, operand);
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
@@ -75,7 +80,14 @@ struct Normalize {
 private:
     [[nodiscard]] Tensor by_rows(const Backward& b) const;
     [[nodiscard]] Tensor by_scale(const Backward& b) const;
-    [[nodiscard]] Tensor by_parameter(bool gain, const Backward& b) const;
+    [[nodiscard]] Tensor by_parameter(std::size_t operand, const Backward& b) const;
+    // The operand that is the shift, if it is there.
+    [[nodiscard]] std::size_t shift_operand() const { return has_gain ? 3 : 2; }
+    [[nodiscard]] double gain_of(const Operands& in, Index column) const {
+        return has_gain ? static_cast<double>(in[2].data()[column]) + static_cast<double>(gain_offset()) : 1.0;
+    }
+    // The gain as a factor; none without a weight.
+    void add_gain(std::vector<Factor>& factors, const Operands& in, Index column) const;
     [[nodiscard]] float gain_offset() const { return kind == NormKind::rmsnorm_plus_one ? 1.0F : 0.0F; }
 };
 

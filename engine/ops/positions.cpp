@@ -101,10 +101,8 @@ Explanation LearnedPositions::explain_pull_back(std::size_t, const Backward& b, 
     return {{line("g", {term(std::move(factors))})}};
 }
 
-float RopeScaling::scaled(float frequency) const {
-    if (kind == RopeScalingKind::none) return frequency;
+float RopeScaling::by_llama3(float frequency) const {
     const float slow = frequency / static_cast<float>(factor);
-    if (kind == RopeScalingKind::linear) return slow;
     // How many waves fit into the texts of the training before.
     const double wave = 2.0 * std::numbers::pi / static_cast<double>(frequency);
     const double waves = static_cast<double>(original_positions) / wave;
@@ -112,10 +110,91 @@ float RopeScaling::scaled(float frequency) const {
     return static_cast<float>((1.0 - fast) * static_cast<double>(slow) + fast * static_cast<double>(frequency));
 }
 
+float RopeScaling::divided_by_yarn(Index pair, double theta, Index columns) const {
+    // The number of the pair, a fraction, that turns so often within the original positions.
+    const auto pair_that_turns = [&](double times) {
+        return static_cast<double>(columns) *
+               std::log(static_cast<double>(original_positions) / (times * 2.0 * std::numbers::pi)) /
+               (2.0 * std::log(theta));
+    };
+    double from = pair_that_turns(beta_fast), to = pair_that_turns(beta_slow);
+    if (truncate) {
+        from = std::floor(from);
+        to = std::ceil(to);
+    }
+    from = std::max(from, 0.0);
+    to = std::min(to, static_cast<double>(columns - 1));
+    constexpr double kOneStep = 0.001;  // the blend's width where both ends are one pair
+    const double width = from != to ? to - from : kOneStep;
+    return std::clamp((static_cast<float>(pair) - static_cast<float>(from)) / static_cast<float>(width), 0.0F, 1.0F);
+}
+
+std::vector<float> RopeScaling::frequencies(double theta, Index columns) const {
+    std::vector<float> found;
+    for (Index pair = 0; pair < columns / 2; ++pair) {
+        const float exponent = static_cast<float>(2 * pair) / static_cast<float>(columns);
+        const float plain = 1.0F / std::pow(static_cast<float>(theta), exponent);
+        const auto at = static_cast<std::size_t>(pair);
+        switch (kind) {
+            case RopeScalingKind::none:
+                found.push_back(plain);
+                break;
+            case RopeScalingKind::linear:
+                found.push_back(plain / static_cast<float>(factor));
+                break;
+            case RopeScalingKind::llama3:
+                found.push_back(by_llama3(plain));
+                break;
+            case RopeScalingKind::yarn: {
+                const float divided = divided_by_yarn(pair, theta, columns);
+                found.push_back(plain / static_cast<float>(factor) * divided + plain * (1.0F - divided));
+                break;
+            }
+            case RopeScalingKind::longrope:
+                found.push_back(at < divisors.size() ? plain / static_cast<float>(divisors[at]) : plain);
+                break;
+        }
+    }
+    return found;
+}
+
+double RopeScaling::magnitude() const {
+    const bool yarn = kind == RopeScalingKind::yarn, longrope = kind == RopeScalingKind::longrope;
+    if (!yarn && !longrope) return 1.0;
+    if (attention_factor > 0.0) return attention_factor;
+    if (yarn) return 0.1 * std::log(factor) + 1.0;
+    return std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original_positions)));
+}
+
 float Rope::angle_of(Index pos, Index pair) const {
-    const float exponent = static_cast<float>(2 * pair) / static_cast<float>(columns);
-    const float frequency = scaling.scaled(1.0F / std::pow(static_cast<float>(theta), exponent));
-    return static_cast<float>(pos) * frequency;
+    return static_cast<float>(pos) * scaling.frequencies(theta, columns)[static_cast<std::size_t>(pair)];
+}
+
+Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
+    const Index positions = axes[2].size, d_head = axes[3].size, pairs = columns / 2;
+    const std::vector<float> frequencies = scaling.frequencies(theta, columns);
+    const auto magnitude = static_cast<float>(scaling.magnitude());
+    std::vector<float> cosines, sines;  // [pos, pair]
+    for (Index pos = 0; pos < positions; ++pos)
+        for (const float frequency : frequencies) {
+            const float angle = static_cast<float>(first + pos) * frequency;
+            cosines.push_back(std::cos(angle) * magnitude);
+            sines.push_back((back ? -std::sin(angle) : std::sin(angle)) * magnitude);
+        }
+    Tensor out(axes);
+    const float* from = x.data();
+    float* to = out.writable().data();
+    for (Index row = 0; row < axes[0].size * axes[1].size * positions; ++row, from += d_head, to += d_head) {
+        std::copy(from, from + begin, to);
+        for (Index pair = 0; pair < pairs; ++pair) {
+            const auto at = static_cast<std::size_t>(row % positions * pairs + pair);
+            const auto [one, other] = columns_of(pair);
+            to[one] = from[one] * cosines[at] - from[other] * sines[at];
+            to[other] = from[other] * cosines[at] + from[one] * sines[at];
+        }
+        std::copy(from + begin + columns, from + d_head, to + begin + columns);
+    }
+    return out;
 }
 
 About Rope::about() const {
@@ -134,65 +213,35 @@ About Rope::about() const {
                  "fast, late ones hardly at all.")};
 }
 
-Tensor Rope::compute(const Operands& in, const Axes& axes) const {
-    const Index positions = axes[2].size, d_head = axes[3].size;
-    Tensor out(axes);
-    const float* from = in[0].data();
-    float* to = out.writable().data();
-    for (Index row = 0; row < axes[0].size * axes[1].size * positions; ++row, from += d_head, to += d_head) {
-        for (Index pair = 0; pair < columns / 2; ++pair) {
-            const auto [x, y] = columns_of(pair);
-            const float angle = angle_of(first + row % positions, pair);
-            const float cosine = std::cos(angle), sine = std::sin(angle);
-            to[x] = from[x] * cosine - from[y] * sine;
-            to[y] = from[y] * cosine + from[x] * sine;
-        }
-        std::copy(from + columns, from + d_head, to + columns);
-    }
-    return out;
-}
-
 Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     return explain_turn(cell, false, [&](const Cell& at) { return cell_factor(in[0], 0, at); });
 }
 
 Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<Factor(const Cell&)>& factor_of) const {
-    const Index column = cell[3];
-    if (column >= columns) return {{line(tr("not rotated"), {term({factor_of(cell)})})}};
+    const Index column = cell[3] - begin;
+    if (column < 0 || column >= columns) return {{line(tr("not rotated"), {term({factor_of(cell)})})}};
     const Index pair = interleaved ? column / 2 : column % (columns / 2);
     const auto [x, y] = columns_of(pair);
     const auto angle = static_cast<double>(angle_of(first + cell[2], pair));
     const std::string phi = "(" + short_number(angle) + ")";
     Cell partner = cell;
-    partner[3] = column == x ? y : x;
-    const bool negative = (column == x) != back;
-    return {{line(back ? tr("rotated back") : tr("rotated"),
-                  {term({factor_of(cell), constant_factor(std::cos(angle), "cos" + phi)}),
-                   term({factor_of(partner), constant_factor(negative ? -std::sin(angle) : std::sin(angle),
-                                                             (negative ? "−sin" : "sin") + phi)})})}};
+    partner[3] = cell[3] == x ? y : x;
+    const bool negative = (cell[3] == x) != back;
+    const auto turned = [&](const Cell& at, double by, const std::string& text) {
+        std::vector<Factor> factors = {factor_of(at), constant_factor(by, text)};
+        if (scaling.magnitude() != 1.0)
+            factors.push_back(constant_factor(scaling.magnitude(), "rope_attention_factor"));
+        return term(std::move(factors));
+    };
+    return {
+        {line(back ? tr("rotated back") : tr("rotated"),
+              {turned(cell, std::cos(angle), "cos" + phi),
+               turned(partner, negative ? -std::sin(angle) : std::sin(angle), (negative ? "−sin" : "sin") + phi)})}};
 }
 
 About Rope::about_pull_back(std::size_t) const {
     return {tr("gradient through the rotation"), "∂/∂x = R(−φ) · g",
             tr("What was rotated in the forward pass is rotated back by the same angle.")};
-}
-
-Tensor Rope::pull_back(std::size_t, const Backward& b) const {
-    const Index positions = b.grad.dim(2), d_head = b.grad.dim(3);
-    Tensor out(b.grad.axes());
-    const float* from = b.grad.data();
-    float* to = out.writable().data();
-    for (Index row = 0; row < b.grad.size() / d_head; ++row, from += d_head, to += d_head) {
-        for (Index pair = 0; pair < columns / 2; ++pair) {
-            const auto [x, y] = columns_of(pair);
-            const float angle = angle_of(first + row % positions, pair);
-            const float cosine = std::cos(angle), sine = std::sin(angle);
-            to[x] = from[x] * cosine + from[y] * sine;
-            to[y] = from[y] * cosine - from[x] * sine;
-        }
-        std::copy(from + columns, from + d_head, to + columns);
-    }
-    return out;
 }
 
 Explanation Rope::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace decoderscope::ops {
 
@@ -43,47 +44,66 @@ struct LearnedPositions {
     bool operator==(const LearnedPositions&) const = default;
 };
 
-// How the frequencies are lowered. linear divides all by `factor`; llama3 only those whose wave is longer than
-// original_positions / low_freq_factor, leaves those shorter than original_positions / high_freq_factor, and blends
-// between (Llama 3.1).
+// How the frequencies are lowered for texts longer than those of the training. linear divides all by `factor`. llama3
+// divides those whose wave is longer than original_positions / low_freq_factor, leaves those shorter than
+// original_positions / high_freq_factor, and blends between (Llama 3.1). yarn leaves the pairs that turn more than
+// beta_fast times within original_positions, divides those that turn less than beta_slow times, and blends between in
+// proportion to the pair's number (Peng et al. 2023). longrope divides each by its own divisor (Ding et al. 2024).
 struct RopeScaling {
     RopeScalingKind kind = RopeScalingKind::none;
     double factor = 1.0, low_freq_factor = 1.0, high_freq_factor = 4.0;
     Index original_positions = 0;
+    double beta_fast = 32.0, beta_slow = 1.0;
+    bool truncate = true;               // yarn's blend begins and ends at whole pairs
+    double attention_factor = 0.0;      // 0 = what yarn and longrope have by default
+    std::vector<double> divisors = {};  // longrope's
 
-    [[nodiscard]] float scaled(float frequency) const;
+    // Of each pair of so many columns.
+    [[nodiscard]] std::vector<float> frequencies(double theta, Index columns) const;
+    // What cos and sin are multiplied by, so that scores stay as sharp as they were.
+    [[nodiscard]] double magnitude() const;
     bool operator==(const RopeScaling&) const = default;
+
+private:
+    [[nodiscard]] float by_llama3(float frequency) const;
+    // How much of a pair's frequency is divided, from 0 to 1.
+    [[nodiscard]] float divided_by_yarn(Index pair, double theta, Index columns) const;
 };
 
 // Rotary positions (Su et al. 2021): pairs of columns are the two coordinates of a point, turned by the angle
 // pos · theta^(−2i/columns) for pair i. Rotate-half (Hugging Face's Llama) pairs columns i and i + columns/2,
-// interleaved (Su et al., Llama's own release, GPT-J) 2i and 2i + 1. Columns after the first `columns` stay (GPT-J,
-// GPT-NeoX, Phi).   {q or k [batch, head, pos, d_head]} -> the same axes
+// interleaved (Su et al., Llama's own release, GPT-J) 2i and 2i + 1. Of d_head columns so many are turned, from `begin`
+// on (the first in GPT-J, GPT-NeoX and Phi, the last in DeepSeek); the others stay.
+// {q or k [batch, head, pos, d_head]} -> the same axes
 struct Rope {
     double theta = 10000.0;
     Index columns = 0;  // an even number up to d_head
     bool interleaved = false;
     RopeScaling scaling = {};
     Index first = 0;  // the position of the first row
+    Index begin = 0;  // the first column that is turned
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], axes, false); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, scaling, first + row}; }
+    [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, scaling, first + row, begin}; }
     [[nodiscard]] About about_pull_back(std::size_t operand) const;
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Tensor pull_back(std::size_t, const Backward& b) const { return turned(b.grad, b.grad.axes(), true); }
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Rope&) const = default;
 
 private:
     // The two columns of a pair.
     [[nodiscard]] std::pair<Index, Index> columns_of(Index pair) const {
-        return interleaved ? std::pair{2 * pair, 2 * pair + 1} : std::pair{pair, pair + columns / 2};
+        return interleaved ? std::pair{begin + 2 * pair, begin + 2 * pair + 1}
+                           : std::pair{begin + pair, begin + pair + columns / 2};
     }
     [[nodiscard]] float angle_of(Index pos, Index pair) const;
+    // All rows turned, or turned back.
+    [[nodiscard]] Tensor turned(const Tensor& x, const Axes& axes, bool back) const;
     // A cell as it is turned, or, of a gradient, turned back: of itself and its partner, by `factor_of`.
     [[nodiscard]] Explanation explain_turn(const Cell& cell, bool back,
                                            const std::function<Factor(const Cell&)>& factor_of) const;

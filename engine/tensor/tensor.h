@@ -75,6 +75,9 @@ inline constexpr std::string_view one = "1";
 inline constexpr std::string_view out = "out";
 inline constexpr std::string_view in = "in";
 inline constexpr std::string_view bucket = "bucket";
+inline constexpr std::string_view expert = "expert";
+inline constexpr std::string_view slot = "slot";  // of a position: one for each of its experts
+inline constexpr std::string_view rank = "rank";  // of latent attention
 }  // namespace axis
 
 // Axes of this shape without names, as a file has them.

@@ -308,18 +308,34 @@ void check_size(const Found& found, const char* key, Index vocab_size, std::vect
 
 }  // namespace
 
-Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
+namespace {
+
+// The decoder's tokens, with what was noticed.
+Tokenizers of_target(const Found& target, const SpecialIds& ids, const Config& config) {
     Tokenizers tokenizers;
-    if (config.vocab_size == 0) return tokenizers;
-    const Found target = read_target(folder);
     if (!target.labels_alone_because.empty())
         tokenizers.remarks.push_back(message("{path}: labels the tokens but can't tokenize text: {reason}.",
                                              {{"path", target.path}, {"reason", target.labels_alone_because}}));
     if (!target.path.empty()) check_size(target, "vocab_size", config.vocab_size, tokenizers.remarks);
-    const SpecialIds ids = read_special_ids(folder);
-    const bool has_source = config.cross_attention && config.encoder_layers > 0;
     tokenizers.target =
         ids.end && *ids.end < target.tokenizer.size() ? target.tokenizer.ending_with(*ids.end) : target.tokenizer;
+    return tokenizers;
+}
+
+}  // namespace
+
+Tokenizers tokenizers_of(std::string_view json, const std::string& path, const SpecialIds& ids, const Config& config) {
+    if (json.empty() || config.vocab_size == 0) return {};
+    ReadTokenizer read = naming(path, [&] { return parse_tokenizer_json(json); });
+    return of_target({std::move(read.tokenizer), path, std::move(read.labels_alone_because)}, ids, config);
+}
+
+Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
+    if (config.vocab_size == 0) return {};
+    const Found target = read_target(folder);
+    const SpecialIds ids = read_special_ids(folder);
+    Tokenizers tokenizers = of_target(target, ids, config);
+    const bool has_source = config.cross_attention && config.encoder_layers > 0;
     const fs::path own = folder / "encoder_vocabulary.json";
     if (has_source && is_there(own)) {
         const Found source = read_characters(own);

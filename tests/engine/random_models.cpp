@@ -29,11 +29,35 @@ void add_attention(Dice& dice, Overrides& config) {
     config.emplace_back("mask_value", dice.word({"-inf", "-1e9", "-3.5"}));
 }
 
+bool has(const Overrides& config, std::string_view key, std::string_view value) {
+    return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
+}
+
 void add_feed_forward(Dice& dice, Overrides& config) {
     const std::string width = dice.word({"0", "1", "6"});
     config.emplace_back("dim_feedforward", width);
     config.emplace_back("gated_mlp", width == "0" ? "false" : dice.word(kYesOrNo));
-    config.emplace_back("activation", dice.word({"relu", "gelu", "gelu_tanh", "silu"}));
+    const bool gated = has(config, "gated_mlp", "true");
+    config.emplace_back("activation", gated && dice.one_in(3)
+                                          ? "swiglu_clamped"
+                                          : dice.word({"relu", "gelu", "gelu_tanh", "silu", "relu2"}));
+    config.emplace_back("swiglu_alpha", dice.word({"1.702", "0.5"}));
+    config.emplace_back("swiglu_limit", dice.word({"7", "0.3"}));
+    if (width == "0" || !dice.one_in(3)) return;
+    const bool grouped = dice.one_in(2);
+    const Index experts = grouped ? 4 : dice.between(1, 4);
+    config.emplace_back("router_scale", dice.word({"1", "-0.5"}));
+    config.emplace_back("router_groups", grouped ? "2" : "1");
+    config.emplace_back("router_top_groups", grouped ? dice.word({"1", "2"}) : "1");
+    config.emplace_back("experts", number(experts));
+    config.emplace_back("experts_per_token", number(dice.between(1, grouped ? 2 : experts)));
+    config.emplace_back("expert_dim_feedforward", dice.word({"0", "3"}));
+    config.emplace_back("router", dice.word({"softmax", "sigmoid"}));
+    config.emplace_back("router_normalize", dice.word(kYesOrNo));
+    if (dice.one_in(2)) config.emplace_back("moe_layers", dice.word({"0", "1"}));
+    if (!dice.one_in(2)) return;
+    config.emplace_back("shared_dim_feedforward", "4");
+    config.emplace_back("shared_gate", dice.word(kYesOrNo));
 }
 
 void add_norms(Dice& dice, Overrides& config) {
@@ -42,6 +66,7 @@ void add_norms(Dice& dice, Overrides& config) {
     config.emplace_back("layer_norm_eps", dice.word({"1e-5", "1e-6", "0.1"}));
     config.emplace_back("final_norm", dice.word(kYesOrNo));
     config.emplace_back("bias", dice.word(kYesOrNo));
+    if (dice.one_in(5)) config.emplace_back("norm_gain", "false");
 }
 
 void add_tokens(Dice& dice, Overrides& config) {
@@ -51,6 +76,7 @@ void add_tokens(Dice& dice, Overrides& config) {
     if (dice.one_in(3)) return;
     config.emplace_back("vocab_size", number(dice.between(2, 5)));
     config.emplace_back("scale_embedding", dice.word(kYesOrNo));
+    config.emplace_back("embedding_scale", dice.word({"1", "-2"}));
     config.emplace_back("lm_head", dice.word(kYesOrNo));
     config.emplace_back("tie_word_embeddings", dice.word(kYesOrNo));
 }
@@ -68,10 +94,6 @@ void add_encoder(Dice& dice, Overrides& config) {
     config.emplace_back("encoder_vocab_size", dice.word({"0", "3", "4"}));
 }
 
-bool has(const Overrides& config, std::string_view key, std::string_view value) {
-    return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
-}
-
 // A parallel block only where allowed: under Pre-Norm, with an MLP and without cross-attention.
 void add_residual(Dice& dice, Overrides& config) {
     const bool parallel = has(config, "norm_first", "true") && !has(config, "cross_attention", "true") &&
@@ -81,16 +103,38 @@ void add_residual(Dice& dice, Overrides& config) {
     else if (dice.one_in(2))
         config.emplace_back("norm_placement", dice.word({"pre", "post", "peri", "reordered"}));
     if (dice.one_in(3)) config.emplace_back("residual_scale", dice.word({"1.5", "-0.5"}));
+    if (dice.one_in(3)) config.emplace_back("update_scale", dice.word({"0.5", "-2"}));
 }
 
 void add_heads_of_today(Dice& dice, Overrides& config) {
     const bool rope = has(config, "positional_encoding", "rope");
+    if (dice.one_in(3)) config.emplace_back("attention_sinks", "true");
+    if (rope && dice.one_in(3)) config.emplace_back("rope_layers", dice.word({"0", "1"}));
+    if (rope && dice.one_in(3)) config.emplace_back("rope_local_theta", "3");
+    if (!has(config, "shared_qkv", "true") && dice.one_in(4)) {
+        std::erase_if(config, [](const auto& one) { return one.first == "num_key_value_heads"; });
+        for (const auto& [key, value] : {std::pair{"head_dim", "5"}, {"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}})
+            config.emplace_back(key, value);
+        config.emplace_back("v_head_dim", dice.word({"0", "3"}));
+        config.emplace_back("latent_norm_eps", dice.word({"0", "0.2"}));
+        config.emplace_back("q_lora_rank", dice.word({"0", "4"}));
+        return;
+    }
     const bool wide = dice.one_in(3);
     if (wide) config.emplace_back("head_dim", dice.word({"2", "6"}));
     if (rope) config.emplace_back("rope_interleaved", dice.word(kYesOrNo));
     if (rope && dice.one_in(2)) config.emplace_back("rotary_dim", "2");
     if (rope && dice.one_in(3)) {
-        config.emplace_back("rope_scaling", dice.word({"linear", "llama3"}));
+        const bool one_pair = has(config, "rotary_dim", "2");
+        config.emplace_back("rope_scaling", one_pair ? dice.word({"linear", "llama3", "yarn", "longrope"})
+                                                     : dice.word({"linear", "llama3", "yarn"}));
+        const bool yarn = has(config, "rope_scaling", "yarn"), longrope = has(config, "rope_scaling", "longrope");
+        if (yarn) config.emplace_back("rope_beta_fast", dice.word({"32", "5"}));
+        if (yarn) config.emplace_back("rope_beta_slow", dice.word({"1", "0.5"}));
+        if (yarn) config.emplace_back("rope_truncate", dice.word(kYesOrNo));
+        if (yarn || longrope) config.emplace_back("rope_attention_factor", dice.word({"0", "1.5"}));
+        if (longrope) config.emplace_back("rope_short_factors", dice.word({"1.5", "2"}));
+        if (longrope) config.emplace_back("rope_long_factors", dice.word({"3", "4"}));
         config.emplace_back("rope_factor", "4");
         config.emplace_back("rope_original_positions", "8");
         config.emplace_back("rope_low_freq_factor", dice.word({"1", "2"}));
@@ -145,10 +189,11 @@ Cell random_cell(Dice& dice, const Axes& axes) {
     return cell;
 }
 
-// A value that the tensor may hold: tokens are ids, masks are 0 or 1.
+// A value that the tensor may hold: tokens are ids, experts numbers, masks 0 or 1.
 float random_value(Dice& dice, const std::string& tensor, const Config& config) {
     if (tensor == "tokens") return static_cast<float>(dice.below(config.vocab_size));
     if (tensor == "encoder_tokens") return static_cast<float>(dice.below(config.encoder_vocab_size));
+    if (tensor.ends_with(".mlp.expert")) return static_cast<float>(dice.below(config.experts));
     if (tensor.ends_with("mask")) return static_cast<float>(dice.below(2));
     return dice.number();
 }

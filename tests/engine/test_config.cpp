@@ -88,6 +88,71 @@ TEST_CASE("the defaults are the contract's") {
     CHECK_FALSE(c.alibi);
     CHECK(c.relative_attention_num_buckets == 0);
     CHECK(c.relative_attention_max_distance == 128);
+    CHECK(c.norm_gain);
+    CHECK(c.swiglu_alpha == 1.702);
+    CHECK(c.swiglu_limit == 7.0);
+    CHECK(c.embedding_scale == 1.0);
+    CHECK(c.update_scale == 1.0);
+    CHECK(c.rope_local_theta == 0.0);
+    CHECK(c.rope_layers.empty());
+    CHECK(c.rope_beta_fast == 32.0);
+    CHECK(c.rope_beta_slow == 1.0);
+    CHECK(c.rope_truncate);
+    CHECK(c.rope_attention_factor == 0.0);
+    CHECK_FALSE(c.attention_sinks);
+    CHECK_FALSE(c.is_latent());
+    CHECK(c.value_width() == 2);
+    CHECK(c.experts == 0);
+    CHECK_FALSE(c.is_mixture(0));
+    CHECK(c.router == RouterKind::softmax);
+    CHECK_FALSE(c.router_normalize);
+    CHECK(c.router_scale == 1.0);
+    CHECK(c.router_groups == 1);
+    CHECK(c.router_top_groups == 1);
+}
+
+TEST_CASE("what the keys of today's decoders need is said by their names") {
+    const auto refused = [](const char* more, std::vector<std::string> says) {
+        INFO(more);
+        check_message(error_with(more), says);
+    };
+    refused(R"("activation": "swiglu_clamped")", {"activation", "gated_mlp"});
+    refused(R"("rope_layers": [0])", {"rope_layers", "positional_encoding"});
+    refused(R"("rope_local_theta": 5)", {"rope_local_theta", "positional_encoding"});
+    const std::string rope = R"("positional_encoding": "rope", "head_dim": 4, )";
+    refused((rope + R"("rope_scaling": "yarn", "rope_factor": 4)").c_str(), {"rope_original_positions", "0"});
+    refused((rope + R"("rope_scaling": "yarn", "rope_factor": 0.5, "rope_original_positions": 8)").c_str(),
+            {"rope_factor", "0.5"});
+    refused((rope + R"("rope_scaling": "yarn", "rope_factor": 4, "rope_original_positions": 8, "rope_beta_slow": 40)")
+                .c_str(),
+            {"rope_beta_fast", "rope_beta_slow = 40", "32"});
+    refused((rope + R"("rope_attention_factor": 2)").c_str(), {"rope_attention_factor", "yarn"});
+    refused((rope + R"("rope_short_factors": [1, 1])").c_str(), {"rope_short_factors", "longrope"});
+    refused((rope + R"("rope_scaling": "longrope", "rope_factor": 4, "rope_original_positions": 8,
+                       "rope_short_factors": [1, 1], "rope_long_factors": [1])")
+                .c_str(),
+            {"rope_long_factors", "2 numbers", "a list of 1"});
+    refused((rope + R"("rope_scaling": "longrope", "rope_short_factors": [1, 0])").c_str(),
+            {"rope_short_factors", "a list of positive numbers", "0"});
+    refused(R"("q_lora_rank": 4)", {"q_lora_rank", "kv_lora_rank"});
+    refused(R"("kv_lora_rank": 4)", {"qk_rope_head_dim", "0"});
+    refused(R"("kv_lora_rank": 4, "qk_rope_head_dim": 2)", {"qk_rope_head_dim", "d_head = 2", "2"});
+    const std::string latent = R"("kv_lora_rank": 4, "head_dim": 5, )";
+    refused((latent + R"("qk_rope_head_dim": 3, "positional_encoding": "rope")").c_str(),
+            {"qk_rope_head_dim", "even", "3"});
+    refused((latent + R"("qk_rope_head_dim": 2, "num_key_value_heads": 3)").c_str(), {"num_key_value_heads", "3"});
+    refused((latent + R"("qk_rope_head_dim": 2, "qk_norm": true)").c_str(), {"qk_norm", "kv_lora_rank"});
+    refused((latent + R"("qk_rope_head_dim": 2, "shared_qkv": true)").c_str(), {"shared_qkv", "kv_lora_rank"});
+    refused(R"("experts_per_token": 2)", {"experts_per_token", "experts"});
+    refused(R"("moe_layers": [0])", {"moe_layers", "experts"});
+    refused(R"("experts": 4)", {"experts_per_token", "from 1 to 4", "0"});
+    refused(R"("experts": 4, "experts_per_token": 5)", {"experts_per_token", "from 1 to 4", "5"});
+    refused(R"("experts": 4, "experts_per_token": 1, "router_groups": 3)", {"router_groups", "experts = 4", "3"});
+    refused(R"("experts": 4, "experts_per_token": 1, "router_top_groups": 2)", {"router_top_groups", "2"});
+    refused(R"("experts": 4, "experts_per_token": 3, "router_groups": 2)", {"experts_per_token", "from 1 to 2", "3"});
+    refused(R"("experts": 4, "experts_per_token": 1, "dim_feedforward": 0)", {"dim_feedforward", "experts"});
+    refused(R"("experts": 4, "experts_per_token": 1, "shared_gate": true)", {"shared_gate", "shared_dim_feedforward"});
+    refused(R"("router": "tanh")", {"router", "softmax, sigmoid", "tanh"});
 }
 
 TEST_CASE("norm_placement is what norm_first says where it says nothing, and whatever is overridden last") {

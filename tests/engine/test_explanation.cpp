@@ -51,7 +51,8 @@ using Known = std::map<std::string, double>;
 std::optional<double> derived_from(double x, const std::string& text, const Known& known) {
     const std::string number = short_number(x);
     const auto at = [&](const char* name) { return known.contains(name) ? known.at(name) : std::nan(""); };
-    if (text == "token" || text == "mask") return x;
+    if (text == "token" || text == "mask" || text == "expert") return x;
+    if (text == "σ(" + number + ")") return 1.0 / (1.0 + std::exp(-x));
     if (text == "padding" || text == "custom") return x != 0.0 ? 1.0 : 0.0;
     if (text == "exp(" + number + " − max)") return std::exp(x - at("max"));
     if (text == "(" + number + " − mean)²") return (x - at("mean")) * (x - at("mean"));
@@ -64,6 +65,13 @@ std::optional<double> derived_from(double x, const std::string& text, const Know
     if (text == "gelu_tanh(" + number + ")")
         return x * 0.5 * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
     if (text == "silu(" + number + ")") return x / (1.0 + std::exp(-x));
+    if (text == "relu2(" + number + ")") return x > 0.0 || std::isnan(x) ? x * x : 0.0;
+    // swiglu_clamped; both parts are within the limit.
+    if (text == "(clamp(" + number + ") + 1)") return std::clamp(x, -at("limit"), at("limit")) + 1.0;
+    if (text == "g · σ(alpha · g) of " + number) {
+        const double g = std::min(x, at("limit"));
+        return g / (1.0 + std::exp(-at("alpha") * g));
+    }
     if (const std::string capped = "tanh(" + number + " / "; text.starts_with(capped))
         return std::tanh(x / std::stod(text.substr(capped.size())));
     return std::nullopt;
@@ -152,9 +160,9 @@ std::optional<Place> next_place(const Run& run, const Place& place) {
         double largest = -1.0;
         for (const Term& term : line->terms) {
             const OperandCell* link = link_of(run, step, term.factors);
-            if (link == nullptr || !(std::abs(term.value) > largest)) continue;
+            if (link == nullptr || (largest >= 0.0 && !(std::abs(term.value) > largest))) continue;
             best = link;
-            largest = std::abs(term.value);
+            largest = std::isnan(term.value) ? 0.0 : std::abs(term.value);
         }
         if (best != nullptr) return Place{step.operands[best->operand], best->cell};
     }

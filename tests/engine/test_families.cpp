@@ -8,6 +8,7 @@
 #include "tests/engine/messages.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -59,7 +60,8 @@ TEST_CASE("a key that a family isn't known to have is refused by its name") {
         if (!is_read(config["model_type"])) continue;
         CHECK(error_in_family(config) == "(no error)");
         for (const char* key : {"residual_multiplier", "attn_temperature", "hidden_sizes", "quantization_config"})
-            check_message(error_in_family(with(config, ("{\"" + std::string(key) + "\": 1}").c_str())), {key});
+            if (!config.contains(key))
+                check_message(error_in_family(with(config, ("{\"" + std::string(key) + "\": 1}").c_str())), {key});
         // Null is what a key has that isn't used.
         CHECK(error_in_family(with(config, R"({"residual_multiplier": null})")) == "(no error)");
         // Of every key that is read, another kind of value is refused by the key's name.
@@ -182,6 +184,50 @@ TEST_CASE("RoPE's settings are read in either of Hugging Face's forms") {
     check_message(error_in_family(with(kLlama, R"({"rope_scaling": {"type": "linear", "factor": 2},
                                             "rope_parameters": {"rope_type": "default"}})")),
                   {"rope_scaling", "rope_parameters"});
+}
+
+TEST_CASE("what a family's files may ask for and isn't computed is refused by its key") {
+    std::size_t refused = 0;
+    for (const fs::path& model : decoderscope::testing::foreign_models()) {
+        const nlohmann::json said = decoderscope::testing::about(model);
+        if (!said.contains("refuses") || !fs::exists(model / "config.json")) continue;
+        nlohmann::json config = parse_json(read_text((model / "config.json").string()), message("a configuration"));
+        for (const auto& [key, what] : said["refuses"].items()) {
+            INFO(model.filename().string() << ", " << key);
+            nlohmann::json other = config;
+            other[key] = what["value"];
+            check_message(error_in_family(other), {key});
+            ++refused;
+        }
+    }
+    CHECK(refused > 10);
+}
+
+TEST_CASE("each kind of layer has its own RoPE where a family says so") {
+    const Config gemma = config_of(like_llama("gemma3_text", R"({"sliding_window": 8, "head_dim": 16})"));
+    CHECK(gemma.rope_theta == 1e6);
+    CHECK(gemma.rope_local_theta == 1e4);
+    CHECK(gemma.qk_norm);
+    CHECK(gemma.sliding_window_layers.empty());  // five blocks: the sixth would see everything
+    const Config later = config_of(like_llama("gemma3_text", R"({"sliding_window": 8, "head_dim": 16,
+        "layer_types": ["sliding_attention", "full_attention", "full_attention", "full_attention", "full_attention"],
+        "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 5e5},
+                            "sliding_attention": {"rope_type": "default", "rope_theta": 500.0}}})"));
+    CHECK(later.rope_theta == 5e5);
+    CHECK(later.rope_local_theta == 500.0);
+    CHECK(later.rope_scaling == RopeScalingKind::linear);
+    CHECK(later.sliding_window_layers == std::vector<Index>{0});
+    const Config smollm = config_of(like_llama("smollm3", R"({"no_rope_layers": [1, 1, 0, 1, 0]})"));
+    CHECK(smollm.rope_layers == std::vector<Index>{0, 1, 3});
+    CHECK(config_of(like_llama("smollm3")).rope_layers == std::vector<Index>{0, 1, 2, 4});
+    const Config yarn = config_of(with(kLlama, R"({"max_position_embeddings": 64, "rope_scaling": {"rope_type": "yarn",
+        "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 8, "truncate": false,
+        "mscale": 1.0, "mscale_all_dim": 0.5}})"));
+    CHECK(yarn.rope_scaling == RopeScalingKind::yarn);
+    CHECK(yarn.rope_beta_fast == 8.0);
+    CHECK_FALSE(yarn.rope_truncate);
+    CHECK(yarn.rope_attention_factor ==
+          Approx((0.1 * std::log(4.0) + 1.0) / (0.05 * std::log(4.0) + 1.0)).epsilon(1e-12));
 }
 
 TEST_CASE("windows are those of the blocks that have one") {

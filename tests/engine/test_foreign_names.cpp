@@ -2,7 +2,7 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/load/checkpoint.h"
-#include "engine/load/families/family.h"
+#include "engine/load/model.h"
 #include "engine/load/names/recognise_names.h"
 #include "tests/catch.h"
 #include "tests/engine/foreign_models.h"
@@ -14,7 +14,6 @@
 #include <vector>
 
 using namespace decoderscope;
-using namespace decoderscope::load::families;
 using namespace decoderscope::load::names;
 using namespace decoderscope::load;
 using decoderscope::testing::about;
@@ -24,21 +23,24 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What a person knows of it, and what the family's configuration says.
-Overrides answers(const fs::path& model) {
-    Overrides known = known_answers(about(model));
-    if (fs::exists(model / "config.json"))
-        for (const auto& answer : read_family(read_text((model / "config.json").string())).names)
-            known.push_back(answer);
-    return known;
-}
-
 // Our parameters, each with the tensor that it comes from and how.
 std::map<std::string, std::string> sources(const Mapping& mapping) {
     std::map<std::string, std::string> by_name;
     for (const auto& [theirs, targets] : mapping)
         for (const Target& target : targets) by_name[text_of(target)] = theirs;
     return by_name;
+}
+
+// MXFP4's matrices have names of their own, and lie with each output's row in one piece.
+Mapping as_packed(Mapping mapping, const Shapes& stored) {
+    Mapping packed;
+    for (auto& [theirs, targets] : mapping) {
+        const bool blocks = stored.contains(theirs + "_blocks");
+        for (Target& target : targets)
+            if (blocks) target.how = target.how == How::of_experts_turned ? How::as_stored : How::of_experts_in_turn;
+        packed[blocks ? theirs + "_blocks" : theirs] = targets;
+    }
+    return packed;
 }
 
 Shapes shapes_of(const nlohmann::json& tensors) {
@@ -123,8 +125,8 @@ TEST_CASE("each tensor of other projects' decoders is taken for what it is") {
         INFO(model.filename().string());
         const nlohmann::json said = about(model);
         const Checkpoint checkpoint(model);
-        const auto expected = sources(parse_mapping(said["map"].dump()));
-        const auto found = sources(recognise_names(checkpoint.shapes(), answers(model)).mapping);
+        const auto expected = sources(as_packed(parse_mapping(said["map"].dump()), checkpoint.shapes()));
+        const auto found = sources(mapping_of_model(model.string(), known_answers(said)));
         for (const auto& [ours, theirs] : expected) {
             INFO(ours << " <- " << theirs);
             const auto at = found.find(ours);

@@ -90,6 +90,65 @@ std::vector<Architecture> architectures_to_cache() {
                                              {"position_scale", "0.3"},
                                              {"embedding_norm", "true"},
                                              {"logit_scale", "0.5"}})},
+        {"Gemma 3", with({{"positional_encoding", "rope"},
+                          {"sliding_window", "2"},
+                          {"sliding_window_layers", "0"},
+                          {"rope_local_theta", "20"},
+                          {"rope_layers", "[0, 1]"},
+                          {"embedding_scale", "2"},
+                          {"update_scale", "0.5"},
+                          {"num_layers", "2"}})},
+        {"SmolLM 3 without gains", with({{"positional_encoding", "rope"},
+                                         {"rope_layers", "1"},
+                                         {"norm_gain", "false"},
+                                         {"qk_norm", "true"},
+                                         {"num_layers", "2"}})},
+        {"YaRN", with({{"positional_encoding", "rope"},
+                       {"rope_scaling", "yarn"},
+                       {"rope_factor", "4"},
+                       {"rope_original_positions", "32"},
+                       {"rope_theta", "40"}})},
+        {"LongRoPE, already long", with({{"positional_encoding", "rope"},
+                                         {"rope_scaling", "longrope"},
+                                         {"rope_factor", "4"},
+                                         {"rope_original_positions", "2"},
+                                         {"rope_short_factors", "1,1,1"},
+                                         {"rope_long_factors", "1,2,3"}})},
+        {"a sink", with({{"attention_sinks", "true"}, {"sliding_window", "2"}, {"num_layers", "2"}})},
+        {"latent attention", with({{"kv_lora_rank", "5"},
+                                   {"qk_rope_head_dim", "4"},
+                                   {"v_head_dim", "3"},
+                                   {"positional_encoding", "rope"},
+                                   {"num_layers", "2"}})},
+        {"latent queries, neighbours turned", with({{"kv_lora_rank", "3"},
+                                                    {"q_lora_rank", "4"},
+                                                    {"qk_rope_head_dim", "2"},
+                                                    {"attention_sinks", "true"},
+                                                    {"positional_encoding", "rope"},
+                                                    {"rope_interleaved", "true"},
+                                                    {"norm", "rmsnorm_plus_one"}})},
+        {"latent attention beside a memory", with({{"kv_lora_rank", "3"},
+                                                   {"qk_rope_head_dim", "2"},
+                                                   {"alibi", "true"},
+                                                   {"cross_attention", "true"},
+                                                   {"encoder_layers", "1"}})},
+        {"experts", with({{"experts", "4"},
+                          {"experts_per_token", "2"},
+                          {"router_normalize", "true"},
+                          {"gated_mlp", "true"},
+                          {"activation", "silu"},
+                          {"num_layers", "2"}})},
+        {"DeepSeek's experts", with({{"experts", "6"},
+                                     {"experts_per_token", "2"},
+                                     {"expert_dim_feedforward", "5"},
+                                     {"moe_layers", "1"},
+                                     {"router", "sigmoid"},
+                                     {"router_groups", "3"},
+                                     {"router_top_groups", "2"},
+                                     {"shared_dim_feedforward", "4"},
+                                     {"shared_gate", "true"},
+                                     {"norm_first", "true"},
+                                     {"num_layers", "2"}})},
     };
 }
 
@@ -124,16 +183,20 @@ void check_same(const Run& full, const Run& cached) {
     CHECK(compared > 10);
 }
 
-// The first rows of a k or v are those that were kept, to the last bit.
+// The first rows of a k or v, or of what latent attention makes them of, are those that were kept, to the last bit.
 void check_kept(const Run& cached, const Past& past) {
     for (const auto& [name, rows] : past.attentions) {
         INFO(name);
-        for (const auto& [what, kept] : {std::pair(".k", rows.k), std::pair(".v", rows.v)}) {
+        CHECK(rows.k.empty() == !rows.latent.empty());
+        for (const auto& [what, kept] : {std::pair(".k", rows.k), std::pair(".v", rows.v),
+                                         std::pair(".kv_latent", rows.latent), std::pair(".k_shared", rows.shared)}) {
+            if (kept.empty()) continue;
             const Tensor& now = cached.value(name + what);
-            CHECK(now.dim(2) == kept.dim(2) + (name.ends_with(".cross_attn") ? 0 : 1));
+            const std::size_t along = now.rank() - 2;
+            CHECK(now.dim(along) == kept.dim(along) + (name.ends_with(".cross_attn") ? 0 : 1));
             Axes axes = now.axes();
-            axes.resize(2, kept.dim(2));
-            CHECK(same_bits(part_of(now, {0, 0, 0, 0}, axes), kept.with_axes(axes)));
+            axes.resize(along, kept.dim(along));
+            CHECK(same_bits(part_of(now, Cell(now.rank(), 0), axes), kept.with_axes(axes)));
         }
     }
 }
@@ -208,6 +271,30 @@ TEST_CASE("a cached row explains itself by the row that was kept, a new one by t
         CHECK(factor.cell->cell[2] == (position < 4 ? position : 0));
     }
     CHECK(k->operation.about().name == "append to the cache");
+}
+
+TEST_CASE("latent attention keeps its latent rows and the shared columns, and no keys or values") {
+    const SmallModel model =
+        small_model({{"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}, {"num_layers", "2"}}, {.batch = 2, .pos = 5});
+    const Past past = past_of(*pass(model, {0, 4}, nullptr));
+    CHECK(past.numbers() == 2 * 2 * 4 * (3 + 2));  // layers, batch, positions
+    Past other = past;
+    other.attentions["blocks.1.attn"].shared = Tensor();
+    CHECK(error_of([&] { pass(model, {4, 1}, &other); }).starts_with("blocks.1.attn.k_shared: shape []"));
+}
+
+TEST_CASE("a text that LongRoPE turns otherwise than what was kept is not continued") {
+    const SmallModel model = small_model({{"positional_encoding", "rope"},
+                                          {"rope_scaling", "longrope"},
+                                          {"rope_factor", "4"},
+                                          {"rope_original_positions", "4"},
+                                          {"rope_short_factors", "1,1,1"},
+                                          {"rope_long_factors", "1,2,3"}},
+                                         {.pos = 5});
+    const Past past = past_of(*pass(model, {0, 3}, nullptr));
+    CHECK(can_continue(past, model.config, 1));
+    CHECK_FALSE(can_continue(past, model.config, 2));
+    CHECK(error_of([&] { pass(model, {3, 2}, &past); }).starts_with("rope_scaling is longrope: 5 positions"));
 }
 
 TEST_CASE("what can't be kept is reported") {

@@ -4,6 +4,7 @@
 #include "engine/ops/scaled_dot_product.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
+#include "tests/engine/messages.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
 
@@ -61,21 +62,22 @@ std::vector<std::pair<std::string, Tensor>> tensors_ending(const Run& run, const
 
 // ---- attention
 
-TEST_CASE("the weights of a row are positive and sum to 1, or all are NaN") {
+TEST_CASE("the weights of a row are positive and sum to 1, with that of the sink if there is one, or all are NaN") {
     std::size_t nan_rows = 0;
     for (const Fixture& fixture : unedited_fixtures()) {
         const auto run = fixture.run();
         for (const char* ending : {"attn.pattern", "probs"}) {
             for (const auto& [at, pattern] : tensors_ending(*run, ending)) {
                 INFO(fixture.name << ": " << at << ending);
-                const auto is_fair = [&](Row row) {
-                    return *std::ranges::min_element(row) >= 0.0F &&
-                           std::abs(mean_of(row) * static_cast<double>(row.size()) - 1.0) < 1e-6;
-                };
-                for (const Row row : rows_of(pattern)) {
-                    const bool nan = all_nan(row);
+                const Tensor& sink = run->value(at + "attn.sink");
+                const std::vector<Row> rows = rows_of(pattern);
+                for (std::size_t r = 0; r < rows.size(); ++r) {
+                    const bool nan = all_nan(rows[r]);
                     if (nan) ++nan_rows;
-                    if (!nan && !is_fair(row)) FAIL_CHECK("a row that sums to " << mean_of(row) * double(row.size()));
+                    const double sunk = sink.empty() ? 0.0 : static_cast<double>(sink.data()[r]);
+                    const double sum = mean_of(rows[r]) * static_cast<double>(rows[r].size()) + sunk;
+                    const bool fair = *std::ranges::min_element(rows[r]) >= 0.0F && std::abs(sum - 1.0) < 1e-6;
+                    if (!nan && !fair) FAIL_CHECK("a row that sums to " << sum);
                 }
             }
         }
@@ -315,6 +317,52 @@ TEST_CASE("under Peri-Norm the stream is the sum of what the second norms let th
     }
 }
 
+// ---- experts
+
+TEST_CASE("one expert that every position goes to with weight 1 is a dense MLP") {
+    const SmallModel dense = small_model({{"gated_mlp", "true"}, {"activation", "silu"}});
+    SmallModel mixture =
+        small_model({{"gated_mlp", "true"}, {"activation", "silu"}, {"experts", "1"}, {"experts_per_token", "1"}});
+    for (const char* part : {"up_proj.weight", "up_proj.bias", "gate_proj.weight", "gate_proj.bias", "down_proj.weight",
+                             "down_proj.bias"}) {
+        const std::span<const float> from = dense.weights.at(std::string("layers.0.") + part).values();
+        std::ranges::copy(from, mixture.weights.at(std::string("layers.0.experts.") + part).writable().begin());
+    }
+    const Tensor a = dense.run()->value("blocks.0.mlp_out"), b = mixture.run()->value("blocks.0.mlp_out");
+    for (Index i = 0; i < a.size(); ++i) CHECK(a.data()[i] == Approx(b.data()[i]).margin(1e-6));
+}
+
+TEST_CASE("an expert that no position chose may hold anything, and one that is forced is what a position gets") {
+    SmallModel model = small_model({{"experts", "4"}, {"experts_per_token", "1"}});
+    const auto before = model.run();
+    const Tensor chosen = before->value("blocks.0.mlp.expert");
+    const auto position = chosen.cell(0);
+    const auto first = static_cast<Index>(chosen.data()[0]), other = (first + 1) % 4;
+    const auto spoil = [&](SmallModel& spoilt, Index expert) {
+        Tensor& weight = spoilt.weights.at("layers.0.experts.down_proj.weight");
+        const auto size = static_cast<std::size_t>(weight.size() / 4);
+        for (float& value : weight.writable().subspan(static_cast<std::size_t>(expert) * size, size)) value += 1.0F;
+    };
+    SmallModel spoilt = model;
+    spoil(spoilt, other);
+    const auto after = spoilt.run();
+    const Tensor &out = before->value("blocks.0.mlp_out"), &now = after->value("blocks.0.mlp_out");
+    for (Index i = 0; i < out.size(); ++i) {
+        const Cell cell = out.cell(i);
+        const bool chose = static_cast<Index>(chosen.at(Cell{cell[0], cell[1], 0})) == other;
+        if (!chose) CHECK(out.at(cell) == now.at(cell));
+    }
+    model.edits = spoilt.edits = {SetCell{"blocks.0.mlp.expert", position, static_cast<float>(other)}};
+    const auto forced = model.run(), forced_spoilt = spoilt.run();
+    CHECK(forced->value("blocks.0.mlp_out").at(Cell{0, 0, 0}) !=
+          forced_spoilt->value("blocks.0.mlp_out").at(Cell{0, 0, 0}));
+    CHECK(forced->value("blocks.0.mlp.expert_weight").data()[0] ==
+          forced->value("blocks.0.mlp.router_scores").at(Cell{0, 0, other}));
+    model.edits = {SetCell{"blocks.0.mlp.expert", position, 4.0F}};
+    CHECK(error_of([&] { static_cast<void>(model.run()); }) ==
+          "blocks.0.mlp.expert_weight: expert 4, expected a number from 0 to 3");
+}
+
 // ---- who can see whom
 
 namespace {
@@ -392,6 +440,21 @@ const std::vector<Overrides>& architectures() {
          {"rope_interleaved", "true"}},
         {{"alibi", "true"}, {"sliding_window", "2"}, {"num_layers", "2"}, {"mask_value", "-1e9"}, {"head_dim", "5"}},
         {{"embedding_norm", "true"}, {"residual_scale", "2"}, {"num_layers", "2"}, {"attention_scale", "0.3"}},
+        {{"attention_sinks", "true"}, {"norm_gain", "false"}, {"update_scale", "0.5"}, {"num_layers", "2"}},
+        {{"kv_lora_rank", "5"},
+         {"q_lora_rank", "4"},
+         {"qk_rope_head_dim", "2"},
+         {"v_head_dim", "3"},
+         {"positional_encoding", "rope"},
+         {"num_layers", "2"}},
+        {{"experts", "4"},
+         {"experts_per_token", "2"},
+         {"router_normalize", "true"},
+         {"shared_dim_feedforward", "5"},
+         {"shared_gate", "true"},
+         {"gated_mlp", "true"},
+         {"norm_first", "true"},
+         {"num_layers", "2"}},
         {{"cross_attention", "true"}, {"num_layers", "2"}, {"num_key_value_heads", "1"}},
         {{"cross_attention", "true"}, {"encoder_layers", "1"}, {"norm_first", "true"}, {"mask_value", "-1e20"}},
     };

@@ -32,6 +32,7 @@ std::vector<SmallModel> models() {
     };
     all.push_back(
         small_model(with({{"positional_encoding", "learned"}, {"max_positions", "9"}, {"activation", "gelu"}})));
+    all.push_back(small_model(with({{"positional_encoding", "rope"}})));
     all.push_back(small_model(with({{"norm", "rmsnorm"},
                                     {"positional_encoding", "rope"},
                                     {"rotary_dim", "4"},

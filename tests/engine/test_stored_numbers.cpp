@@ -1,94 +1,227 @@
-// Numbers of other kinds become floats: each of the 65,536 patterns of 16 bits against what IEEE 754 and bfloat16 say
-// that its sign, exponent and fraction are worth.
-#include "engine/files/stored_numbers.h"
+// Numbers in fewer bits: blocks of bytes against ggml's own floats, FP8 and MXFP4 by their definitions, GGUF files of
+// whole models with their tokenizers (tests/reference/stored), and files that are wrong.
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/files/block_numbers.h"
+#include "engine/files/gguf.h"
+#include "engine/files/packed_numbers.h"
+#include "engine/files/safetensors.h"
+#include "engine/graph/run.h"
+#include "engine/load/model.h"
+#include "engine/model/inputs.h"
 #include "tests/catch.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/run_of.h"
+#include "tests/engine/temporary_folder.h"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
 #include <vector>
 
 using namespace decoderscope;
+using namespace decoderscope::load;
+using decoderscope::testing::run_of;
+namespace fs = std::filesystem;
 
 namespace {
 
-// All of a dtype's numbers, as the float's bits.
-std::vector<std::uint32_t> all_of(std::string_view dtype) {
-    std::vector<std::uint16_t> patterns(65536);
-    for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<std::uint16_t>(i);
-    std::vector<float> values(patterns.size());
-    dtype_named(dtype)->convert(reinterpret_cast<const char*>(patterns.data()), values);
-    std::vector<std::uint32_t> bits;
-    for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
-    return bits;
+const fs::path kStored = DECODERSCOPE_TESTS_DIR "/reference/stored";
+
+bool is_same(float a, float b) { return std::isnan(a) ? std::isnan(b) : a == b; }
+
+std::vector<fs::path> gguf_models() {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(kStored / "models")) found.push_back(entry.path());
+    std::ranges::sort(found);
+    return found;
 }
 
-// The float of a number of this many bits of exponent and fraction. A NaN keeps its sign and, in the first bits, its
-// fraction.
-std::uint32_t expected(std::uint32_t pattern, int exponent_bits, int fraction_bits) {
-    const std::uint32_t sign = pattern >> 15U << 31U;
-    const int exponent = static_cast<int>(pattern >> fraction_bits) & ((1 << exponent_bits) - 1);
-    const int fraction = static_cast<int>(pattern) & ((1 << fraction_bits) - 1);
-    const int bias = (1 << (exponent_bits - 1)) - 1;
-    if (exponent == (1 << exponent_bits) - 1)
-        return sign | 0x7f800000U | static_cast<std::uint32_t>(fraction) << (23 - fraction_bits);
-    const double magnitude = exponent == 0
-                                 ? std::ldexp(fraction, 1 - bias - fraction_bits)
-                                 : std::ldexp((1 << fraction_bits) + fraction, exponent - bias - fraction_bits);
-    return sign | std::bit_cast<std::uint32_t>(static_cast<float>(magnitude));
+double difference(std::span<const float> ours, std::span<const float> theirs) {
+    REQUIRE(ours.size() == theirs.size());
+    double largest = 0.0, scale = 0.0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(ours[i]) - static_cast<double>(theirs[i])));
+        scale = std::max(scale, std::abs(static_cast<double>(theirs[i])));
+    }
+    return scale > 0.0 ? largest / scale : largest;
 }
 
-float one(std::string_view dtype, auto stored_as) {
-    float value = 0;
-    dtype_named(dtype)->convert(reinterpret_cast<const char*>(&stored_as), {&value, 1});
-    return value;
-}
+// A GGUF file of one key and one tensor, piece by piece.
+class GgufBytes {
+public:
+    template <class T>
+    GgufBytes& number(T value) {
+        const auto* from = reinterpret_cast<const char*>(&value);
+        bytes_.append(from, sizeof value);
+        return *this;
+    }
+    GgufBytes& text(const std::string& text) {
+        number<std::uint64_t>(text.size());
+        bytes_ += text;
+        return *this;
+    }
+    GgufBytes& head(std::uint64_t tensors, std::uint64_t keys, std::uint32_t version = 3) {
+        bytes_ += "GGUF";
+        return number(version).number(tensors).number(keys);
+    }
+    GgufBytes& tensor(const std::string& name, const std::vector<std::uint64_t>& axes, std::uint32_t type,
+                      std::uint64_t at) {
+        text(name).number(static_cast<std::uint32_t>(axes.size()));
+        for (const std::uint64_t size : axes) number(size);
+        return number(type).number(at);
+    }
+    GgufBytes& data(std::size_t size) {
+        bytes_.resize((bytes_.size() + 31) / 32 * 32 + size);
+        return *this;
+    }
+    [[nodiscard]] std::string error() const {
+        try {
+            static_cast<void>(parse_gguf_header(bytes_));
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "(no error)";
+    }
+
+private:
+    std::string bytes_;
+};
 
 }  // namespace
 
-TEST_CASE("every half and every bfloat16 becomes exactly the float that it is worth, NaN included") {
-    const std::vector<std::uint32_t> halves = all_of("F16"), brains = all_of("BF16");
-    std::uint32_t wrong = 0;
-    for (std::uint32_t pattern = 0; pattern < 65536; ++pattern) {
-        if (halves[pattern] != expected(pattern, 5, 10)) ++wrong;
-        if (brains[pattern] != expected(pattern, 8, 7)) ++wrong;
+TEST_CASE("blocks are the floats that ggml has for them, to the last bit") {
+    const SafetensorsFile golden((kStored / "blocks.safetensors").string());
+    std::size_t types = 0;
+    for (std::uint32_t number = 0; number < 64; ++number) {
+        const packed::BlockType* type = packed::block_type(number);
+        if (type == nullptr || type->name == "F32") continue;
+        const std::string name(type->name);
+        INFO(name);
+        const Tensor values = golden.floats(name + ".values");
+        std::vector<float> expanded(values.values().size());
+        packed::expand_blocks(*type, golden.bytes(name + ".blocks"), expanded);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < expanded.size(); ++i) wrong += is_same(expanded[i], values.values()[i]) ? 0 : 1;
+        CHECK(wrong == 0);
+        ++types;
     }
-    CHECK(wrong == 0);
-    // Some of them by hand.
-    CHECK(one("F16", std::uint16_t{0x3c00}) == 1.0F);
-    CHECK(one("F16", std::uint16_t{0x7bff}) == 65504.0F);
-    CHECK(one("F16", std::uint16_t{0x0001}) == 0x1p-24F);
-    CHECK(std::isnan(one("F16", std::uint16_t{0x7c01})));
-    CHECK(one("BF16", std::uint16_t{0xc000}) == -2.0F);
-    CHECK(one("BF16", std::uint16_t{0x0001}) == 0x1p-133F);
-    CHECK(one("BF16", std::uint16_t{0xff80}) == -std::numeric_limits<float>::infinity());
+    CHECK(types == 8);
 }
 
-TEST_CASE("numbers of 8 bits, wider floats and integers are converted") {
-    CHECK(one("F8_E4M3", std::uint8_t{0x7e}) == 448.0F);
-    CHECK(one("F8_E4M3", std::uint8_t{0x81}) == -0x1p-9F);
-    CHECK(std::isnan(one("F8_E4M3", std::uint8_t{0x7f})));
-    CHECK(one("F8_E5M2", std::uint8_t{0x7b}) == 57344.0F);
-    CHECK(one("F8_E5M2", std::uint8_t{0xfc}) == -std::numeric_limits<float>::infinity());
-    CHECK(one("F64", 0.1) == 0.1F);
-    CHECK(one("I64", std::int64_t{-5}) == -5.0F);
-    CHECK(one("U8", std::uint8_t{255}) == 255.0F);
-    CHECK(one("BOOL", std::uint8_t{1}) == 1.0F);
+TEST_CASE("FP8 and MXFP4 stand for what their definitions say, scales included") {
+    const SafetensorsFile golden((kStored / "floats.safetensors").string());
+    for (const char* name : {"E4M3", "E5M2"}) {
+        const Tensor read = golden.floats(name), expected = golden.floats(std::string(name) + ".values");
+        for (Index i = 0; i < 256; ++i) CHECK(is_same(read.data()[i], expected.data()[i]));
+    }
+    Tensor weight = golden.floats("weight");
+    packed::scale_blocks(weight.writable(), weight.dim(1), golden.floats("weight_scale_inv").values());
+    CHECK(std::ranges::equal(weight.values(), golden.floats("weight.values").values(), is_same));
+    const Tensor expected = golden.floats("mxfp4.values");
+    std::vector<float> expanded(expected.values().size());
+    packed::expand_mxfp4(golden.bytes("mxfp4_blocks"), golden.bytes("mxfp4_scales"), expanded);
+    CHECK(std::ranges::equal(expanded, expected.values(), is_same));
+    const std::vector<char> scales(6, static_cast<char>(255));
+    CHECK_THROWS_AS(packed::expand_mxfp4(golden.bytes("mxfp4_blocks"), scales, expanded), Error);
+    const float not_finite[] = {1.0F, 1.0F, std::nanf(""), 1.0F};
+    CHECK_THROWS_AS(packed::scale_blocks(weight.writable(), weight.dim(1), not_finite), Error);
 }
 
-TEST_CASE("numbers are read at any address") {
-    const std::vector<char> bytes = {0, 0x00, 0x3c, 0x00, static_cast<char>(0xc0)};
-    std::vector<float> values(2);
-    dtype_named("F16")->convert(bytes.data() + 1, values);
-    CHECK(values == std::vector<float>{1, -2});
+TEST_CASE("GGUF files of whole models give the numbers of their modules, by what they say of themselves") {
+    for (const fs::path& folder : gguf_models()) {
+        INFO(folder.filename().string());
+        const auto model = load_model((folder / "model.gguf").string());
+        CHECK(model->recognised.questions.empty());
+        const auto run = run_of(*model, load_inputs((folder / "inputs.safetensors").string(), model->config()));
+        const SafetensorsFile expected((folder / "expected.safetensors").string());
+        for (const std::string& name : expected.names_in_order()) {
+            INFO(name);
+            CHECK(difference(run->value(name).values(), expected.floats(name).values()) < 1e-5);
+        }
+    }
 }
 
-TEST_CASE("the sizes of safetensors' dtypes") {
-    CHECK(dtype_named("F64")->bytes == 8);
-    CHECK(dtype_named("BF16")->bytes == 2);
-    CHECK(dtype_named("F8_E4M3")->bytes == 1);
-    CHECK(dtype_named("I32")->bytes == 4);
-    CHECK(dtype_named("F4") == nullptr);
-    CHECK(dtype_named("") == nullptr);
+TEST_CASE("the tokenizer in a GGUF file gives the ids that its model was trained with") {
+    std::size_t texts = 0;
+    for (const fs::path& folder : gguf_models()) {
+        INFO(folder.filename().string());
+        const auto model = load_model((folder / "model.gguf").string());
+        const nlohmann::json about = parse_json(read_text((folder / "about.json").string()), message("a model"));
+        if (about["tokens"].empty()) continue;
+        REQUIRE(model->tokenizer.can_encode());
+        const auto before = static_cast<std::ptrdiff_t>(model->tokenizer.encode("").size());  // special tokens
+        for (const nlohmann::json& one : about["tokens"]) {
+            INFO(one["text"].dump());
+            std::vector<Index> ids = model->tokenizer.encode(one["text"].get<std::string>());
+            ids.erase(ids.begin(), ids.begin() + before);
+            CHECK(ids == one["ids"].get<std::vector<Index>>());
+            ++texts;
+        }
+    }
+    CHECK(texts > 100);
+}
+
+TEST_CASE("a GGUF file that is wrong is refused in one sentence") {
+    const auto refused = [](const GgufBytes& file, std::vector<std::string> says) {
+        decoderscope::testing::check_message(file.error(), says);
+    };
+    const auto one = [](std::vector<std::uint64_t> axes, std::uint32_t type, std::uint64_t at, std::size_t size) {
+        return GgufBytes().head(1, 0).tensor("w", axes, type, at).data(size);
+    };
+    CHECK(one({32}, 0, 0, 128).error() == "(no error)");
+    CHECK(one({32}, 8, 0, 34).error() == "(no error)");
+    refused(GgufBytes().number<std::uint64_t>(7), {"GGUF"});
+    refused(GgufBytes().head(1, 0, 1), {"version 1", "2 or 3"});
+    refused(GgufBytes().head(1, 0), {"the file ends"});
+    refused(GgufBytes().head(std::uint64_t{1} << 60, 0), {"tensors", "at most"});
+    refused(GgufBytes().head(0, 1).text("k").number<std::uint32_t>(13), {"k", "type 13"});
+    refused(GgufBytes().head(0, 1).text("k").number<std::uint32_t>(9).number<std::uint32_t>(9).number<std::uint64_t>(1),
+            {"k", "a list of lists"});
+    refused(
+        GgufBytes().head(0, 1).text("k").number<std::uint32_t>(9).number<std::uint32_t>(4).number<std::uint64_t>(99),
+        {"k", "99 values"});
+    refused(GgufBytes().head(0, 1).text("k").number<std::uint32_t>(8).number<std::uint64_t>(1 << 20),
+            {"k", "the file ends"});
+    refused(GgufBytes().head(0, 1).text("general.alignment").number<std::uint32_t>(4).number<std::uint32_t>(24).data(0),
+            {"general.alignment", "24", "power of 2"});
+    refused(one({32}, 7, 0, 128), {"w", "type 7", "Q4_K"});
+    refused(one({33}, 8, 0, 128), {"w", "[33]", "Q8_0", "32"});
+    refused(one({0}, 0, 0, 128), {"w", "an axis of 0"});
+    refused(one({std::uint64_t{1} << 40, std::uint64_t{1} << 40}, 0, 0, 128), {"w", "an axis"});
+    refused(one({32}, 0, 0, 127), {"w", "128 bytes", "127"});
+    refused(one({32}, 0, 64, 128), {"w", "byte 64", "128"});
+    refused(one({8}, 0, 8, 128), {"w", "multiple of 32"});
+    refused(GgufBytes().head(2, 0).tensor("w", {8}, 0, 0).tensor("w", {8}, 0, 32).data(64), {"tensor 1", "its own"});
+}
+
+TEST_CASE("a GGUF model of another architecture, or with what isn't known of it, is refused by the key's name") {
+    const testing::TemporaryFolder folder;
+    const auto error_of = [&](const std::function<void(std::string&)>& change) {
+        std::string bytes = read_text((kStored / "models/llama/model.gguf").string());
+        change(bytes);
+        testing::write_bytes(folder.file("model.gguf"), bytes);
+        try {
+            static_cast<void>(load_model(folder.file("model.gguf")));
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string("(no error)");
+    };
+    const auto replace = [](std::string& bytes, const std::string& from, const std::string& to) {
+        REQUIRE(from.size() == to.size());
+        REQUIRE(bytes.find(from) != std::string::npos);
+        bytes.replace(bytes.find(from), from.size(), to);
+    };
+    CHECK(error_of([](std::string&) {}) == "(no error)");
+    decoderscope::testing::check_message(
+        error_of([&](std::string& bytes) { replace(bytes, "llama.rope.freq_base", "llama.rope.freq_bass"); }),
+        {"llama.rope.freq_bass"});
+    decoderscope::testing::check_message(
+        error_of([&](std::string& bytes) { replace(bytes, "blk.0.attn_q.weight", "blk.0.attn_x.weight"); }),
+        {"blk.0.attn_x.weight", "llama"});
 }

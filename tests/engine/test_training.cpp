@@ -79,7 +79,7 @@ std::vector<std::string> training_names() {
 
 TEST_CASE("losses, learning rates and weights follow PyTorch's for 20 steps") {
     const std::vector<std::string> names = training_names();
-    REQUIRE(names.size() == 5);
+    REQUIRE(names.size() == 6);
     for (const std::string& name : names) {
         INFO(name);
         const Training training = load_training(name);

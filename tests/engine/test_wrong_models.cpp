@@ -103,8 +103,8 @@ std::vector<Wrong> wrong_models() {
         // Keys that change the numbers and aren't computed.
         {"another scaling of RoPE",
          "llama",
-         {"rope_scaling", "yarn"},
-         R"({"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}})"},
+         {"rope_scaling", "dynamic"},
+         R"({"rope_scaling": {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 16}})"},
         {"an unknown key within the scaling",
          "llama-3",
          {"rope_scaling.attention_factor"},

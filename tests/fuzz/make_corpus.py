@@ -271,6 +271,64 @@ def tokenizers():
     write("tokenizers", "pieces", "p" + json.dumps(["a", {"piece": "b"}, ""]))
 
 
+# ---- GGUF
+
+
+def gguf_text(text):
+    return struct.pack("<Q", len(text.encode())) + text.encode()
+
+
+def gguf_value(value):
+    """Integers as uint32, floats as float32; a list is of texts, of float32 or of int32."""
+    if isinstance(value, bool):
+        return struct.pack("<I?", 7, value)
+    if isinstance(value, int):
+        return struct.pack("<II", 4, value)
+    if isinstance(value, float):
+        return struct.pack("<If", 6, value)
+    if isinstance(value, str):
+        return struct.pack("<I", 8) + gguf_text(value)
+    kind = 8 if isinstance(value[0], str) else 6 if isinstance(value[0], float) else 5
+    packed = [gguf_text(v) if kind == 8 else struct.pack("<f" if kind == 6 else "<i", v) for v in value]
+    return struct.pack("<IIQ", 9, kind, len(value)) + b"".join(packed)
+
+
+def gguf(metadata, tensors):
+    """tensors: name -> (type, numbers in a block, bytes of a block, shape with the innermost axis first)."""
+    out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    out += b"".join(gguf_text(key) + gguf_value(value) for key, value in metadata.items())
+    offset, data = 0, b""
+    for name, (kind, block, size, shape) in tensors.items():
+        out += gguf_text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, len(data))
+        data += bytes(count(shape) // block * size)
+        data += bytes(-len(data) % 32)
+    return out + bytes(-len(out) % 32) + data
+
+
+def gguf_files():
+    f32 = (0, 1, 4)
+    sizes = {"context_length": 8, "embedding_length": 4, "block_count": 1, "feed_forward_length": 6,
+             "attention.head_count": 2, "attention.head_count_kv": 1, "attention.layer_norm_rms_epsilon": 1e-5}
+    block = {"attn_norm": [4], "attn_q": [4, 4], "attn_k": [4, 2], "attn_v": [4, 2], "attn_output": [4, 4], "ffn_norm": [4],
+             "ffn_gate": [4, 6], "ffn_up": [4, 6], "ffn_down": [6, 4]}
+    tensors = {f"blk.0.{name}.weight": (*f32, shape) for name, shape in block.items()}
+    tensors |= {"token_embd.weight": (*f32, [4, 5]), "output_norm.weight": (*f32, [4])}
+    by_scores = {"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": ["<unk>", "<s>", "a", "b", "ab"],
+                 "tokenizer.ggml.scores": [0.0, 0.0, -2.0, -2.0, -1.0], "tokenizer.ggml.token_type": [2, 3, 1, 1, 1],
+                 "tokenizer.ggml.bos_token_id": 1, "tokenizer.ggml.add_space_prefix": True}
+    by_merges = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "qwen2", "tokenizer.ggml.merges": ["a b"],
+                 "tokenizer.ggml.tokens": ["a", "b", "ab", "c", "<|end|>"], "tokenizer.ggml.token_type": [1, 1, 1, 1, 3]}
+    for architecture, tokens in (("llama", by_scores), ("qwen3", by_merges)):
+        own = {f"{architecture}.{key}": value for key, value in sizes.items()}
+        write("gguf", architecture, gguf({"general.architecture": architecture, **own, **tokens}, tensors))
+    blocks = {"F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q8_0": (8, 32, 34), "Q4_K": (12, 256, 144), "Q5_K": (13, 256, 176),
+              "Q6_K": (14, 256, 210), "BF16": (30, 1, 2), "MXFP4": (39, 32, 17)}
+    write("gguf", "types", gguf({}, {name: (*kind, [256, 2]) for name, kind in blocks.items()}))
+    write("gguf", "alignment", gguf({"general.alignment": 64}, {}))
+    write("gguf", "cut", gguf({}, {"w": (*f32, [8])})[:-8])
+    write("gguf", "type-unknown", gguf({}, {"w": (7, 32, 24, [32])}))
+
+
 if __name__ == "__main__":
     shutil.rmtree(CORPUS, ignore_errors=True)
     configurations()
@@ -279,3 +337,4 @@ if __name__ == "__main__":
     links()
     tensors()
     tokenizers()
+    gguf_files()

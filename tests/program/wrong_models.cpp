@@ -95,9 +95,11 @@ std::vector<Wrong> wrong_models() {
                                                   {"layers.0.norm2.weight", {8}},
                                                   {"norm.weight", {8}}})}}),
          trace()},
-        config("HERE/model/config.json: model_type: \"nothing\", expected one of decoderscope, bart, bloom, cohere, "
-               "gemma, gemma2, gpt2, gpt_neo, gpt_neox, gptj, llama, marian, mistral, olmo2, opt, phi, phi3, qwen2, "
-               "qwen3, stablelm, t5",
+        config("HERE/model/config.json: model_type: \"nothing\", expected one of decoderscope, bart, bloom, "
+               "cohere, cohere2, deepseek_v2, deepseek_v3, falcon, gemma, gemma2, gemma3, gemma3_text, gpt2, "
+               "gpt_neo, gpt_neox, gpt_oss, gptj, granite, kimi_k2, llama, marian, mistral, mixtral, mpt, "
+               "olmo2, olmo3, opt, phi, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe, smollm3, stablelm, "
+               "starcoder2, t5",
                R"({"model_type": "nothing"})"),
         gpt2("HERE/model/config.json: hidden_size: 17, but n_embd is 16; expected the same", "/hidden_size", "17"),
         gpt2("HERE/model/config.json: n_head: expected a positive integer, found \"two\"", "/n_head", R"("two")"),

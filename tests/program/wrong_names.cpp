@@ -36,7 +36,8 @@ std::vector<Wrong> wrong_names() {
         mapped("HERE/map.json: expected an object such as {\"emb.weight\": \"embed.weight\"}", one, "[]"),
         mapped("HERE/map.json: a: 3, expected the name of a parameter, or a list of names", one, R"({"a": 3})"),
         mapped("HERE/map.json: a: upside down: expected one of transposed, by head, by group, head N, a matrix per "
-               "head, for every head, rows from N, repeated",
+               "head, for every head, rows from N, repeated, halves swapped, halves in turn, expert N, of each expert, "
+               "of each expert, transposed, of each expert, in turn, of each expert, in turn, transposed",
                one, R"({"a": "embed.weight, upside down"})"),
         mapped("HERE/map.json: b: embed.weight is a already, expected another name", {{"a", {4, 4}}, {"b", {4, 4}}},
                R"({"a": "embed.weight", "b": "embed.weight"})"),

@@ -75,7 +75,7 @@ std::vector<Wrong> wrong_safetensors() {
                raw_safetensors({{"tokens", "F32", "[1, 1]", raw<float>({1.0F})}})),
         inputs("HERE/model/in.safetensors: tokens: 33554432 is beyond what is read exactly, 2^24",
                raw_safetensors({{"tokens", "I64", "[1, 1]", raw<std::int64_t>({1 << 25})}})),
-        {"HERE/model/x.safetensors: x: dtype I64, expected F32, F16, BF16 or F64",
+        {"HERE/model/x.safetensors: x: dtype I64, expected F32, F16, BF16, F64, F8_E4M3 or F8_E5M2",
          model_with({{"x.safetensors", raw_safetensors({{"x", "I64", "[1, 1, 1]", raw<std::int64_t>({1})}})}}),
          trace_of("simple-decoder", {"--inputs", "HERE/model/x.safetensors"})},
     };

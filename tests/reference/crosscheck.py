@@ -11,11 +11,13 @@ import torch
 from torch import nn
 import torch.nn.functional as F
 
+import crosscheck_today
 import decoder
 import models
 import rng
 import small
 from config import DEFAULTS, complete, head_width
+from rope import turned_columns
 
 TOLERANCE = 2e-5
 
@@ -43,7 +45,8 @@ class FixedDropout(nn.Module):
 
 
 BEYOND_TORCH = ("head_dim", "attention_scale", "logit_scale", "embedding_norm", "residual_scale", "qk_norm",
-                "sliding_window", "alibi", "relative_attention_num_buckets")
+                "sliding_window", "alibi", "relative_attention_num_buckets", "norm_gain", "update_scale",
+                "attention_sinks", "kv_lora_rank", "experts")
 
 
 # --- torch's modules --------------------------------------------------------------------------------------------------
@@ -353,11 +356,7 @@ def parallel_by_two_residuals(case):
             module = nn.LayerNorm(c["d_model"], eps=c["layer_norm_eps"])
             copy_linear(module, w, f"layers.{n}.norm{number}")
             worst = max(worst, difference(module(x), trace[f"{name}.{norm}.normalized"]))
-        read = trace[f"{name}.{norms[-1]}.normalized"]
-        post = decoder.ACTIVATIONS[c["activation"]](F.linear(read, w[f"layers.{n}.up_proj.weight"],
-                                                             w.get(f"layers.{n}.up_proj.bias")))
-        worst = max(worst, difference(post, trace[f"{name}.mlp.post"]))
-        a, m = (trace.get(f"{name}.{out}.dropped", trace[f"{name}.{out}"]) for out in ("attn_out", "mlp_out"))
+        a, m = (c["update_scale"] * left_by(trace, f"{name}.{out}") for out in ("attn_out", "mlp_out"))
         x = c["residual_scale"] * x
         worst = max(worst, difference((x + a) + (x + m) - x, trace[f"{name}.resid_post"]))
     return worst
@@ -427,17 +426,24 @@ def projections_by_matrices(case, c, trace, name, to_itself):
     at = block.replace("blocks", "layers") + (".self_attn" if to_itself else ".cross_attn")
     w = {key: value.double() for key, value in tensors(case.weights).items()}
     x, memory = read_by(c, case, trace, block, to_itself)
+    layer = int(block.split("blocks.")[1])
+    turns = c["positional_encoding"] == "rope" and (not c["rope_layers"] or layer in c["rope_layers"])
+    c = c if block.startswith("encoder.") else in_layer(c, layer)
+    if c["kv_lora_rank"] and to_itself:
+        columns = c["qk_rope_head_dim"]
+        return crosscheck_today.latent_projections(c, w, at, x.double(), lambda p: turning(
+            c, columns, p, x.shape[1]) if turns else torch.eye(columns, dtype=torch.double))
     found = []
     for n, source, heads in (("q", x, c["nhead"]), ("k", memory, c["num_key_value_heads"])):
         proj = f"{at}.{'q' if c['shared_qkv'] else n}_proj"
         y = source.double() @ w[proj + ".weight"].T + w.get(proj + ".bias", 0)
         if c["qk_norm"] and to_itself:
-            gain = w[f"{at}.{n}_norm.weight"] + (c["norm"] == "rmsnorm_plus_one")
+            gain = w[f"{at}.{n}_norm.weight"] + (c["norm"] == "rmsnorm_plus_one") if c["norm_gain"] else 1
             pieces = [y] if c["qk_norm_across_heads"] else y.split(d, -1)
             y = torch.cat([gain * p / (p.square().mean(-1, True) + c["layer_norm_eps"]).sqrt() for p in pieces], -1)
         y = torch.stack(y.split(d, -1), 1)
-        if c["positional_encoding"] == "rope" and to_itself:
-            y = torch.stack([y[:, :, p] @ turning(c, d, p).T for p in range(y.shape[2])], 2)
+        if turns and to_itself:
+            y = torch.stack([y[:, :, p] @ turning(c, d, p, y.shape[2]).T for p in range(y.shape[2])], 2)
         assert y.shape[1] == heads
         found.append(y)
     return found
@@ -456,24 +462,38 @@ def read_by(c, case, trace, block, to_itself):
     return x, (x if to_itself else trace.get("encoder_out", torch.as_tensor(case.inputs.get("memory", 0))))
 
 
-def lowered(c, frequency):
-    """A frequency after scaling, by how many of its waves fit into the texts of the training before."""
+def in_layer(c, layer):
+    """The configuration of a decoder's layer, whose window may have a base of its own."""
+    windowed = c["sliding_window"] > 0 and layer in (c["sliding_window_layers"] or range(c["num_layers"]))
+    own = windowed and c["rope_local_theta"] > 0
+    return {**c, "rope_theta": c["rope_local_theta"], "rope_scaling": "none"} if own else c
+
+
+def frequency(c, pair, columns, length):
+    """How far a pair of columns turns at each position, after scaling."""
+    plain = c["rope_theta"] ** (-2 * pair / columns)
     if c["rope_scaling"] == "none":
-        return frequency
-    waves = c["rope_original_positions"] * frequency / (2 * math.pi)
+        return plain
+    if c["rope_scaling"] == "yarn":
+        return crosscheck_today.yarn_frequency(c, pair, columns)
+    if c["rope_scaling"] == "longrope":
+        return plain / c["rope_long_factors" if length > c["rope_original_positions"] else "rope_short_factors"][pair]
+    # By how many of its waves fit into the texts of the training before.
+    waves = c["rope_original_positions"] * plain / (2 * math.pi)
     low, high = c["rope_low_freq_factor"], c["rope_high_freq_factor"]
     kept = min(1, max(0, (waves - low) / (high - low))) if c["rope_scaling"] == "llama3" else 0
-    return frequency * (kept + (1 - kept) / c["rope_factor"])
+    return plain * (kept + (1 - kept) / c["rope_factor"])
 
 
-def turning(c, d_head, position):
-    """The matrix that turns a head's columns at a position."""
-    columns, matrix = c["rotary_dim"] or d_head, torch.eye(d_head, dtype=torch.double)
+def turning(c, d_head, position, length):
+    """The matrix that turns (and stretches) a head's columns at a position of a text of this length."""
+    columns, matrix = turned_columns(c), torch.eye(d_head, dtype=torch.double)
+    stretch = crosscheck_today.cosine_factor(c)
     for pair in range(columns // 2):
         a, b = (2 * pair, 2 * pair + 1) if c["rope_interleaved"] else (pair, pair + columns // 2)
-        angle = position * lowered(c, c["rope_theta"] ** (-2 * pair / columns))
-        matrix[a, a] = matrix[b, b] = math.cos(angle)
-        matrix[a, b], matrix[b, a] = -math.sin(angle), math.sin(angle)
+        angle = position * frequency(c, pair, columns, length)
+        matrix[a, a] = matrix[b, b] = stretch * math.cos(angle)
+        matrix[a, b], matrix[b, a] = -stretch * math.sin(angle), stretch * math.sin(angle)
     return matrix
 
 
@@ -486,7 +506,8 @@ def norms_by_numpy(case):
         x = norm_reads(c, case, trace, name, block, of)
         weight = name.replace("blocks", "layers").replace("ln_final", "norm")
         weight = weight.replace(".ln", ".norm") if of.startswith("ln") and of != "ln_final" else weight
-        gain, shift = case.weights[weight + ".weight"], case.weights.get(weight + ".bias", 0)
+        gain, shift = case.weights.get(weight + ".weight"), case.weights.get(weight + ".bias", 0)
+        gain = 1 if not c["norm_gain"] else gain.astype(float) + (c["norm"] == "rmsnorm_plus_one")
         x, eps = x.double().numpy(), c["layer_norm_eps"]
         if c["norm"].startswith("layernorm"):
             centred = x - np.mean(x, -1, keepdims=True)
@@ -494,7 +515,7 @@ def norms_by_numpy(case):
                      else np.sqrt(np.var(x, -1, keepdims=True) + eps))
         else:
             centred, scale = x, np.sqrt(np.mean(x * x, -1, keepdims=True) + eps)
-        out = centred / scale * (gain.astype(float) + (c["norm"] == "rmsnorm_plus_one")) + shift
+        out = centred / scale * gain + shift
         worst = max(worst, difference(torch.as_tensor(scale).float(), trace[name + ".scale"]),
                     difference(torch.as_tensor(out).float(), trace[name + ".normalized"]))
     return worst
@@ -530,7 +551,7 @@ def norm_reads(c, case, trace, name, block, of):
     stream = trace[f"{block}.ln{number - 1}.normalized"] if placement == "post" and number > 1 else trace[before]
     added = trace[f"{block}.{of}.normalized"] if of.endswith("_post") else left_by(trace, f"{block}.{update}")
     if placement != "peri" or of.endswith("_post"):
-        whole = torch.as_tensor(c["residual_scale"] * stream.double() + added.double()).float()
+        whole = torch.as_tensor(c["residual_scale"] * stream.double() + c["update_scale"] * added.double()).float()
         assert difference(whole, trace[f"{block}.{total}"]) < TOLERANCE, (case.name, total)
     if of.endswith("_post"):
         return left_by(trace, f"{block}.{update}")
@@ -540,14 +561,14 @@ def norm_reads(c, case, trace, name, block, of):
 def head_scaled(case):
     """The logits by a plain product, times the scale and under the cap; the code by its table times the scale."""
     c, trace, w = complete(case.config), case.run(), tensors(case.weights)
-    worst = 0.0
+    worst, head = 0.0, "embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"
     if "pos_embed" in trace and c["positional_encoding"] == "learned":
         rows = w["pos_embed.weight"][: trace["pos_embed"].shape[0]]
         worst = max(worst, difference(c["position_scale"] * rows, trace["pos_embed"]))
     if c["lm_head"] and c["logit_scale"] != 1:
         last = f"blocks.{c['num_layers'] - 1}."
         x = trace.get("ln_final.normalized", trace.get(last + "ln3.normalized", trace.get(last + "ln2.normalized")))
-        product = x @ (c["logit_scale"] * w["lm_head.weight"]).T + c["logit_scale"] * w.get("lm_head.bias", 0)
+        product = x @ (c["logit_scale"] * w[head]).T + c["logit_scale"] * w.get("lm_head.bias", 0)
         if c["logit_soft_cap"]:
             product = c["logit_soft_cap"] * (product / c["logit_soft_cap"]).tanh()
         worst = max(worst, difference(product, trace["logits"]))
@@ -599,7 +620,7 @@ def check(cases):
             if complete(case.config)["attention_soft_cap"]:
                 note("the soft caps by exponentials", case.name, caps_by_exponentials(case))
             if not case.edits and case.weights_seed is None:
-                if not case.name.startswith("nothing-left"):  # NaN is not compared by loops
+                if "nothing-left" not in case.name:  # NaN is not compared by loops
                     note("queries, scores and masks by loops", case.name, attention_by_loops(case))
                 note("norms and sums by numpy", case.name, norms_by_numpy(case))
                 note("scaled logits and positions", case.name, head_scaled(case))
@@ -609,6 +630,7 @@ def check(cases):
                 note("torch.nn.MultiheadAttention", case.name, attention_only_against_torch(case))
             if case.bundled in ("simple-decoder", "causal-lm", "causal-lm-as-meant"):
                 note("the notebooks' modules", case.name, against_notebook(case))
+        crosscheck_today.check(cases, note)
         note("a Llama block", "llama-like", llama(by_name["llama-like"]))
         note("attn.result adds up", "result-asked", results_add_up(by_name["result-asked"]))
         note("attn.result adds up", "edits-result", results_add_up(by_name["edits-result"]))

@@ -9,11 +9,14 @@ import math
 import torch
 import torch.nn.functional as F
 
+import experts
 import rng
-from config import complete, encoder_config, head_width
+from config import complete, encoder_config, head_width, is_mixture
+from rope import rotate, turn
 
 ACTIVATIONS = {
     "relu": F.relu,
+    "relu2": lambda x: F.relu(x).square(),
     "gelu": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "silu": F.silu,
@@ -70,10 +73,23 @@ class Decoder:
     def linear(self, x, name):
         return F.linear(x, self.weights[name + ".weight"], self.weights.get(name + ".bias"))
 
+    def gain(self, norm):
+        """What a norm multiplies by; None without norm_gain."""
+        if not self.config["norm_gain"]:
+            return None
+        gain = self.weights[norm + ".weight"]
+        return 1.0 + gain if self.config["norm"] == "rmsnorm_plus_one" else gain
+
+    def rms_norm(self, x, weight):
+        """An RMSNorm within attention, of which only the outcome is recorded, if anything."""
+        gain = self.gain(weight)
+        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.config["layer_norm_eps"])
+        return x if gain is None else x * gain
+
     def norm(self, x, weight, name):
         """`weight` is the parameters' prefix, `name` the trace's."""
         c = self.config
-        gain, shift = self.weights[weight + ".weight"], self.weights.get(weight + ".bias")
+        gain, shift = self.gain(weight), self.weights.get(weight + ".bias")
         if c["norm"] == "layernorm_std":
             centred, scale = x - x.mean(-1, keepdim=True), x.std(-1, keepdim=True) + c["layer_norm_eps"]
         elif c["norm"] == "layernorm":
@@ -81,13 +97,12 @@ class Decoder:
             scale = torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + c["layer_norm_eps"])
         else:
             centred, scale = x, torch.sqrt(x.pow(2).mean(-1, keepdim=True) + c["layer_norm_eps"])
-        if c["norm"] == "rmsnorm_plus_one":
-            gain = 1.0 + gain
         scale = self.record(name + ".scale", scale)
         if c["norm"] == "layernorm" and not self.edited(name + ".scale"):
             out = F.layer_norm(x, (c["d_model"],), gain, shift, c["layer_norm_eps"])
         else:
-            out = centred / scale * gain
+            out = centred / scale
+            out = out if gain is None else out * gain
             out = out if shift is None else out + shift
         return self.record(name + ".normalized", out)
 
@@ -102,24 +117,46 @@ class Decoder:
 
     def head_norm(self, c, x, weight):
         """RMSNorm of projected queries or keys [batch, pos, head·d_head]: by head, or over all heads at once."""
-        gain = self.weights[weight + ".weight"]
-        gain = 1.0 + gain if c["norm"] == "rmsnorm_plus_one" else gain
         rows = x if c["qk_norm_across_heads"] else x.unflatten(-1, (-1, head_width(c)))
-        rows = rows * torch.rsqrt(rows.pow(2).mean(-1, keepdim=True) + c["layer_norm_eps"]) * gain
-        return rows.reshape(x.shape)
+        return self.rms_norm(rows, weight).reshape(x.shape)
 
-    def attention(self, c, x, memory, keep, weight, name):
-        """Multi-head attention of `x` to `memory`; `keep` is the mask, broadcastable to [batch, head, query, key]."""
-        heads, kv_heads, d_head = c["nhead"], c["num_key_value_heads"], head_width(c)
+    def projections(self, c, x, memory, weight):
+        """q, k and v [batch, head, pos, d_head] as the products have them: three projections, norms, RoPE."""
         to_itself = weight.endswith("self_attn")
         names = ("q", "q", "q") if c["shared_qkv"] else ("q", "k", "v")
         sources = (x, memory, memory)
         q, k, v = (self.linear(source, f"{weight}.{n}_proj") for source, n in zip(sources, names))
         if c["qk_norm"] and to_itself:
             q, k = self.head_norm(c, q, weight + ".q_norm"), self.head_norm(c, k, weight + ".k_norm")
-        q, k, v = (value.unflatten(-1, (-1, d_head)).transpose(1, 2) for value in (q, k, v))
+        q, k, v = (value.unflatten(-1, (-1, head_width(c))).transpose(1, 2) for value in (q, k, v))
         if c["positional_encoding"] == "rope" and to_itself:
             q, k = rotate(c, q), rotate(c, k)
+        return q, k, v
+
+    def latent_projections(self, c, x, weight, name):
+        """DeepSeek-V2's: keys and values are made of a latent row of a position, and of a few turned columns of it that
+        all heads share."""
+        heads, turned, turns = c["nhead"], c["qk_rope_head_dim"], c["positional_encoding"] == "rope"
+        if c["q_lora_rank"] > 0:
+            q = self.rms_norm(self.linear(x, weight + ".q_down_proj"), weight + ".q_down_norm")
+            q = self.linear(self.record(name + ".q_latent", q), weight + ".q_up_proj")
+        else:
+            q = self.linear(x, weight + ".q_proj")
+        latent, shared = self.linear(x, weight + ".kv_down_proj").split((c["kv_lora_rank"], turned), dim=-1)
+        latent = self.record(name + ".kv_latent", self.rms_norm(latent, weight + ".kv_down_norm"))
+        shared = shared[:, None]  # [batch, 1, pos, columns]
+        shared = self.record(name + ".k_shared", turn(c, shared) if turns else shared)
+        q, own, v = (value.unflatten(-1, (heads, -1)).transpose(1, 2) for value in (
+            q, self.linear(latent, weight + ".k_up_proj"), self.linear(latent, weight + ".v_up_proj")))
+        k = torch.cat((own, shared.expand(-1, heads, -1, -1)), dim=-1)
+        return rotate(c, q) if turns else q, k, v
+
+    def attention(self, c, x, memory, keep, weight, name):
+        """Multi-head attention of `x` to `memory`; `keep` is the mask, broadcastable to [batch, head, query, key]."""
+        heads, kv_heads, d_head = c["nhead"], c["num_key_value_heads"], head_width(c)
+        to_itself = weight.endswith("self_attn")
+        latent = c["kv_lora_rank"] > 0 and to_itself
+        q, k, v = (self.latent_projections(c, x, weight, name) if latent else self.projections(c, x, memory, weight))
         q, k, v = (self.record(f"{name}.{n}", value) for n, value in zip("qkv", (q, k, v)))
         k, v = (value.repeat_interleave(heads // kv_heads, dim=1) for value in (k, v))
 
@@ -138,11 +175,21 @@ class Decoder:
         masked = scores.masked_fill(mask == 0, float(c["mask_value"]))
         masked = self.record(name + ".masked_scores", masked)
         masked = self.dropout(masked, "attention_scores", name + ".masked_scores")
-        pattern = self.record(name + ".pattern", torch.softmax(masked, dim=-1))
+        if c["attention_sinks"] and to_itself:
+            pattern = self.with_sink(masked, self.weights[weight + ".sinks"], name)
+        else:
+            pattern = self.record(name + ".pattern", torch.softmax(masked, dim=-1))
         pattern = self.dropout(pattern, "attention_weights", name + ".pattern")
         z = self.record(name + ".z", torch.matmul(pattern, v))
         out = self.output_projection(c, z, weight + ".o_proj", name)
         return self.dropout(self.record(name + "_out", out), "attention_out", name + "_out")
+
+    def with_sink(self, scores, sinks, name):
+        """The softmax with one more score, a number of the head, whose weight goes to no key."""
+        sink = sinks[None, :, None, None].expand(*scores.shape[:-1], 1)
+        weights = torch.softmax(torch.cat((scores, sink), dim=-1), dim=-1)
+        self.record(name + ".sink", weights[..., -1:])
+        return self.record(name + ".pattern", weights[..., :-1])
 
     def output_projection(self, c, z, weight, name):
         """The heads side by side through o_proj; head by head where a head's share is asked for or changed."""
@@ -155,17 +202,53 @@ class Decoder:
         out, bias = result.sum(dim=1), self.weights.get(weight + ".bias")
         return out if bias is None else out + bias
 
-    def mlp(self, c, x, weight, name):
+    def activated(self, c, pre, gate):
+        """What goes into the last matrix of an MLP; gate is None without gated_mlp."""
+        if c["activation"] == "swiglu_clamped":
+            gate, pre = gate.clamp(max=c["swiglu_limit"]), pre.clamp(-c["swiglu_limit"], c["swiglu_limit"])
+            return gate * torch.sigmoid(c["swiglu_alpha"] * gate) * (pre + 1)
         act = ACTIVATIONS[c["activation"]]
-        pre = self.record(name + ".mlp.pre", self.linear(x, weight + ".up_proj"))
-        if c["gated_mlp"]:
-            gate = self.record(name + ".mlp.gate", self.linear(x, weight + ".gate_proj"))
-            post = act(gate) * pre
+        return act(pre) if gate is None else act(gate) * pre
+
+    def hidden(self, c, linear, name):
+        """The wide rows of an MLP; linear(projection) multiplies what it reads by one of its matrices."""
+        pre = self.record(name + ".pre", linear("up_proj"))
+        gate = self.record(name + ".gate", linear("gate_proj")) if c["gated_mlp"] else None
+        return self.dropout(self.record(name + ".post", self.activated(c, pre, gate)), "mlp_post", name + ".post")
+
+    def mlp(self, c, x, weight, name):
+        if is_mixture(c, int(weight.split(".")[-1])):
+            out = self.mixture(c, x, weight, name + ".mlp")
         else:
-            post = act(pre)
-        post = self.dropout(self.record(name + ".mlp.post", post), "mlp_post", name + ".mlp.post")
-        out = self.record(name + ".mlp_out", self.linear(post, weight + ".down_proj"))
-        return self.dropout(out, "mlp_out", name + ".mlp_out")
+            post = self.hidden(c, lambda projection: self.linear(x, f"{weight}.{projection}"), name + ".mlp")
+            out = self.linear(post, weight + ".down_proj")
+        return self.dropout(self.record(name + ".mlp_out", out), "mlp_out", name + ".mlp_out")
+
+    def mixture(self, c, x, weight, name):
+        """The weighted sum of what a position's experts give, and of what all positions share."""
+        logits = self.record(name + ".router_logits", self.linear(x, weight + ".router"))
+        scores = self.record(name + ".router_scores", experts.scores(c, logits))
+        chosen = experts.choose(c, scores.detach(), self.weights.get(weight + ".router.correction"))
+        chosen = self.record(name + ".expert", chosen.to(x.dtype)).long()
+        weights = self.record(name + ".expert_weight", experts.weigh(c, scores, chosen))
+
+        def linear(rows, projection):
+            of = f"{weight}.experts.{projection}"
+            return experts.linear(rows, self.weights[of + ".weight"], self.weights.get(of + ".bias"), chosen)
+
+        rows = x[:, :, None].expand(-1, -1, c["experts_per_token"], -1)  # [batch, pos, slot, d_model]
+        post = self.hidden(c, lambda projection: linear(rows, projection), name)
+        out = self.record(name + ".expert_out", linear(post, "down_proj"))
+        out = (weights[..., None] * out).sum(dim=2)
+        return out + self.shared_mlp(c, x, weight, name) if c["shared_dim_feedforward"] > 0 else out
+
+    def shared_mlp(self, c, x, weight, name):
+        """The MLP beside the experts, times a number of the position with shared_gate."""
+        post = self.hidden(c, lambda projection: self.linear(x, f"{weight}.shared.{projection}"), name + ".shared")
+        out = self.linear(post, weight + ".shared.down_proj")
+        if c["shared_gate"]:
+            out = self.record(name + ".shared_weight", torch.sigmoid(self.linear(x, weight + ".shared_gate"))) * out
+        return self.record(name + ".shared_out", out)
 
     def block(self, c, x, memory, masks, weight, name):
         """One block: two or three sublayers, each with its residual sum and its norm or norms."""
@@ -188,7 +271,7 @@ class Decoder:
                 "peri": lambda: self.norm(sublayer(self.norm(x, *norm)), *post),
                 "reordered": lambda: self.norm(sublayer(x), *post),
             }[c["norm_placement"]]()
-            x = self.record(f"{name}.{total}", c["residual_scale"] * x + update)
+            x = self.record(f"{name}.{total}", c["residual_scale"] * x + c["update_scale"] * update)
             if c["norm_placement"] == "post":
                 x = self.norm(x, *norm)
         if c["dim_feedforward"] == 0:
@@ -201,14 +284,14 @@ class Decoder:
         attended = self.attention(c, h, h, keep, weight + ".self_attn", name + ".attn")
         if c["parallel_residual"] == "two_norms":
             h = self.norm(x, weight + ".norm2", name + ".ln2")
-        return self.record(name + ".resid_post",
-                           c["residual_scale"] * x + attended + self.mlp(c, h, weight, name))
+        transformed, scale = self.mlp(c, h, weight, name), c["update_scale"]
+        return self.record(name + ".resid_post", c["residual_scale"] * x + scale * attended + scale * transformed)
 
     def stack(self, c, x, memory, masks, weight, name):
         """All blocks and the final norm; `weight` and `name` are "" or "encoder."."""
         for layer in range(c["num_layers"]):
             masks = {**masks, "self": masks["windowed" if in_window(c, layer) else "everything"]}
-            x = self.block(c, x, memory, masks, f"{weight}layers.{layer}", f"{name}blocks.{layer}")
+            x = self.block(positions_of(c, layer), x, memory, masks, f"{weight}layers.{layer}", f"{name}blocks.{layer}")
         return self.norm(x, weight + "norm", name + "ln_final") if c["final_norm"] else x
 
     def embed(self, c, tokens, vectors, prefix):
@@ -217,7 +300,8 @@ class Decoder:
             x = vectors
         else:
             x = F.embedding(tokens, self.weights[prefix + "embed.weight"])
-            x = self.record(prefix + "embed", x * math.sqrt(c["d_model"]) if c["scale_embedding"] else x)
+            x = x * math.sqrt(c["d_model"]) if c["scale_embedding"] else x
+            x = self.record(prefix + "embed", x * c["embedding_scale"])
         length, code = x.shape[1], None
         if c["positional_encoding"] == "sinusoidal":
             code = sinusoidal(length, c["d_model"]).to(x.dtype)
@@ -290,6 +374,15 @@ def in_window(c, layer):
     return c["sliding_window"] > 0 and (not c["sliding_window_layers"] or layer in c["sliding_window_layers"])
 
 
+def positions_of(c, layer):
+    """The configuration for one layer: where RoPE turns nothing, and where it turns by a base of its own."""
+    if c["rope_layers"] and layer not in c["rope_layers"]:
+        return {**c, "positional_encoding": "none"}
+    if c["rope_local_theta"] > 0 and in_window(c, layer):
+        return {**c, "rope_theta": c["rope_local_theta"], "rope_scaling": "none"}
+    return c
+
+
 def window(length, width):
     """[query, key]: what is less than `width` positions back."""
     return torch.ones(length, length, dtype=torch.bool).triu(1 - width)
@@ -324,38 +417,6 @@ def buckets(c, length, both_ways):
     far = torch.log(distance.float().clamp(min=1) / exact) / math.log(c["relative_attention_max_distance"] / exact)
     far = (exact + (far * (count - exact)).long()).clamp(max=count - 1)
     return found + torch.where(distance < exact, distance, far)
-
-
-def scaled_frequencies(c, inv_freq):
-    """As transformers' modeling_rope_utils.py has it: "linear" divides all frequencies, "llama3" only the low ones."""
-    if c["rope_scaling"] == "linear":
-        return inv_freq / c["rope_factor"]
-    if c["rope_scaling"] == "none":
-        return inv_freq
-    low, high, old_length = c["rope_low_freq_factor"], c["rope_high_freq_factor"], c["rope_original_positions"]
-    wavelength = 2 * math.pi / inv_freq
-    lowered = torch.where(wavelength > old_length / low, inv_freq / c["rope_factor"], inv_freq)
-    smooth = (old_length / wavelength - low) / (high - low)
-    smoothed = (1 - smooth) * lowered / c["rope_factor"] + smooth * lowered
-    between = ~(wavelength < old_length / high) & ~(wavelength > old_length / low)
-    return torch.where(between, smoothed, lowered)
-
-
-def rotate(c, x):
-    """Rotary position embedding of the first columns; pairs are halves of these columns, or neighbours."""
-    length, columns = x.shape[-2], c["rotary_dim"] or x.shape[-1]
-    inv_freq = scaled_frequencies(c, 1.0 / c["rope_theta"] ** (torch.arange(0, columns, 2).float() / columns))
-    angle = torch.outer(torch.arange(length).float(), inv_freq)
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    turning, rest = x[..., :columns], x[..., columns:]
-    if c["rope_interleaved"]:
-        first, second = turning[..., 0::2], turning[..., 1::2]
-        pairs = torch.stack((first * cos - second * sin, second * cos + first * sin), dim=-1)
-        return torch.cat((pairs.flatten(-2), rest), dim=-1)
-    first, second = turning.chunk(2, dim=-1)
-    turned = torch.cat((-second, first), dim=-1)
-    cos, sin = torch.cat((cos, cos), dim=-1), torch.cat((sin, sin), dim=-1)
-    return torch.cat((turning * cos + turned * sin, rest), dim=-1)
 
 
 def run(config, weights, inputs, edits=(), dropout_seed=None, asked=()):

@@ -1,10 +1,11 @@
 """Writes gradients/: what torch.autograd says of some of the fixtures' runs.
 
-    python3 make_gradients.py
+    python3 make_gradients.py [NAME …]
 
 gradients/NAME.safetensors holds, for the fixture NAME, "loss" and "loss_per_token" where there are logits, and for each
 target the gradient by every recorded tensor but masks and by every parameter: "TARGET: grad.NAME". They are computed in
-float64. "TARGET: error.NAME" is one number: the largest error of the same gradient in PyTorch's float32.
+float64. "TARGET: error.NAME" is one number: the largest error of the same gradient in PyTorch's float32. The choice of
+experts has no gradient: grad.….mlp.expert and that of a router's correction are 0.
 """
 
 import os
@@ -12,6 +13,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,7 @@ import torch.nn.functional as F
 import models
 import safetensors_file
 import small
+import today
 from decoder import Decoder
 
 HERE = Path(__file__).resolve().parent
@@ -56,6 +59,32 @@ CELLS = {
     "nothing-left-finite": "blocks.0.resid_post[0,1,2]",
     "no-bias": "blocks.0.resid_post[0,1,2]",
     "wide-heads-cross": "blocks.0.resid_post[0,1,2]",
+    "relu-squared-gated": "blocks.0.resid_post[0,1,2]",
+    "swiglu-clamped": "blocks.1.resid_post[0,1,2]",
+    "nanochat-like": "logits[0,2,1]",
+    "no-gain-layernorm": "blocks.0.resid_post[0,1,2]",
+    "granite-like": "logits[0,2,1]",
+    "scaled-updates-encdec": "blocks.0.resid_post[0,1,2]",
+    "scaled-updates-parallel": "blocks.0.resid_post[0,1,2]",
+    "rope-layers-encdec": "blocks.1.resid_mid[0,2,1]",
+    "yarn": "logits[0,4,1]",
+    "phi-3-longrope-like": "blocks.0.attn.pattern[0,1,5,3]",
+    "sinks": "blocks.0.attn.sink[0,1,3,0]",
+    "sinks-nothing-left": "blocks.0.resid_post[0,3,2]",
+    "sinks-soft-mask": "blocks.0.resid_post[0,3,2]",
+    "latent": "logits[0,2,1]",
+    "latent-biases": "blocks.0.resid_post[0,3,2]",
+    "latent-plus-one": "blocks.1.attn.attn_scores[0,1,3,2]",
+    "latent-edits": "blocks.0.resid_post[0,2,2]",
+    "mixtral-like": "blocks.1.mlp.router_scores[0,2,1]",
+    "qwen-2-moe-like": "logits[0,2,1]",
+    "gpt-oss-like": "logits[0,2,1]",
+    "deepseek-v3-like": "blocks.1.mlp.expert_weight[0,2,1]",
+    "one-expert": "blocks.1.resid_post[0,1,2]",
+    "ties": "logits[0,2,1]",
+    "experts-encdec": "blocks.0.resid_post[0,1,2]",
+    "experts-dropout": "blocks.0.resid_post[0,1,2]",
+    "experts-edits": "blocks.1.resid_post[0,1,2]",
 }
 
 
@@ -104,14 +133,15 @@ class Differentiable(Decoder):
         return {name: zero[name] if found.get(name) is None else found[name] for name in tensors}
 
 
-def main():
+def main(wanted):
     torch.set_num_threads(1)
-    cases = {case.name: case for case in models.cases() + list(small.cases())}
-    if GRADIENTS.exists():
+    cases = {case.name: case for case in models.cases() + list(small.cases()) + list(today.cases())}
+    if not wanted and GRADIENTS.exists():
         shutil.rmtree(GRADIENTS)
-    GRADIENTS.mkdir()
+    GRADIENTS.mkdir(exist_ok=True)
     size = 0
-    for name, cell in CELLS.items():
+    chosen = {name: cell for name, cell in CELLS.items() if not wanted or name in wanted}
+    for name, cell in chosen.items():
         exact, rounded = (Differentiable(cases[name], precision) for precision in (torch.float64, torch.float32))
         stored = {}
         targets = [cell]
@@ -127,8 +157,8 @@ def main():
         stored = {key: np.ascontiguousarray(value, dtype=np.float32) for key, value in stored.items()}
         safetensors_file.save(GRADIENTS / f"{name}.safetensors", stored)
         size += (GRADIENTS / f"{name}.safetensors").stat().st_size
-    print(f"{len(CELLS)} runs, {size} bytes")
+    print(f"{len(chosen)} runs, {size} bytes")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,6 +1,6 @@
 """Writes training/: 20 steps of training by torch.optim, on the same weights and batches.
 
-    python3 make_training.py
+    python3 make_training.py [NAME …]
 
 training/NAME/ is a model folder (config.json, model.safetensors: where training begins) with data.safetensors, the
 batches, and training.json: the settings, and the loss and the learning rate of each step. trained.safetensors holds
@@ -13,6 +13,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,13 @@ CASES = {
         {**SMALL, "norm_placement": "peri", "norm": "rmsnorm", "qk_norm": True, "positional_encoding": "rope",
          "shared_qkv": True, "bias": False},
         {"optimizer": "adamw", "lr": 1e-2}, []),
+    "adamw-experts": (
+        {**SMALL, "norm": "rmsnorm", "norm_first": True, "final_norm": True, "gated_mlp": True, "activation": "silu",
+         "bias": False, "positional_encoding": "rope", "attention_sinks": True, "head_dim": 8, "kv_lora_rank": 6,
+         "q_lora_rank": 8, "qk_rope_head_dim": 4, "v_head_dim": 6, "experts": 4, "experts_per_token": 2,
+         "expert_dim_feedforward": 12, "moe_layers": [1], "router_normalize": True, "shared_dim_feedforward": 8,
+         "shared_gate": True},
+        {"optimizer": "adamw", "lr": 3e-3, "weight_decay": 0.05, "warmup": 5, "clip": 1.0}, ["attention_mask"]),
 }
 
 
@@ -82,9 +90,17 @@ def targets_of(batch):
     return targets
 
 
+def surely_chosen(trace, config):
+    """Whether no choice of experts is so near that float32 could make another."""
+    k = config.get("experts_per_token", 0)
+    best = [scores.sort(-1, descending=True).values for name, scores in trace.items() if name.endswith("router_scores")]
+    return all((scores[..., k - 1] - scores[..., k]).min() > 2e-5 for scores in best)
+
+
 def loss_of(config, weights, batch):
     decoder = Decoder(config, weights)
     decoder.forward({name: value for name, value in batch.items() if name != "targets"})
+    assert surely_chosen(decoder.trace, config)
     return F.cross_entropy(decoder.trace["logits"].transpose(1, 2), targets_of(batch))
 
 
@@ -115,14 +131,16 @@ def train(config, weights, data, settings):
     return losses, rates, {name: value.detach().float().numpy() for name, value in weights.items()}
 
 
-def main():
+def main(wanted):
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
-    if TRAINING.exists():
+    if not wanted and TRAINING.exists():
         shutil.rmtree(TRAINING)
     for seed, (name, (config, settings, brought)) in enumerate(CASES.items()):
+        if wanted and name not in wanted:
+            continue
         folder = TRAINING / name
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         weights = rng.perturbed_weights(config, seed)
         data = batches(seed, config, brought)
         losses, rates, trained = train(config, weights, data, settings)
@@ -136,4 +154,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -8,9 +8,9 @@ import struct
 
 import numpy as np
 
-# numpy has no bfloat16: its bits come as 16-bit numbers.
+# numpy has neither bfloat16 nor numbers of 8 bits: their bits come as 16-bit numbers, as signed bytes, and as plain bytes.
 DTYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2"),
-          "BOOL": np.dtype("?")}
+          "BOOL": np.dtype("?"), "U8": np.dtype("u1"), "F8_E4M3": np.dtype("i1"), "F8_E5M2": np.dtype("V1")}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 

@@ -56,7 +56,7 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
 }
 
 std::string spoken_axis(std::string_view name) {
-    static constexpr std::array<std::pair<std::string_view, Phrase>, 7> words = {{
+    static constexpr std::array<std::pair<std::string_view, Phrase>, 10> words = {{
         {axis::batch, message_c("axis", "batch")},
         {axis::pos, message_c("axis", "pos")},
         {axis::src, message_c("axis", "src")},
@@ -64,6 +64,9 @@ std::string spoken_axis(std::string_view name) {
         {axis::query, message_c("axis", "query")},
         {axis::key, message_c("axis", "key")},
         {axis::vocab, message_c("axis", "vocab")},
+        {axis::expert, message_c("axis", "expert")},
+        {axis::slot, message_c("axis", "slot")},
+        {axis::rank, message_c("axis", "rank")},
     }};
     const auto found = std::ranges::find(words, name, &std::pair<std::string_view, Phrase>::first);
     return found == words.end() ? std::string(name) : tr(found->second);

@@ -41,6 +41,9 @@ std::string subtitle_of(const Slice& slice) {
 
 bool has_heads(const Step& step) { return step.axes.size() == 4 && step.axes[1].name == axis::head; }
 
+// Positions before slots, and experts before their matrices.
+bool is_outer(std::string_view axis) { return axis == axis::pos || axis == axis::src || axis == axis::expert; }
+
 // The labels of heads side by side: each head's name at its first column, then its columns' indices.
 std::vector<std::string> labels_of_heads(const Axes& axes) {
     std::vector<std::string> labels;
@@ -106,7 +109,10 @@ Slice slice_of(const Step& step, Place place, Index query_heads) {
     slice.joins_heads = place.head == Place::kAllHeads && has_heads(step);
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
         const Index size = step.axes[i].size;
-        const Index wanted = step.axes[i].name == axis::head ? place.head * size / query_heads : place.batch;
+        const std::string_view name = step.axes[i].name;
+        const Index wanted = name == axis::head ? place.head * size / query_heads
+                             : is_outer(name)   ? place.outer
+                                                : place.batch;
         slice.fixed[i] = std::clamp<Index>(wanted, 0, size - 1);
     }
     return slice;
@@ -121,6 +127,7 @@ Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads)
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
         const Axis& axis = step.axes[i];
         if (axis.name == axis::batch && axis.size > 1) now.batch = cell[i];
+        if (is_outer(axis.name)) now.outer = cell[i];
         // The first query head that reads this key/value head, unless the current one does.
         if (axis.name == axis::head && now.head * axis.size / query_heads != cell[i])
             now.head = cell[i] * (query_heads / axis.size);

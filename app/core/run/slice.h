@@ -51,6 +51,8 @@ struct Place {
 
     Index batch = 0;
     Index head = 0;
+    // Of tensors that have them before their last two axes: the position, or the expert of a stack of matrices.
+    Index outer = 0;
     bool operator==(const Place&) const = default;
 };
 

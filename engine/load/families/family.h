@@ -18,7 +18,8 @@ struct ModelFamily {
     bool in_out = false;                // matrices are Conv1D's, [in, out], not Linear's
     bool makes_positions = false;     // a table of positions that isn't stored is Marian's: all sines, then all cosines
     std::vector<std::string> unused;  // endings of tensors that its files may have and that nothing reads
-    std::vector<Question> questions;  // what it leaves open; the proposal is taken
+    std::vector<std::string> unused_beginnings;  // of the names of tensors that belong to what isn't read: pictures
+    std::vector<Question> questions;             // what it leaves open; the proposal is taken
 };
 
 // Reads a config.json: a Hugging Face family's as Hugging Face writes it, or the contract's own, returned as it is.

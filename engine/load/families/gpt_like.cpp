@@ -72,6 +72,52 @@ void read_gpt_neo(Reading& r) {
     biases(r, {.out = true, .mlp = true, .norms = true});
 }
 
+// transformers.Starcoder2Config; RoPE and a window, an MLP without a gate, biases.
+void read_starcoder2(Reading& r) {
+    FamilyKeys& keys = r.keys;
+    r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
+    r.causal_lm(true);
+    r.key_value_heads_and_mlp();
+    r.config["layer_norm_eps"] = keys.positive({"norm_epsilon", "layer_norm_epsilon"}, 1e-5);
+    r.config["activation"] = keys.activation("hidden_act", "gelu_pytorch_tanh");
+    keys.expect("mlp_type", "default", message("the MLP has no gate"));
+    keys.expect("norm_type", "layer_norm", message("the norms are LayerNorms"));
+    keys.ignore({"layer_norm_epsilon"});
+    rope(r);
+    sliding_window(r, keys.size("sliding_window", 0), [](Index) { return true; });
+    const bool biased = keys.flag("use_bias", true);
+    biases(r, {.qkv = biased, .out = biased, .mlp = biased, .norms = true});
+}
+
+// transformers.MptConfig (MosaicML 2023): ALiBi, LayerNorm, no biases.
+void read_mpt(Reading& r) {
+    FamilyKeys& keys = r.keys;
+    r.sizes("d_model", "n_heads", "n_layers");
+    r.causal_lm(true);
+    r.config["max_positions"] = keys.size("max_seq_len", 2048);
+    r.config["dim_feedforward"] = keys.size("expansion_ratio", 4) * r.config["d_model"].get<Index>();
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_epsilon", 1e-5);
+    r.config["activation"] = "gelu";
+    FamilyKeys attention = keys.object("attn_config");
+    r.config["alibi"] = true;
+    attention.expect("alibi", true, message("positions are ALiBi's"));
+    attention.expect("alibi_bias_max", 8, message("ALiBi's slopes end at 2^−8"));
+    attention.expect("attn_type", "multihead_attention", message("each head has a key and a value"));
+    attention.expect("prefix_lm", false, message("a query sees only what came before"));
+    attention.expect("qk_ln", false, message("LayerNorms of q and k are not computed"));
+    attention.expect("clip_qkv", nullptr, message("q, k and v are not clipped"));
+    attention.expect("attn_uses_sequence_id", false, message("a row is one text"));
+    if (attention.has("softmax_scale")) r.config["attention_scale"] = attention.positive("softmax_scale", 1.0);
+    attention.ignore({"attn_impl", "attn_pdrop", "model_type"});
+    attention.finish(r.family.model_type);
+    keys.expect("logit_scale", nullptr, message("the logits are not scaled"));
+    keys.expect("embedding_fraction", 1.0, message("the embedding is not scaled"));
+    keys.expect("no_bias", true, message("this family's projections have no bias"));
+    keys.ignore({"init_device", "learned_pos_emb", "norm_type", "verbose"});
+    biases(r, {});
+    r.family.names = {{"qkv_order", "one_by_one"}};
+}
+
 // OPT (Zhang et al. 2022): a table of positions that begins two rows before position 0.
 
 // transformers.OPTConfig

@@ -138,6 +138,14 @@ FamilyKeys FamilyKeys::object(const KeyNames& names) {
     return FamilyKeys(std::move(found), path(names.first()));
 }
 
+FamilyKeys FamilyKeys::configuration(const KeyNames& names, const OrderedJson& defaults) {
+    FamilyKeys keys = object(names);
+    keys.is_whole_ = true;
+    for (const auto& [key, value] : defaults.items())
+        if (!keys.json_.contains(key)) keys.json_[key] = value;
+    return keys;
+}
+
 void FamilyKeys::expect(const KeyNames& names, const OrderedJson& usual, const Sentence& why) {
     const OrderedJson found = value(names);
     if (found.is_null() || found == usual) return;
@@ -149,7 +157,7 @@ void FamilyKeys::ignore(std::initializer_list<const char*> names) { read_.insert
 
 void FamilyKeys::finish(const std::string& model_type) const {
     for (const auto& [key, value] : json_.items()) {
-        if (value.is_null() || read_.contains(key) || (inside_.empty() && is_irrelevant(key))) continue;
+        if (value.is_null() || read_.contains(key) || (is_whole_ && is_irrelevant(key))) continue;
         throw Error(
             "{key}: {found}, a key that {model_type} isn't known to have; expected none that may change the numbers",
             {{"key", path(key)}, {"found", text_of(value)}, {"model_type", model_type}});

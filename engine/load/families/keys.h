@@ -46,6 +46,8 @@ public:
     [[nodiscard]] std::string activation(const KeyNames& names, const std::string& otherwise);
     [[nodiscard]] std::vector<std::string> list(const KeyNames& names);
     [[nodiscard]] FamilyKeys object(const KeyNames& names);
+    // An object that is a configuration itself. What it doesn't say is as in `defaults`.
+    [[nodiscard]] FamilyKeys configuration(const KeyNames& names, const OrderedJson& defaults);
     // The value as it is; null if there is none.
     [[nodiscard]] OrderedJson value(const KeyNames& names);
 
@@ -63,6 +65,7 @@ private:
 
     OrderedJson json_;
     std::string inside_;
+    bool is_whole_ = inside_.empty();  // a configuration, not an object in one
     std::set<std::string, std::less<>> read_;
 };
 

@@ -56,4 +56,28 @@ void read_phi(Reading& r) {
     biases(r, {.qkv = true, .out = true, .mlp = true, .head = true, .norms = true});
 }
 
+// transformers.FalconConfig; one key and value for all heads, or some, in one matrix group by group.
+void read_falcon(Reading& r) {
+    FamilyKeys& keys = r.keys;
+    r.sizes("hidden_size", {"num_attention_heads", "n_head"}, {"num_hidden_layers", "n_layer"});
+    r.causal_lm(true);
+    const bool later = keys.flag("new_decoder_architecture", false), multi_query = keys.flag("multi_query", true);
+    const bool parallel = keys.flag("parallel_attn", true) || later;
+    const auto heads = r.config["nhead"].get<Index>();
+    const Index given = keys.size({"num_kv_heads", "n_head_kv"}, heads),
+                norms = keys.size("num_ln_in_parallel_attn", 2);
+    r.config["num_key_value_heads"] = later ? given : multi_query ? 1 : heads;
+    r.config["dim_feedforward"] = keys.size("ffn_hidden_size", 4 * r.config["d_model"].get<Index>());
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_epsilon", 1e-5);
+    r.config["activation"] = keys.activation("activation", "gelu");
+    if (parallel) r.config["parallel_residual"] = later && norms == 2 ? "two_norms" : "one_norm";
+    rope(r);
+    keys.expect("alibi", false, message("this family divides ALiBi's bias by √d_head, too"));
+    keys.expect("apply_residual_connection_post_layernorm", false,
+                message("the stream is added as it was before the norm"));
+    const bool biased = keys.flag("bias", false);
+    biases(r, {.qkv = biased, .out = biased, .mlp = biased, .norms = true});
+    r.family.names = {{"qkv_order", later || multi_query ? "by_group" : "by_head"}};
+}
+
 }  // namespace decoderscope::load::families

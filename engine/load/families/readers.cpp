@@ -2,6 +2,8 @@
 
 #include "engine/base/error.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +12,7 @@ namespace decoderscope::load::families {
 
 constexpr const char* kLayerTypes = "full_attention, sliding_attention";  // not a message: the key's words
 
-constexpr const char* kScalings = "default, linear, llama3";  // not a message: the key's words
+constexpr const char* kScalings = "default, linear, llama3, yarn, longrope";  // not a message: the key's words
 
 void Reading::sizes(const KeyNames& width, const KeyNames& heads, const KeyNames& layers) {
     config["d_model"] = keys.size(width);
@@ -36,7 +38,8 @@ void Reading::causal_lm(bool tied) {
 }
 
 void biases(Reading& reading, const Biases& biases) {
-    const bool any = biases.qkv || biases.out || biases.mlp || biases.head || biases.norms;
+    const bool any =
+        biases.qkv || biases.out || biases.mlp || biases.head || biases.norms || biases.latent || biases.router;
     reading.config["bias"] = any;
     if (!any) return;
     const auto without = [&](bool biased, std::initializer_list<const char*> parts) {
@@ -46,12 +49,80 @@ void biases(Reading& reading, const Biases& biases) {
     without(biases.out, {"o_proj"});
     without(biases.mlp, {"up_proj", "gate_proj", "down_proj"});
     without(biases.head, {"lm_head"});
+    if (reading.config.contains("kv_lora_rank")) {
+        without(biases.latent, {"q_down_proj", "kv_down_proj"});
+        without(false, {"q_up_proj", "k_up_proj", "v_up_proj"});
+    }
+    if (reading.config.contains("experts")) without(biases.router, {"router"});
     without(biases.norms, {"norm1", "norm1_post", "norm2", "norm2_post", "norm3", "norm3_post", "norm", "embed_norm"});
 }
 
 namespace {
 
-// The object that says how RoPE is scaled; `beside` is the rope_theta beside it.
+// The positions of the training before: of the object, beside it, or all there are.
+Index original_positions(Reading& reading, FamilyKeys& object) {
+    const OrderedJson& config = reading.config;
+    const Index all = config.contains("max_positions") ? config["max_positions"].get<Index>() : 0;
+    const Index beside = reading.keys.size("original_max_position_embeddings", all);
+    const Index found = object.size("original_max_position_embeddings", beside);
+    if (found == 0) object.fail("original_max_position_embeddings", message("a positive integer"));
+    return found;
+}
+
+// transformers' _compute_yarn_parameters
+void yarn(Reading& reading, FamilyKeys& object) {
+    OrderedJson& config = reading.config;
+    config["rope_scaling"] = "yarn";
+    if (!object.has("factor")) object.fail("factor", message("a number"));
+    const double factor = object.positive("factor", 1.0);
+    config["rope_factor"] = factor;
+    config["rope_original_positions"] = original_positions(reading, object);
+    config["rope_beta_fast"] = object.positive("beta_fast", 32.0);
+    config["rope_beta_slow"] = object.positive("beta_slow", 1.0);
+    config["rope_truncate"] = object.flag("truncate", true);
+    const auto grown = [&](double scale) { return factor > 1.0 ? 0.1 * scale * std::log(factor) + 1.0 : 1.0; };
+    const double by = object.number("mscale", 0.0), of_all = object.number("mscale_all_dim", 0.0);
+    if (const double given = object.number("attention_factor", 0.0); given > 0.0)
+        config["rope_attention_factor"] = given;
+    else if (by > 0.0 && of_all > 0.0)
+        config["rope_attention_factor"] = grown(by) / grown(of_all);
+}
+
+// How wide a head is, as far as read.
+Index head_width(const OrderedJson& config) {
+    return config.contains("head_dim") ? config["head_dim"].get<Index>()
+                                       : config["d_model"].get<Index>() / config["nhead"].get<Index>();
+}
+
+// A number for each pair of columns that RoPE turns.
+OrderedJson divisors(const Reading& reading, FamilyKeys& object, const char* key) {
+    const Index columns = reading.config.value("rotary_dim", head_width(reading.config));
+    const OrderedJson found = object.value(key);
+    const bool fits = found.is_array() && static_cast<Index>(found.size()) == columns / 2 &&
+                      std::ranges::all_of(found, [](const OrderedJson& divisor) {
+                          return divisor.is_number() && divisor.get<double>() > 0.0;
+                      });
+    if (!fits)
+        object.fail(key,
+                    message("a list of {count} positive numbers, one a pair of columns", {{"count", columns / 2}}));
+    return found;
+}
+
+// transformers' _compute_longrope_parameters
+void longrope(Reading& reading, FamilyKeys& object) {
+    OrderedJson& config = reading.config;
+    const Index original = original_positions(reading, object);
+    const auto all = static_cast<double>(config.value("max_positions", original));
+    config["rope_scaling"] = "longrope";
+    config["rope_factor"] = object.positive("factor", std::max(1.0, all / static_cast<double>(original)));
+    config["rope_original_positions"] = original;
+    config["rope_short_factors"] = divisors(reading, object, "short_factor");
+    config["rope_long_factors"] = divisors(reading, object, "long_factor");
+    if (const double given = object.number("attention_factor", 0.0); given > 0.0)
+        config["rope_attention_factor"] = given;
+}
+
+// The object that says how RoPE is scaled.
 void scaling(Reading& reading, FamilyKeys object, const std::string& model_type) {
     OrderedJson& config = reading.config;
     const std::string kind = object.word({"rope_type", "type"}, "default");
@@ -67,10 +138,34 @@ void scaling(Reading& reading, FamilyKeys object, const std::string& model_type)
             config[ours] = object.number(theirs, 1.0);
         }
         config["rope_original_positions"] = object.size("original_max_position_embeddings");
+    } else if (kind == "yarn") {
+        yarn(reading, object);
+    } else if (kind == "longrope") {
+        longrope(reading, object);
     } else if (kind != "default") {
         object.fail({"rope_type", "type"}, message("one of {expected}", {{"expected", kScalings}}));
     }
     object.finish(model_type);
+}
+
+}  // namespace
+
+namespace {
+
+// Of the two kinds of layers, the parameters of those without a window; those with one have a base of their own.
+FamilyKeys of_full_layers(Reading& reading, const RopeDefaults& defaults, FamilyKeys parameters) {
+    double local = reading.keys.positive("rope_local_base_freq", defaults.local_theta);
+    if (parameters.has("full_attention") || parameters.has("sliding_attention")) {
+        FamilyKeys windowed = parameters.object("sliding_attention");
+        windowed.expect("rope_type", "default", message("RoPE is not scaled in layers with a window"));
+        local = windowed.positive("rope_theta", local);
+        windowed.finish(reading.family.model_type);
+        FamilyKeys full = parameters.object("full_attention");
+        parameters.finish(reading.family.model_type);
+        parameters = full;
+    }
+    reading.config["rope_local_theta"] = local;
+    return parameters;
 }
 
 }  // namespace
@@ -82,13 +177,12 @@ void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta,
     if (const Index positions = keys.size("max_position_embeddings", 0); positions > 0)
         config["max_positions"] = positions;
     FamilyKeys parameters = keys.object("rope_parameters");
+    if (defaults.local_theta > 0.0) parameters = of_full_layers(reading, defaults, std::move(parameters));
     FamilyKeys scaled = keys.object("rope_scaling");
     config["rope_theta"] = parameters.positive("rope_theta", keys.positive(theta, defaults.theta));
     scaled.expect("rope_theta", config["rope_theta"], message("rope_theta beside it is another"));
     const double columns = parameters.number("partial_rotary_factor", keys.number(part, defaults.part));
-    const bool of_its_own = config.contains("head_dim");
-    const auto head =
-        of_its_own ? config["head_dim"].get<Index>() : config["d_model"].get<Index>() / config["nhead"].get<Index>();
+    const Index head = head_width(config);
     if (columns <= 0.0 || columns > 1.0) keys.fail(part, message("a number above 0, up to 1"));
     const auto turned = static_cast<Index>(static_cast<double>(head) * columns);
     if (turned != head) config["rotary_dim"] = turned;

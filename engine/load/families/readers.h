@@ -22,16 +22,32 @@ void read_qwen2(Reading& reading);
 void read_qwen3(Reading& reading);
 void read_olmo2(Reading& reading);
 void read_phi3(Reading& reading);
+void read_olmo3(Reading& reading);
+void read_smollm3(Reading& reading);
+void read_granite(Reading& reading);
+// mixtures.cpp
+void read_mixtral(Reading& reading);
+void read_qwen2_moe(Reading& reading);
+void read_qwen3_moe(Reading& reading);
+void read_gpt_oss(Reading& reading);
+void read_deepseek_v2(Reading& reading);
+void read_deepseek_v3(Reading& reading);
 // llama_with_layernorm.cpp
 void read_stablelm(Reading& reading);
 void read_cohere(Reading& reading);
+void read_cohere2(Reading& reading);
 // gemma.cpp
 void read_gemma(Reading& reading);
 void read_gemma2(Reading& reading);
+void read_gemma3(Reading& reading);
+void read_gemma3_with_pictures(Reading& reading);
 // parallel.cpp: attention and MLP in one sum
 void read_gptj(Reading& reading);
 void read_gpt_neox(Reading& reading);
 void read_phi(Reading& reading);
+void read_falcon(Reading& reading);
+void read_starcoder2(Reading& reading);
+void read_mpt(Reading& reading);
 // bloom.cpp
 void read_bloom(Reading& reading);
 // opt.cpp
@@ -61,16 +77,27 @@ struct Reading {
 // What has a bias.
 struct Biases {
     bool qkv = false, out = false, mlp = false, head = false, norms = false;
+    bool latent = false;  // the projections to latent attention's rows
+    bool router = false;
 };
 void biases(Reading& reading, const Biases& biases);
 
 struct RopeDefaults {
     double theta = 10000.0;
-    double part = 1.0;  // of a head's columns
+    double part = 1.0;         // of a head's columns
+    double local_theta = 0.0;  // of layers with a window, where these have a base of their own
 };
 // rope_theta, rope_scaling or rope_parameters, partial_rotary_factor, max_position_embeddings; head_dim is read before.
 void rope(Reading& reading, const RopeDefaults& defaults = {}, const KeyNames& theta = "rope_theta",
           const KeyNames& part = "partial_rotary_factor");
+
+// What Llama and families like it have: Pre-Norm with RMSNorm, RoPE, a gated MLP.
+struct LlamaDefaults {
+    double eps = 1e-6;
+    bool tied = false;
+    Index head_dim = 0;
+};
+void llama_like(Reading& reading, const LlamaDefaults& defaults = {}, const RopeDefaults& turned = {});
 
 // head_dim, where it is not d_model / nhead; 0: that is the default.
 void head_dim(Reading& reading, Index otherwise = 0);

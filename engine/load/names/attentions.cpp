@@ -1,5 +1,7 @@
 #include "engine/load/names/attentions.h"
 
+#include "engine/load/names/latent_attention.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -221,8 +223,21 @@ How stored_how(const Member& member, Context& context) {
     return How::as_stored;
 }
 
+// Whether the halves of each head of q and k are to be swapped, so that RoPE as it usually turns gives the same scores.
+bool is_swapped(Context& context) {
+    if (!context.turns_back) return false;
+    return context.ask({"rope_halves",
+                        "swapped",
+                        {"swapped", "as_usual"},
+                        false,
+                        message("swapped: RoPE turns q and k the other way, as nanochat and modded-nanoGPT do")}) ==
+           "swapped";
+}
+
 Assigned assigned(const Member& member, const std::string& attention, Context& context) {
     const auto whole = [&](const char* name) {
+        const bool turned = member.projection.role == Role::q || member.projection.role == Role::k;
+        if (turned && is_swapped(context)) return Assigned{member.module, attention + "." + name, How::halves_swapped};
         const How how = stored_how(member, context);
         return Assigned{member.module, attention + "." + name, how, std::max<Index>(member.projection.head, 0)};
     };
@@ -265,6 +280,7 @@ void tell_apart(std::vector<std::pair<Key, std::vector<Member>>>& groups) {
 }  // namespace
 
 bool has_attention(const Modules& modules) {
+    if (has_latent_attention(modules)) return true;
     Modules rest = modules;
     return std::ranges::any_of(take_projections(rest), [](const auto& group) { return is_complete(group.second); });
 }

@@ -18,7 +18,7 @@ struct Word {
     bool numbered = false;
 };
 
-constexpr std::array<Word, 8> kWords = {{
+constexpr std::array<Word, 15> kWords = {{
     {How::transposed, "transposed"},
     {How::by_head, "by head"},                    // not a message: notation
     {How::by_group, "by group"},                  // not a message: notation
@@ -27,6 +27,13 @@ constexpr std::array<Word, 8> kWords = {{
     {How::for_every_head, "for every head"},      // not a message: notation
     {How::rows_from, "rows from ", true},         // not a message: notation
     {How::repeated, "repeated"},
+    {How::halves_swapped, "halves swapped"},                                  // not a message: notation
+    {How::halves_in_turn, "halves in turn"},                                  // not a message: notation
+    {How::expert, "expert ", true},                                           // not a message: notation
+    {How::of_experts, "of each expert"},                                      // not a message: notation
+    {How::of_experts_turned, "of each expert, transposed"},                   // not a message: notation
+    {How::of_experts_in_turn, "of each expert, in turn"},                     // not a message: notation
+    {How::of_experts_in_turn_turned, "of each expert, in turn, transposed"},  // not a message: notation
 }};
 
 Target target_of(const std::string& theirs, std::string_view text) {
@@ -64,14 +71,14 @@ std::vector<Target> targets_of(const std::string& theirs, const nlohmann::json& 
     return targets;
 }
 
-// A whole parameter comes from one tensor, a head of it from one tensor.
+// A whole parameter comes from one tensor, a head or an expert of it from one tensor.
 void refuse_shared_parameters(const Mapping& mapping) {
     std::map<std::string, std::string> sources;
     for (const auto& [theirs, targets] : mapping)
         for (const Target& target : targets)
             for (const std::string& name : names_of(target.name)) {
-                const std::string part =
-                    target.how == How::head ? name + ", head " + std::to_string(target.number) : name;
+                const bool one = target.how == How::head || target.how == How::expert;
+                const std::string part = one ? text_of({name, target.how, target.number}) : name;
                 const auto [at, added] = sources.emplace(part, theirs);
                 if (!added)
                     throw Error("{tensor}: {name} is {other} already, expected another name",

@@ -21,13 +21,28 @@ enum class How {
     for_every_head,   // [d_head, d_head], the same for each head's own columns
     rows_from,        // without the first rows
     repeated,         // one number for all
+    halves_swapped,   // in each head the rows of the second half come first: RoPE that turns the other way
+    halves_in_turn,   // in each head the rows of both halves stand in turn: RoPE of neighbouring columns
+    expert,           // the matrix of one expert
+    // [expert, out, in] of one parameter, or of several whose rows lie one after the other in each expert; or their
+    // rows in turn. Turned it is [expert, in, out]. Of a bias, which is never turned, [expert, out].
+    of_experts,
+    of_experts_turned,
+    of_experts_in_turn,
+    of_experts_in_turn_turned,
 };
+
+// Whether a tensor holds all experts' matrices.
+[[nodiscard]] constexpr bool is_of_experts(How how) {
+    return how == How::of_experts || how == How::of_experts_turned || how == How::of_experts_in_turn ||
+           how == How::of_experts_in_turn_turned;
+}
 
 // A contract name, or several whose rows lie one after the other: "layers.0.self_attn.{q,k,v}_proj.weight".
 struct Target {
     std::string name;
     How how = How::as_stored;
-    Index number = 0;  // which head; how many rows are left out
+    Index number = 0;  // which head or expert; how many rows are left out
 
     bool operator==(const Target&) const = default;
 };

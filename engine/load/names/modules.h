@@ -72,7 +72,9 @@ struct Assigned {
     Module module;
     std::string name;  // in the contract, without .weight and .bias
     How how = How::as_stored;
-    Index number = 0;  // of a head
+    Index number = 0;      // of a head, of an expert
+    bool settled = false;  // its name alone says which way round its matrix is stored
+    bool bare = false;     // its name in the contract has no ending
 };
 
 // What recognition knows and asks while it works on a model.
@@ -81,6 +83,7 @@ struct Context {
     Overrides answers;               // to the questions below, by key
     bool norm_at_embedding = false;  // jadore801120's: a layer_norm beside the blocks comes before them
     bool one_by_one = false;         // gpt-fast's: wqkv is q, then k, then v
+    bool turns_back = false;         // nanochat's: RoPE turns q and k the other way
     std::vector<Question> questions;
 
     // The answer to a question, which is asked once for the whole model.

@@ -2,7 +2,9 @@
 
 #include "engine/base/error.h"
 #include "engine/load/names/attentions.h"
+#include "engine/load/names/experts.h"
 #include "engine/load/names/feed_forward.h"
+#include "engine/load/names/latent_attention.h"
 #include "engine/load/names/modules.h"
 #include "engine/load/names/norms.h"
 #include "engine/load/names/stacks.h"
@@ -25,15 +27,23 @@ bool is_our_name(std::string_view name) {
     if (path.size() > 1 && path.front() == "encoder") path.erase(path.begin());
     const std::string ending = path.back();
     path.pop_back();
-    if (ending != "weight" && ending != "bias") return false;
     static const std::set<std::string> tops = {"embed", "pos_embed", "relative_bias", "embed_norm", "norm", "lm_head"};
-    static const std::set<std::string> parts = {"q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"};
-    static const std::set<std::string> own = {"up_proj", "down_proj",  "gate_proj",  "norm1",     "norm2",
-                                              "norm3",   "norm1_post", "norm2_post", "norm3_post"};
+    static const std::set<std::string> attention = {
+        "q_proj",    "k_proj",      "v_proj",       "o_proj",       "q_norm",    "k_norm",   "q_down_proj",
+        "q_up_proj", "q_down_norm", "kv_down_proj", "kv_down_norm", "k_up_proj", "v_up_proj"};
+    static const std::set<std::string> mlp = {"up_proj", "down_proj", "gate_proj"};
+    static const std::set<std::string> own = {"up_proj",    "down_proj",  "gate_proj",  "norm1",  "norm2",      "norm3",
+                                              "norm1_post", "norm2_post", "norm3_post", "router", "shared_gate"};
+    const bool in_layer = path.size() >= 3 && path[0] == "layers" && number(path[1]) >= 0;
+    if (ending == "sinks") return in_layer && path.size() == 3 && path[2] == "self_attn";
+    if (ending == "correction") return in_layer && path.size() == 3 && path[2] == "router";
+    if (ending != "weight" && ending != "bias") return false;
     if (path.size() == 1) return tops.contains(path[0]);
-    if (path.size() < 3 || path[0] != "layers" || number(path[1]) < 0) return false;
+    if (!in_layer) return false;
     if (path.size() == 3) return own.contains(path[2]);
-    return path.size() == 4 && (path[2] == "self_attn" || path[2] == "cross_attn") && parts.contains(path[3]);
+    if (path.size() != 4) return false;
+    if (path[2] == "experts" || path[2] == "shared") return mlp.contains(path[3]);
+    return (path[2] == "self_attn" || path[2] == "cross_attn") && attention.contains(path[3]);
 }
 
 bool are_our_names(const Shapes& stored) {
@@ -48,7 +58,8 @@ bool leads_back(std::string_view name) { return name.ends_with("o_proj") || name
 // Whether a matrix is stored as [in, out]: 1, or as Linear has it: -1; 0 if its shape doesn't tell.
 int direction(const Assigned& part, const Context& context) {
     const Module& module = part.module;
-    if (module.rank() != 2 || module.rows() == module.columns() || !part.name.ends_with("_proj")) return 0;
+    if (part.settled || module.rank() != 2 || module.rows() == module.columns() || !part.name.ends_with("_proj"))
+        return 0;
     if (part.how == How::head || part.how == How::for_every_head) return 0;
     const bool back = leads_back(part.name);
     const Index inner = back ? module.rows() : module.columns();
@@ -79,7 +90,7 @@ void orient(std::vector<Assigned>& parts, Context& context) {
                  "in_out";
     for (Assigned& part : parts) {
         const bool square = part.module.rank() == 2 && part.module.rows() == part.module.columns() &&
-                            part.name.ends_with("_proj") && part.how != How::head;
+                            part.name.ends_with("_proj") && part.how != How::head && !part.settled;
         if (part.how == How::as_stored && (direction(part, context) > 0 || (square && turned)))
             part.how = How::transposed;
     }
@@ -100,6 +111,11 @@ bool is_bias_by_distance(const Module& module) {
     return module.weight && module.rank() == 2 && any_is(words, {"relative", "rel"}) && any_is(words, {"bias"});
 }
 
+// gpt-oss' scores that belong to no key, beside the projections.
+bool is_sinks(const Module& module) {
+    return !module.path.empty() && module.path.back() == "sinks" && module.bare && module.weight && module.rank() == 1;
+}
+
 Block block_of(Modules modules, Context& context) {
     Block block;
     std::vector<Sublayer> sublayers;
@@ -110,12 +126,19 @@ Block block_of(Modules modules, Context& context) {
         std::ranges::move(parts, std::back_inserter(block.parts));
     };
     block.distances = take(modules, is_bias_by_distance);
+    for (const Module& sinks : take(modules, is_sinks))
+        block.parts.push_back({sinks, "self_attn.sinks", How::as_stored, 0, true, true});
+    std::vector<Assigned> experts = take_experts(modules);
+    if (auto parts = take_latent_attention(modules); !parts.empty())
+        add(Sublayer::Kind::self_attention, std::move(parts));
     for (FoundAttention& attention : take_attentions(modules, context)) {
         block.has_cross = block.has_cross || attention.cross;
         add(attention.cross ? Sublayer::Kind::cross_attention : Sublayer::Kind::self_attention,
             std::move(attention.parts));
     }
-    if (auto parts = take_feed_forward(modules, context); !parts.empty())
+    if (!experts.empty())
+        add(Sublayer::Kind::feed_forward, std::move(experts));
+    else if (auto parts = take_feed_forward(modules, context); !parts.empty())
         add(Sublayer::Kind::feed_forward, std::move(parts));
     std::ranges::move(take_norms(modules, sublayers, context), std::back_inserter(block.parts));
     block.open = std::move(modules);
@@ -132,6 +155,8 @@ public:
         if (are_our_names(stored_)) return as_they_are();
         context_.norm_at_embedding = any_name_has("slf_attn.") && any_name_has("pos_ffn.");
         context_.one_by_one = stored_.contains("tok_embeddings.weight") && any_name_has("attention.wqkv.");
+        context_.turns_back =
+            any_name_has(".attn.c_q.") && any_name_has(".mlp.c_fc.") && !any_name_has("norm") && !any_name_has("ln_");
         const Modules modules = modules_of(stored_);
         context_.width = width_of(modules);
         Structure structure = structure_of(modules);
@@ -201,12 +226,15 @@ private:
 
     void place(const Assigned& part) {
         const auto add = [&](const StoredTensor& tensor, const char* ending, How how) {
-            result_.mapping[tensor.name].push_back({part.name + ending, how, part.number});
+            result_.mapping[tensor.name].push_back({part.bare ? part.name : part.name + ending, how, part.number});
         };
         const bool for_weight_alone = part.how == How::transposed || part.how == How::repeated;
         const auto bias_how = [&](const StoredTensor& bias) {
             const bool one = bias.shape.size() == 1 && bias.shape[0] == 1 && part.how == How::repeated;
             if (part.how == How::matrix_per_head && bias.shape.size() != 2) return How::as_stored;
+            // Biases are never turned.
+            if (part.how == How::of_experts_turned) return How::as_stored;
+            if (part.how == How::of_experts_in_turn_turned) return How::of_experts_in_turn;
             return for_weight_alone && !one ? How::as_stored : part.how;
         };
         if (part.module.weight) add(*part.module.weight, ".weight", part.how);

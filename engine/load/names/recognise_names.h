@@ -27,8 +27,9 @@ struct RecognisedNames {
 // - gate_proj: which of an MLP's two parallel matrices, or which half of one, passes the activation;
 // - stored_as: out_in, as Linear has its weight, or in_out;
 // - positions_from: how many rows of a table of positions come before that of position 0 (2 in OPT and BART).
-inline constexpr std::array<std::string_view, 4> kNamingKeys = {"qkv_order", "gate_proj", "stored_as",
-                                                                "positions_from"};
+// - rope_halves: as_usual, or swapped where RoPE turns the other way (nanochat).
+inline constexpr std::array<std::string_view, 5> kNamingKeys = {"qkv_order", "gate_proj", "stored_as", "positions_from",
+                                                                "rope_halves"};
 [[nodiscard]] bool is_naming_key(std::string_view key);
 
 // Names as a given mapping says. It names every stored tensor that isn't a buffer, or only tensors that were not

@@ -52,7 +52,8 @@ void add_zero_biases(Shapes& shapes, bool norms) {
     for (const auto& [name, shape] : shapes)
         if ((is_projection(name) || (norms && is_norm(name) && !is_head_norm(name))) && !shape.empty() &&
             !shapes.contains(bias_of(name)))
-            zeros.emplace(bias_of(name), std::vector<Index>{shape[0]});
+            zeros.emplace(bias_of(name),
+                          shape.size() > 2 ? std::vector<Index>{shape[0], shape[1]} : std::vector<Index>{shape[0]});
     shapes.merge(zeros);
 }
 

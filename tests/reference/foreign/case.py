@@ -27,8 +27,11 @@ class Case:
     made: dict = field(default_factory=dict)  # not stored: our name -> formula and shape
     needs: list = field(default_factory=list)  # what the contract's keys can't say
     config_json: dict = None  # Hugging Face's
+    refuses: dict = field(default_factory=dict)  # keys of config.json that change the numbers: key -> value and why
+    store: object = None  # what the file holds instead of the module's own tensors: stored -> stored, as numpy has it
     unsaved: tuple = ()  # tied or ignored: in the state_dict, but not in their file
     prefix: str = ""  # before every name
+    stored_as: str = ""  # how the file holds some of the tensors that `map` names
     dtype: str = "F32"
     shards: int = 1
 
@@ -51,12 +54,14 @@ class Case:
     def about(self):
         known = {"title": self.title, "source": self.source, "format": "F32" if self.dtype == "F32" else self.dtype,
                  "asks": self.asks, "assumes": self.assumes, "needs": self.needs, "our_config": self.our_config,
-                 "map": self.map, "skipped": self.skipped, "made": self.made}
+                 "map": self.map, "skipped": self.skipped, "made": self.made, "refuses": self.refuses,
+                 "stored_as": self.stored_as}
         return {key: value for key, value in known.items() if key in ("title", "source", "our_config", "map") or value}
 
     def write(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
         stored = {key: on_disk(value, self.dtype) for key, value in self.stored().items()}
+        stored = self.store(stored) if self.store is not None else stored
         if self.shards == 1:
             safetensors_file.save(folder / "model.safetensors", stored)
         else:

@@ -64,15 +64,33 @@ def llama3_frequencies(width, theta, scaling):
     return torch.tensor(out)
 
 
-def rotary(frequency, interleaved=False):
-    """RoPE by complex numbers: the first 2 · len(frequency) columns are turned, pairs being halves or neighbours."""
+def yarn_frequencies(width, theta, factor, original, fast=32.0, slow=1.0, truncate=True):
+    """YaRN: a pair is kept or divided by where it stands between the two that turn `fast` and `slow` times within the
+    original positions; these two are found by solving turns(pair) = original · theta^(-2 pair / width) / 2π."""
+    def pair(turns):
+        return width / 2 * math.log(original / (2 * math.pi * turns), theta)
+
+    first, last = pair(fast), pair(slow)
+    if truncate:
+        first, last = math.floor(first), math.ceil(last)
+    first, last = max(first, 0), min(last, width - 1)
+    out = []
+    for number, frequency in enumerate(frequencies(width, theta).tolist()):
+        divided = min(max((number - first) / max(last - first, 1e-3), 0.0), 1.0)
+        out.append(frequency * (1 - divided) + frequency / factor * divided)
+    return torch.tensor(out)
+
+
+def rotary(frequency, interleaved=False, factor=1.0):
+    """RoPE by complex numbers: the first 2 · len(frequency) columns are turned, pairs being halves or neighbours, and
+    stretched by the factor."""
 
     def turn(x):
         count = len(frequency)
         head, rest = x[..., :2 * count], x[..., 2 * count:]
         pairs = head.unflatten(-1, (count, 2)) if interleaved else head.unflatten(-1, (2, count)).transpose(-1, -2)
         angle = torch.outer(torch.arange(x.size(-2)).float(), frequency)
-        turned = torch.view_as_complex(pairs.contiguous()) * torch.polar(torch.ones_like(angle), angle)
+        turned = torch.view_as_complex(pairs.contiguous()) * torch.polar(torch.full_like(angle, factor), angle)
         pairs = torch.view_as_real(turned)
         head = pairs.flatten(-2) if interleaved else pairs.transpose(-1, -2).flatten(-2)
         return torch.cat((head, rest), dim=-1)
@@ -117,7 +135,7 @@ def split(x, heads):
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
-def attend(at, q, k, v, keep, scale=None, bias=None, cap=None, fill=float("-inf")):
+def attend(at, q, k, v, keep, scale=None, bias=None, cap=None, fill=float("-inf"), sinks=None):
     """q [batch, head, query, d_head], k and v [batch, kv head, key, d_head] -> the heads side by side."""
     q, k, v = (record(f"{at}.{name}", value) for name, value in zip("qkv", (q, k, v)))
     k, v = (value.repeat_interleave(q.size(1) // k.size(1), dim=1) for value in (k, v))
@@ -127,7 +145,13 @@ def attend(at, q, k, v, keep, scale=None, bias=None, cap=None, fill=float("-inf"
         scores = record(f"{at}.capped_scores", cap * torch.tanh(scores / cap))
     keep = keep.expand(scores.shape)
     record(f"{at}.mask", keep.float())
-    pattern = record(f"{at}.pattern", torch.softmax(scores.masked_fill(~keep, fill), dim=-1))
+    scores = scores.masked_fill(~keep, fill)
+    if sinks is not None:  # one more key of each head, which has no value
+        whole = torch.exp(torch.logaddexp(torch.logsumexp(scores, -1, keepdim=True), sinks[:, None, None]))
+        record(f"{at}.sink", torch.exp(sinks[:, None, None]) / whole)
+        pattern = record(f"{at}.pattern", torch.exp(scores) / whole)
+    else:
+        pattern = record(f"{at}.pattern", torch.softmax(scores, dim=-1))
     z = record(f"{at}.z", torch.einsum("bhqk,bhke->bhqe", pattern, v))
     return z.transpose(1, 2).flatten(2)
 
@@ -138,15 +162,16 @@ def mlp(at, x, up, down, act, gate=None):
     return record(f"{at}.mlp_out", down(record(f"{at}.mlp.post", post)))
 
 
-def sums(at, x, sublayers, place):
-    """A block: a sublayer is (name of its sum, function, norm) or (…, norm, norm behind it); `place` says where."""
+def sums(at, x, sublayers, place, scale=1.0):
+    """A block: a sublayer is (name of its sum, function, norm) or (…, norm, norm behind it); `place` says where. What is
+    added is scaled."""
     x = record(f"{at}.resid_pre", x)
     for n, (total, function, norm, *behind) in enumerate(sublayers, start=1):
         h = norm(f"{at}.ln{n}", x) if place in ("pre", "peri") else x
         y = function(h)
         if place in ("peri", "reordered"):
             y = (behind[0] if behind else norm)(f"{at}.ln{n}_post", y)
-        x = record(f"{at}.{total}", x + y)
+        x = record(f"{at}.{total}", x + scale * y)
         if place == "post":
             x = norm(f"{at}.ln{n}", x)
     return x

@@ -37,12 +37,14 @@ def settings(answers):
 def as_ours(folder, about, to):
     """Writes the model as the contract has it."""
     from mapping import our_weights, with_zero_biases  # needs torch
+    from stored import expanded
 
     stored = {}
     for file in sorted(folder.glob("model*.safetensors")):
         stored.update(safetensors_file.load(file))
     if about.get("format") == "BF16":
         stored = {name: (value.astype(np.uint32) << 16).view(np.float32) for name, value in stored.items()}
+    stored = expanded(stored)
     weights = our_weights(stored, about["map"], about["our_config"], about.get("made"))
     weights = with_zero_biases(weights, about["our_config"])
     to.mkdir()

@@ -22,10 +22,12 @@ struct Norm {
     bool centred;            // LayerNorm subtracts the mean
     ScaleFacts facts;
     row::In x, scale, out;  // [batch, pos, d_model], [batch, pos, 1], [batch, pos, d_model]
-    row::In weight, shift;  // [d_model]; shift may be empty
+    row::In weight, shift;  // [d_model]; both may be empty
     float gain_offset;      // added to the weight
 
-    [[nodiscard]] double gain(std::size_t d) const { return static_cast<double>(gain_offset + weight[d]); }
+    [[nodiscard]] double gain(std::size_t d) const {
+        return weight.empty() ? 1.0 : static_cast<double>(gain_offset + weight[d]);
+    }
     // The variance about the mean (or the mean square) that the scale is computed from, of the row divided by it.
     [[nodiscard]] double expected_variance(double of_scale) const {
         const auto n = static_cast<double>(width());
@@ -34,7 +36,7 @@ struct Norm {
         return under * (facts.unbiased ? (n - 1.0) / n : 1.0) / (of_scale * of_scale);
     }
 
-    [[nodiscard]] std::size_t width() const { return weight.size(); }
+    [[nodiscard]] std::size_t width() const { return x.size() / scale.size(); }
     [[nodiscard]] row::In row(row::In of, std::size_t number) const { return of.subspan(number * width(), width()); }
 };
 
@@ -202,7 +204,7 @@ Resumable<Invariant> measure_norms(const Run& run) {
             read_x(run.operand(step, OperandRole::input)),
             read_scale(run.value(scale_step->id)),
             read_out(run.value(step.id)),
-            run.operand(step, OperandRole::gain).values(),
+            step.operand(OperandRole::gain) ? run.operand(step, OperandRole::gain).values() : row::In(),
             step.operand(OperandRole::shift) ? run.operand(step, OperandRole::shift).values() : row::In(),
             facts->gain_offset};
         rows.look_at(norm, step.axes);

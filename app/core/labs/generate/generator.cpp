@@ -35,6 +35,7 @@ Generator::Generator(Scenario scenario, Index row, Sampling sampling, bool cache
 std::optional<Index> Generator::next() {
     const Index length = scenario_.inputs.pos();
     if (has_ended(scenario_, 0) || !row_is_full(scenario_, 0).empty()) return std::nullopt;
+    if (!decoder::can_continue(past_, scenario_.config(), length - past_.positions)) past_ = {};
     const InputsPart part = {past_.positions, length - past_.positions};
     static const std::vector<std::string> logits_last = {"logits"};
     const auto run =

@@ -80,7 +80,7 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
     const Ref before = plan.operand(*normalized, OperandRole::input);
     const Ref gain = plan.operand(*normalized, OperandRole::gain),
               shift = plan.operand(*normalized, OperandRole::shift);
-    if (before == nullptr || gain == nullptr) return std::nullopt;
+    if (before == nullptr) return std::nullopt;
     NormRow row;
     row.norm = norm;
     row.centred = facts->centred;
@@ -88,9 +88,12 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
     row.after_step = normalized->name;
     row.before = row_of(run.value(before->id), batch, pos);
     row.after = row_of(after, batch, pos);
-    row.gain = all_of(run.value(gain->id));
-    for (float& value : row.gain) value += facts->gain_offset;
-    row.gain_parameter = gain->name;
+    row.gain.assign(row.after.size(), 1.0F);  // norm_gain is off
+    if (gain != nullptr) {
+        row.gain = all_of(run.value(gain->id));
+        for (float& value : row.gain) value += facts->gain_offset;
+        row.gain_parameter = gain->name;
+    }
     if (shift != nullptr) {
         row.shift = all_of(run.value(shift->id));
         row.shift_parameter = shift->name;

@@ -21,7 +21,7 @@ struct NormRow {
     std::vector<float> after;        // unit · gain + shift: what is recorded as `normalized`
     std::vector<float> gain, shift;  // learned, one number per column; no shift under RMSNorm and without biases. The
                                      // gain is what x is multiplied by: 1 + weight where the norm says so
-    std::string gain_parameter, shift_parameter;  // "layers.0.norm1.weight"
+    std::string gain_parameter, shift_parameter;  // "layers.0.norm1.weight"; empty: none
     double mean = 0.0;                            // of `before`
     double centre = 0.0;                          // what the norm subtracts: the mean; 0 under RMSNorm
     double variance = 0.0;                        // the mean square of the distance from the centre, over n or n − 1

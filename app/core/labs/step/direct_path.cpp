@@ -68,10 +68,10 @@ std::vector<float> through_frozen_norm(const Run& run, const Step& norm, Index b
     const Tensor x(one_row, row);
     const Tensor scale({{axis::batch, 1}, {axis::pos, 1}, {axis::one, 1}},
                        {run.operand(norm, OperandRole::scale).at(Cell{batch, pos, 0})});
-    Operands operands;  // x, scale, gain
+    Operands operands;  // x, scale, gain if any
     operands.add(x);
     operands.add(scale);
-    operands.add(run.operand(norm, OperandRole::gain));
+    if (const Tensor& gain = run.operand(norm, OperandRole::gain); !gain.empty()) operands.add(gain);
     const Tensor normed = norm.operation.compute(operands, one_row);
     return {normed.values().begin(), normed.values().end()};
 }

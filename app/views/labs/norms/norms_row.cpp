@@ -113,7 +113,8 @@ void column_tooltip(const Ui& ui, const core::norms::NormRow& row, Index column)
     };
     number(static_cast<double>(row.before[d]), row.before_step);
     number(static_cast<double>(row.unit[d]), row.centred ? tr("(x − mean) ÷ scale") : tr("x ÷ scale"));
-    number(static_cast<double>(row.gain[d]), tr("gain, {parameter}", {{"parameter", row.gain_parameter}}));
+    if (!row.gain_parameter.empty())
+        number(static_cast<double>(row.gain[d]), tr("gain, {parameter}", {{"parameter", row.gain_parameter}}));
     if (!row.shift.empty())
         number(static_cast<double>(row.shift[d]), tr("shift, {parameter}", {{"parameter", row.shift_parameter}}));
     number(static_cast<double>(row.after[d]), row.after_step);
@@ -174,7 +175,8 @@ constexpr std::array kFacts = {
 };
 
 void follow_parameter(const core::norms::NormRow& row, Leads leads, Commands& commands) {
-    if (leads == Leads::gain) commands.push_back(core::command::Follow{row.gain_parameter, {0}});
+    if (leads == Leads::gain && !row.gain_parameter.empty())
+        commands.push_back(core::command::Follow{row.gain_parameter, {0}});
     if (leads == Leads::shift && !row.shift.empty())
         commands.push_back(core::command::Follow{row.shift_parameter, {0}});
 }

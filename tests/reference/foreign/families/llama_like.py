@@ -1,4 +1,4 @@
-"""The decoders that keep Llama's names: Llama, Mistral, Qwen 2 and 3, Gemma and Gemma 2, OLMo 2.
+"""The decoders that keep Llama's names: Llama, Mistral, Qwen 2 and 3, Gemma to Gemma 3, OLMo 2 and 3, SmolLM3, Granite.
 
 Written from the papers and from the names, shapes and keys of Hugging Face's files.
 """
@@ -28,18 +28,21 @@ class Norm(nn.Module):
 
 
 class Attention(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c, turn):
         super().__init__()
+        self.turn = turn
         d, wide, narrow = c["d_model"], c["heads"] * c["d_head"], c["kv_heads"] * c["d_head"]
         self.c = c
         self.q_proj = nn.Linear(d, wide, bias=c["qkv_bias"])
         self.k_proj = nn.Linear(d, narrow, bias=c["qkv_bias"])
         self.v_proj = nn.Linear(d, narrow, bias=c["qkv_bias"])
-        self.o_proj = nn.Linear(wide, d, bias=False)
+        self.o_proj = nn.Linear(wide, d, bias=c["out_bias"])
         if c["qk_norm"]:
             per_head = c["qk_norm"] == "head"
-            self.q_norm = Norm(c["d_head"] if per_head else wide, c["eps"])
-            self.k_norm = Norm(c["d_head"] if per_head else narrow, c["eps"])
+            self.q_norm = Norm(c["d_head"] if per_head else wide, c["eps"], c["plus_one"])
+            self.k_norm = Norm(c["d_head"] if per_head else narrow, c["eps"], c["plus_one"])
+        if c["sinks"]:
+            self.sinks = nn.Parameter(torch.zeros(c["heads"]))
 
     def forward(self, at, x, keep):
         c = self.c
@@ -49,8 +52,8 @@ class Attention(nn.Module):
         q, k, v = split(q, c["heads"]), split(k, c["kv_heads"]), split(v, c["kv_heads"])
         if c["qk_norm"] == "head":
             q, k = self.q_norm(None, q), self.k_norm(None, k)
-        turn = rotary(c["frequencies"])
-        z = attend(at, turn(q), turn(k), v, keep, c["scale"], cap=c["cap"])
+        sinks = self.sinks if c["sinks"] else None
+        z = attend(at, self.turn(q), self.turn(k), v, keep, c["scale"], cap=c["cap"], sinks=sinks)
         return record(f"{at}_out", self.o_proj(z))
 
 
@@ -65,6 +68,9 @@ class Mlp(nn.Module):
     def forward(self, at, x):
         return mlp(at, x, self.up_proj, self.down_proj, self.act, self.gate_proj)
 
+    def names(self, theirs, ours):
+        return {f"{theirs}{part}_proj.weight": f"{ours}{part}_proj.weight" for part in ("gate", "up", "down")}
+
 
 NORMS = {
     "pre": ("input_layernorm", "post_attention_layernorm"),
@@ -74,10 +80,11 @@ NORMS = {
 
 
 class Block(nn.Module):
-    def __init__(self, c, size):
+    def __init__(self, c, layer, size):
         super().__init__()
-        self.place, self.window = c["place"], size
-        self.self_attn, self.mlp = Attention(c), Mlp(c)
+        self.c, self.place, self.window = c, c["place"], size
+        self.self_attn = Attention(c, c["turns"][layer])
+        setattr(self, c["mlp_name"], c["feed_forward"](c, layer))
         for name in NORMS[c["place"]]:
             setattr(self, name, Norm(c["d_model"], c["eps"], c["plus_one"]))
 
@@ -87,7 +94,8 @@ class Block(nn.Module):
         norms = [getattr(self, name) for name in NORMS[self.place]]
         half = len(norms) // 2
         return sums(at, x, [("resid_mid", lambda h: self.self_attn(f"{at}.attn", h, keep), *norms[:half]),
-                            ("resid_post", lambda h: self.mlp(at, h), *norms[half:])], self.place)
+                            ("resid_post", lambda h: getattr(self, self.c["mlp_name"])(at, h), *norms[half:])],
+                    self.place, self.c["update"])
 
 
 DEFAULTS = {"d_model": 16, "heads": 4, "kv_heads": 4, "d_head": 4, "layers": 2, "d_ff": 24, "vocabulary": 29,
@@ -95,7 +103,8 @@ DEFAULTS = {"d_model": 16, "heads": 4, "kv_heads": 4, "d_head": 4, "layers": 2, 
             "theta": 10000.0, "plus_one": False, "activation": "silu", "qkv_bias": False, "qk_norm": None,
             "place": "pre",
             "windows": (), "scale": None, "cap": None, "logit_cap": None, "scale_embedding": False, "tied": False,
-            "frequencies": None}
+            "frequencies": None, "turns": None, "out_bias": False, "sinks": False, "update": 1.0, "embedding_scale": 1.0,
+            "logit_scale": 1.0, "feed_forward": lambda c, layer: Mlp(c), "mlp_name": "mlp", "block": Block}
 
 
 class LlamaLike(nn.Module):
@@ -104,9 +113,11 @@ class LlamaLike(nn.Module):
         self.c = c = {**DEFAULTS, **chosen}
         if c["frequencies"] is None:
             c["frequencies"] = frequencies(c["d_head"], c["theta"])
+        if c["turns"] is None:
+            c["turns"] = [rotary(c["frequencies"])] * c["layers"]
         windows = c["windows"] or (0,) * c["layers"]
         self.model = module(embed_tokens=nn.Embedding(c["vocabulary"], c["d_model"]),
-                            layers=nn.ModuleList([Block(c, size) for size in windows]),
+                            layers=nn.ModuleList([c["block"](c, layer, size) for layer, size in enumerate(windows)]),
                             norm=Norm(c["d_model"], c["eps"], c["plus_one"]))
         self.lm_head = nn.Linear(c["d_model"], c["vocabulary"], bias=False)
         if c["tied"]:
@@ -114,10 +125,11 @@ class LlamaLike(nn.Module):
 
     def embed(self, prefix, tokens):
         x = self.model.embed_tokens(tokens)
-        return record(prefix + "embed", x * math.sqrt(self.c["d_model"]) if self.c["scale_embedding"] else x)
+        x = x * math.sqrt(self.c["d_model"]) if self.c["scale_embedding"] else x
+        return record(prefix + "embed", x * self.c["embedding_scale"])
 
     def head(self, x):
-        logits, cap = self.lm_head(x), self.c["logit_cap"]
+        logits, cap = self.lm_head(x) * self.c["logit_scale"], self.c["logit_cap"]
         return cap * torch.tanh(logits / cap) if cap else logits
 
     def forward(self, inputs):
@@ -135,13 +147,14 @@ def names(model):
     for layer in range(c["layers"]):
         theirs, ours = f"model.layers.{layer}.", f"layers.{layer}."
         for letter in "qkvo":
-            for ending in ["weight"] + ["bias"] * (c["qkv_bias"] and letter != "o"):
+            for ending in ["weight"] + ["bias"] * (c["out_bias"] if letter == "o" else c["qkv_bias"]):
                 found[f"{theirs}self_attn.{letter}_proj.{ending}"] = f"{ours}self_attn.{letter}_proj.{ending}"
         if c["qk_norm"]:
             for letter in "qk":
                 found[f"{theirs}self_attn.{letter}_norm.weight"] = f"{ours}self_attn.{letter}_norm.weight"
-        for part in ("gate", "up", "down"):
-            found[f"{theirs}mlp.{part}_proj.weight"] = f"{ours}{part}_proj.weight"
+        if c["sinks"]:
+            found[theirs + "self_attn.sinks"] = ours + "self_attn.sinks"
+        found.update(getattr(model.model.layers[layer], c["mlp_name"]).names(f"{theirs}{c['mlp_name']}.", ours))
         for name, norm in zip(NORMS[c["place"]], OUR_NORMS[c["place"]]):
             found[f"{theirs}{name}.weight"] = f"{ours}{norm}.weight"
     found["model.norm.weight"] = "norm.weight"

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engine/tensor/tensor.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+// The types of numbers in GGUF files: numbers in blocks of 1, 32 or 256, each with its scales.
+namespace decoderscope::packed {
+
+struct BlockType {
+    std::uint32_t number;   // in the file
+    std::string_view name;  // "Q4_K"
+    Index numbers;          // in a block
+    Index bytes;            // of a block
+    void (*expand)(const char* block, float* to);
+};
+
+// nullptr for a type that is not read.
+[[nodiscard]] const BlockType* block_type(std::uint32_t number);
+
+// "F32, F16, …": those that are read, for messages.
+[[nodiscard]] std::string block_type_names();
+
+// So many whole blocks as the numbers that they stand for, the same to the last bit as ggml has them.
+void expand_blocks(const BlockType& type, std::span<const char> blocks, std::span<float> to);
+
+}  // namespace decoderscope::packed

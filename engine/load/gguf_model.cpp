@@ -1,0 +1,521 @@
+#include "engine/load/gguf_model.h"
+
+#include "engine/base/error.h"
+#include "engine/load/families/keys.h"
+#include "engine/load/names/modules.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace decoderscope::load {
+
+namespace {
+
+using families::FamilyKeys;
+
+// What the file doesn't say because the architecture always has it.
+struct Architecture {
+    std::string_view name;
+    bool rms = true;              // RMSNorm, RoPE and a gated MLP; else GPT-2's
+    bool neighbours = false;      // RoPE turns neighbouring columns, and the rows of q and k stand accordingly
+    bool gemma = false;           // a scaled embedding that is the head, gelu
+    bool norms_behind = false;    // a second norm behind each sublayer
+    bool fused_gate = false;      // ffn_up holds the gate's rows, then its own
+    Index every = 0;              // a window but in every so many-th layer; 1 in all, 0 none
+    Index layers_of_largest = 0;  // Gemma's largest model scales scores by d_model / nhead
+};
+
+constexpr std::array<Architecture, 10> kArchitectures = {{
+    {.name = "gemma", .gemma = true},
+    {.name = "gemma2", .gemma = true, .norms_behind = true, .every = 2, .layers_of_largest = 46},
+    {.name = "gemma3", .gemma = true, .norms_behind = true, .every = 6, .layers_of_largest = 62},
+    {.name = "gpt-oss", .every = 2},
+    {.name = "gpt2", .rms = false},
+    {.name = "llama", .neighbours = true},
+    {.name = "phi3", .fused_gate = true, .every = 1},
+    {.name = "qwen2"},
+    {.name = "qwen3"},
+    {.name = "qwen3moe"},
+}};
+
+const Architecture& architecture_of(const OrderedJson& metadata) {
+    const auto said = metadata.find("general.architecture");
+    const std::string name = said != metadata.end() && said->is_string() ? said->get<std::string>() : std::string();
+    const auto found = std::ranges::find(kArchitectures, name, &Architecture::name);
+    if (found != kArchitectures.end()) return *found;
+    std::string read;
+    for (const Architecture& known : kArchitectures) read += (read.empty() ? "" : ", ") + std::string(known.name);
+    throw Error("general.architecture: {found}, expected one of {architectures}",
+                {{"found", "\"" + name.substr(0, 60) + "\""}, {"architectures", read}});
+}
+
+// The metadata's keys that begin with the architecture's name, without it.
+FamilyKeys keys_of(const OrderedJson& metadata, std::string_view architecture) {
+    const std::string beginning = std::string(architecture) + ".";
+    OrderedJson own = OrderedJson::object();
+    for (const auto& [key, value] : metadata.items())
+        if (key.starts_with(beginning)) own[key.substr(beginning.size())] = value;
+    return FamilyKeys(std::move(own), std::string(architecture));
+}
+
+// ---- the configuration
+
+class MetadataReader {
+public:
+    explicit MetadataReader(const GgufFile& file)
+        : file_(file), is_(architecture_of(file.metadata())), keys_(keys_of(file.metadata(), is_.name)) {}
+
+    families::ModelFamily take() {
+        sizes();
+        blocks();
+        if (is_.rms) {
+            attention();
+            rope();
+            window();
+        }
+        experts();
+        biases();
+        keys_.expect("attention.causal", true, message("a query sees only what came before"));
+        keys_.ignore({"tensor_data_layout", "rope.scaling.finetuned", "vocab_size"});
+        keys_.finish(std::string(is_.name));
+        family_.model_type = std::string(is_.name);
+        family_.config_json = config_.dump(2);
+        return std::move(family_);
+    }
+
+private:
+    [[nodiscard]] bool has(const std::string& tensor) const { return file_.entries().contains(tensor); }
+    [[nodiscard]] bool is_gpt_oss() const { return is_.name == "gpt-oss"; }
+
+    void sizes() {
+        const auto embedding = file_.entries().find("token_embd.weight");
+        if (embedding == file_.entries().end() || embedding->second.shape.size() != 2)
+            throw Error("token_embd.weight: missing, expected a matrix, [vocabulary, embedding]");
+        width_ = keys_.size("embedding_length");
+        heads_ = keys_.size("attention.head_count");
+        layers_ = keys_.size("block_count");
+        config_["d_model"] = width_;
+        config_["nhead"] = heads_;
+        config_["num_layers"] = layers_;
+        config_["num_key_value_heads"] = keys_.size("attention.head_count_kv", heads_);
+        config_["dim_feedforward"] = keys_.size("feed_forward_length");
+        config_["vocab_size"] = embedding->second.shape[0];
+        config_["max_positions"] = keys_.size("context_length");
+        if (!keys_.has("attention.key_length") && width_ % heads_ != 0)
+            keys_.fail("attention.head_count", message("a divisor of {number}", {{"number", width_}}));
+        head_ = keys_.size("attention.key_length", width_ / heads_);
+        keys_.expect("attention.value_length", head_, message("values are as wide as keys"));
+        if (width_ % heads_ != 0 || head_ != width_ / heads_) config_["head_dim"] = head_;
+    }
+
+    void blocks() {
+        config_["final_norm"] = true;
+        config_["lm_head"] = true;
+        config_["tie_word_embeddings"] = !has("output.weight");
+        if (!is_.norms_behind) config_["norm_first"] = true;
+        if (is_.norms_behind) config_["norm_placement"] = "peri";
+        if (!is_.rms) {
+            config_["layer_norm_eps"] = keys_.positive("attention.layer_norm_epsilon", 1e-5);
+            config_["activation"] = "gelu_tanh";
+            config_["positional_encoding"] = "learned";
+            return;
+        }
+        config_["norm"] = "rmsnorm";  // Gemma's gains are stored whole
+        config_["layer_norm_eps"] = keys_.positive("attention.layer_norm_rms_epsilon", 1e-5);
+        config_["gated_mlp"] = true;
+        config_["activation"] = is_gpt_oss() ? "swiglu_clamped" : is_.gemma ? "gelu_tanh" : "silu";
+        if (is_.gemma) config_["scale_embedding"] = true;
+    }
+
+    void attention() {
+        if (has("blk.0.attn_q_norm.weight")) config_["qk_norm"] = true;
+        if (is_gpt_oss()) config_["attention_sinks"] = true;
+        if (is_.layers_of_largest > 0 && layers_ == is_.layers_of_largest)
+            config_["attention_scale"] = 1.0 / std::sqrt(static_cast<double>(width_) / static_cast<double>(heads_));
+        if (is_.name == "gemma2") {
+            config_["attention_soft_cap"] = keys_.positive("attn_logit_softcapping", 50.0);
+            config_["logit_soft_cap"] = keys_.positive("final_logit_softcapping", 30.0);
+        }
+        keys_.expect("attention.scale", 0.0, message("scores are divided by √d_head"));
+    }
+
+    // All numbers of a small tensor.
+    [[nodiscard]] OrderedJson numbers_of(const std::string& tensor) const {
+        OrderedJson numbers = OrderedJson::array();
+        const Tensor values = file_.floats(tensor);
+        for (const float value : values.values()) numbers.push_back(value);
+        return numbers;
+    }
+
+    void rope() {
+        config_["positional_encoding"] = "rope";
+        config_["rope_theta"] = keys_.positive("rope.freq_base", 10000.0);
+        const Index columns = keys_.size("rope.dimension_count", head_);
+        if (columns != head_) config_["rotary_dim"] = columns;
+        const std::string kind = keys_.word("rope.scaling.type", "none");
+        const Index original = keys_.size("rope.scaling.original_context_length", 0);
+        const double factor = keys_.positive({"rope.scaling.factor", "rope.scale_linear"}, 1.0);
+        const double attention = keys_.number("rope.scaling.attn_factor", 0.0);
+        if (has("rope_freqs.weight") || has("rope_factors_long.weight")) {
+            by_factors(original, attention);
+        } else if (kind == "yarn") {
+            yarn(factor, original);
+        } else if (kind == "linear" || (kind == "none" && factor != 1.0)) {
+            config_["rope_scaling"] = "linear";
+            config_["rope_factor"] = factor;
+        } else if (kind != "none") {
+            keys_.fail("rope.scaling.type", message("one of {expected}", {{"expected", "none, linear, yarn"}}));
+        }
+        if (is_.name == "gemma3") config_["rope_local_theta"] = keys_.positive("rope.freq_base_swa", 10000.0);
+    }
+
+    // Each frequency has a divisor: Llama 3's, the same for all texts, or Phi-3's for short and for long ones.
+    void by_factors(Index original, double attention) {
+        const bool one = has("rope_freqs.weight");
+        config_["rope_scaling"] = "longrope";
+        config_["rope_original_positions"] = original > 0 ? OrderedJson(original) : config_["max_positions"];
+        config_["rope_long_factors"] = numbers_of(one ? "rope_freqs.weight" : "rope_factors_long.weight");
+        config_["rope_short_factors"] = numbers_of(one ? "rope_freqs.weight" : "rope_factors_short.weight");
+        config_["rope_attention_factor"] = attention > 0.0 ? attention : 1.0;
+    }
+
+    void yarn(double factor, Index original) {
+        if (original == 0) keys_.fail("rope.scaling.original_context_length", message("a positive integer"));
+        config_["rope_scaling"] = "yarn";
+        config_["rope_factor"] = factor;
+        config_["rope_original_positions"] = original;
+        config_["rope_beta_fast"] = keys_.positive("rope.scaling.yarn_beta_fast", 32.0);
+        config_["rope_beta_slow"] = keys_.positive("rope.scaling.yarn_beta_slow", 1.0);
+        config_["rope_truncate"] = !is_gpt_oss();
+        keys_.expect("rope.scaling.attn_factor", 1.0, message("cos and sin are multiplied by YaRN's own factor"));
+    }
+
+    void window() {
+        if (is_.every == 0) return;
+        const Index width = keys_.size("attention.sliding_window", 0);
+        if (width == 0 || is_.every == 1) {
+            if (width > 0) config_["sliding_window"] = width;
+            return;
+        }
+        config_["sliding_window"] = width;
+        OrderedJson layers = OrderedJson::array();
+        for (Index layer = 0; layer < layers_; ++layer)
+            if ((layer + 1) % is_.every != 0) layers.push_back(layer);
+        if (static_cast<Index>(layers.size()) < layers_) config_["sliding_window_layers"] = layers;
+    }
+
+    void experts() {
+        const Index experts = keys_.size("expert_count", 0);
+        if (experts == 0) return;
+        config_["experts"] = experts;
+        config_["experts_per_token"] = keys_.size("expert_used_count");
+        config_["expert_dim_feedforward"] =
+            keys_.size("expert_feed_forward_length", config_["dim_feedforward"].get<Index>());
+        config_["router_normalize"] = true;
+    }
+
+    // Parts without a bias although others have one.
+    void biases() {
+        const bool any = std::ranges::any_of(
+            file_.entries(), [](const auto& entry) { return std::string_view(entry.first).ends_with(".bias"); });
+        config_["bias"] = any;
+        if (!any) return;
+        const bool fused = has("blk.0.attn_qkv.bias");
+        const auto without = [&](bool biased, std::initializer_list<const char*> parts) {
+            if (!biased) family_.unbiased.insert(family_.unbiased.end(), parts.begin(), parts.end());
+        };
+        without(fused || has("blk.0.attn_q.bias"), {"q_proj"});
+        without(fused || has("blk.0.attn_k.bias"), {"k_proj"});
+        without(fused || has("blk.0.attn_v.bias"), {"v_proj"});
+        without(has("blk.0.attn_output.bias"), {"o_proj"});
+        const bool mlp = has("blk.0.ffn_up.bias") || has("blk.0.ffn_up_exps.bias");
+        without(mlp, {"up_proj", "gate_proj", "down_proj"});
+        without(has("blk.0.ffn_gate_inp.bias"), {"router"});
+        without(has("output.bias"), {"lm_head"});
+    }
+
+    const GgufFile& file_;
+    const Architecture& is_;
+    FamilyKeys keys_;
+    families::ModelFamily family_;
+    OrderedJson config_ = {{"model_type", "decoderscope"}};
+    Index width_ = 0, heads_ = 0, layers_ = 0, head_ = 0;
+};
+
+// ---- tensors
+
+// A block's tensors: ours by theirs.
+std::optional<names::Target> target_in_block(const std::string& name, const Architecture& is) {
+    static const std::map<std::string, std::string, std::less<>> kNames = {
+        {"attn_norm", "norm1"},
+        {"attn_q", "self_attn.q_proj"},
+        {"attn_k", "self_attn.k_proj"},
+        {"attn_v", "self_attn.v_proj"},
+        {"attn_qkv", "self_attn.{q,k,v}_proj"},
+        {"attn_output", "self_attn.o_proj"},
+        {"attn_q_norm", "self_attn.q_norm"},
+        {"attn_k_norm", "self_attn.k_norm"},
+        {"ffn_norm", "norm2"},
+        {"ffn_gate", "gate_proj"},
+        {"ffn_up", "up_proj"},
+        {"ffn_down", "down_proj"},
+        {"ffn_gate_inp", "router"},
+        {"ffn_gate_exps", "experts.gate_proj"},
+        {"ffn_up_exps", "experts.up_proj"},
+        {"ffn_down_exps", "experts.down_proj"},
+        {"post_ffw_norm", "norm2_post"},
+    };
+    if (name == "post_attention_norm") return names::Target{is.norms_behind ? "norm1_post" : "norm2"};
+    if (name == "ffn_up" && is.fused_gate) return names::Target{"{gate,up}_proj"};
+    const bool turns = is.neighbours && (name == "attn_q" || name == "attn_k");
+    const auto found = kNames.find(name);
+    if (found == kNames.end()) return std::nullopt;
+    return names::Target{found->second, turns ? names::How::halves_in_turn : names::How::as_stored};
+}
+
+std::vector<names::Target> targets_of(const std::string& name, const Architecture& is) {
+    static const std::map<std::string, std::string, std::less<>> kOutside = {
+        {"token_embd", "embed"}, {"position_embd", "pos_embed"}, {"output_norm", "norm"}, {"output", "lm_head"}};
+    static const std::set<std::string, std::less<>> kRead = {"rope_freqs.weight", "rope_factors_long.weight",
+                                                             "rope_factors_short.weight"};
+    const names::Path path = names::split(name);
+    if (kRead.contains(name)) return {};
+    const std::string& ending = path.back();
+    if (ending == "weight" || ending == "bias") {
+        if (path.size() == 2)
+            if (const auto found = kOutside.find(path[0]); found != kOutside.end())
+                return {{found->second + "." + ending}};
+        if (path.size() == 4 && path[0] == "blk" && names::number(path[1]) >= 0) {
+            const std::string layer = "layers." + path[1] + ".";
+            if (path[2] == "attn_sinks") return {{layer + "self_attn.sinks"}};
+            if (auto target = target_in_block(path[2], is)) {
+                target->name = layer + target->name + "." + ending;
+                return {*target};
+            }
+        }
+    }
+    throw Error("{name}: a tensor that {architecture} isn't known to have; expected none that may change the numbers",
+                {{"name", name}, {"architecture", std::string(is.name)}});
+}
+
+}  // namespace
+
+GgufModel read_gguf_model(const GgufFile& file) {
+    const Architecture& is = architecture_of(file.metadata());
+    GgufModel model = {MetadataReader(file).take(), {}};
+    for (const auto& [name, tensor] : file.entries()) model.mapping[name] = targets_of(name, is);
+    return model;
+}
+
+// ---- the tokenizer
+
+namespace {
+
+enum class TokenType { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
+
+struct Token {
+    std::string text;
+    TokenType type = TokenType::normal;
+    double score = 0.0;
+};
+
+// A text or a flag of the metadata; `otherwise` where there is none.
+std::string text_in(const OrderedJson& metadata, const char* key, const char* otherwise) {
+    const auto found = metadata.find(key);
+    return found != metadata.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+bool flag_in(const OrderedJson& metadata, const char* key, bool otherwise) {
+    const auto found = metadata.find(key);
+    return found != metadata.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+}
+
+std::vector<Token> tokens_in(const OrderedJson& metadata) {
+    std::vector<Token> tokens;
+    const auto texts = metadata.find("tokenizer.ggml.tokens");
+    if (texts == metadata.end() || !texts->is_array()) return tokens;
+    const auto at = [&](const char* key, std::size_t i) {
+        const auto list = metadata.find(key);
+        const bool there = list != metadata.end() && list->is_array() && i < list->size() && (*list)[i].is_number();
+        return there ? (*list)[i].get<double>() : 0.0;
+    };
+    for (std::size_t i = 0; i < texts->size(); ++i) {
+        if (!(*texts)[i].is_string()) throw Error("tokenizer.ggml.tokens: expected a list of texts");
+        const double type = at("tokenizer.ggml.token_type", i);
+        const bool known = type >= 1.0 && type <= 6.0;
+        tokens.push_back({(*texts)[i].get<std::string>(),
+                          known ? static_cast<TokenType>(static_cast<int>(type)) : TokenType::normal,
+                          at("tokenizer.ggml.scores", i)});
+    }
+    return tokens;
+}
+
+// A token that is cut out of a text before anything else.
+bool is_added(const Token& token) { return token.type == TokenType::control || token.type == TokenType::user_defined; }
+
+OrderedJson added_tokens(const std::vector<Token>& tokens) {
+    OrderedJson added = OrderedJson::array();
+    for (std::size_t id = 0; id < tokens.size(); ++id) {
+        const bool unknown = tokens[id].type == TokenType::unknown;
+        if (!is_added(tokens[id]) && !unknown) continue;
+        added.push_back({{"id", id},
+                         {"content", tokens[id].text},
+                         {"single_word", false},
+                         {"lstrip", false},
+                         {"rstrip", false},
+                         {"normalized", false},
+                         {"special", tokens[id].type != TokenType::user_defined}});
+    }
+    return added;
+}
+
+OrderedJson vocabulary_of(const std::vector<Token>& tokens) {
+    OrderedJson vocabulary = OrderedJson::object();
+    for (std::size_t id = 0; id < tokens.size(); ++id)
+        if (!is_added(tokens[id])) vocabulary[tokens[id].text] = id;
+    return vocabulary;
+}
+
+// How a text is split before it is merged, by the name that llama.cpp has for it; nothing for one that isn't known.
+std::optional<std::string> pattern_named(const std::string& pre) {
+    const std::string words = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|";
+    const std::string rest = "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    if (pre == "qwen2") return words + "\\p{N}" + rest;
+    if (pre == "llama-bpe" || pre == "llama3" || pre == "llama-v3") return words + "\\p{N}{1,3}" + rest;
+    if (pre == "gpt-4o") {
+        const std::string upper = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]", lower = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
+        const std::string before = "[^\\r\\n\\p{L}\\p{N}]?", behind = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|";
+        return before + upper + "*" + lower + "+" + behind + before + upper + "+" + lower + "*" + behind +
+               "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    }
+    return std::nullopt;
+}
+
+OrderedJson pre_tokenizer_named(const std::string& pre) {
+    const auto byte_level = [](bool by_regex) {
+        return OrderedJson{
+            {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", by_regex}};
+    };
+    if (pre == "gpt-2" || pre == "gpt2") return byte_level(true);
+    const auto pattern = pattern_named(pre);
+    if (!pattern) return {{"type", "tokenizer.ggml.pre = " + pre}};
+    const OrderedJson split = {
+        {"type", "Split"}, {"pattern", {{"Regex", *pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
+    return {{"type", "Sequence"}, {"pretokenizers", {split, byte_level(false)}}};
+}
+
+// Byte-level BPE with merges.
+OrderedJson byte_level(const OrderedJson& metadata, const std::vector<Token>& tokens) {
+    const std::string pre = text_in(metadata, "tokenizer.ggml.pre", "gpt-2");
+    const auto merges = metadata.find("tokenizer.ggml.merges");
+    return {
+        {"normalizer", pre == "qwen2" ? OrderedJson{{"type", "NFC"}} : OrderedJson()},
+        {"pre_tokenizer", pre_tokenizer_named(pre)},
+        {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}}},
+        {"model",
+         {{"type", "BPE"},
+          {"ignore_merges", pre.starts_with("llama")},
+          {"vocab", vocabulary_of(tokens)},
+          {"merges", merges != metadata.end() ? *merges : OrderedJson::array()}}}};
+}
+
+// Where a UTF-8 character begins.
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// The merges that scores stand for: of each token every pair of tokens that it can be joined from, the best score
+// first.
+OrderedJson merges_by_score(const std::vector<Token>& tokens) {
+    std::map<std::string_view, std::size_t> ids;
+    std::vector<std::size_t> order;
+    for (std::size_t id = 0; id < tokens.size(); ++id)
+        if (tokens[id].type == TokenType::normal) {
+            ids.emplace(tokens[id].text, id);
+            order.push_back(id);
+        }
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return tokens[a].score > tokens[b].score; });
+    OrderedJson merges = OrderedJson::array();
+    for (const std::size_t id : order) {
+        const std::string_view text = tokens[id].text;
+        for (std::size_t at = 1; at < text.size(); ++at)
+            if (begins_character(text[at]) && ids.contains(text.substr(0, at)) && ids.contains(text.substr(at)))
+                merges.push_back({text.substr(0, at), text.substr(at)});
+    }
+    return merges;
+}
+
+// SentencePiece's BPE, whose merges are scores.
+OrderedJson by_scores(const OrderedJson& metadata, const std::vector<Token>& tokens) {
+    const bool prefix = flag_in(metadata, "tokenizer.ggml.add_space_prefix", true);
+    OrderedJson normalizers = OrderedJson::array();
+    OrderedJson decoders = {{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
+                            {{"type", "ByteFallback"}},
+                            {{"type", "Fuse"}}};
+    if (prefix) {
+        normalizers.push_back({{"type", "Prepend"}, {"prepend", "▁"}});
+        decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+    }
+    normalizers.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}});
+    OrderedJson unknown;
+    for (const Token& token : tokens)
+        if (token.type == TokenType::unknown) unknown = token.text;
+    return {{"normalizer", {{"type", "Sequence"}, {"normalizers", normalizers}}},
+            {"pre_tokenizer", nullptr},
+            {"decoder", {{"type", "Sequence"}, {"decoders", decoders}}},
+            {"model",
+             {{"type", "BPE"},
+              {"unk_token", unknown},
+              {"fuse_unk", true},
+              {"byte_fallback", true},
+              {"vocab", vocabulary_of(tokens)},
+              {"merges", merges_by_score(tokens)}}}};
+}
+
+// What comes before and behind a text.
+OrderedJson around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool usually_begins) {
+    OrderedJson single = OrderedJson::array(), special = OrderedJson::object();
+    const auto add = [&](const char* whether, const char* which, bool usual) {
+        const auto id = metadata.find(which);
+        if (!flag_in(metadata, whether, usual) || id == metadata.end() || !id->is_number_unsigned()) return;
+        const auto at = id->get<std::size_t>();
+        if (at >= tokens.size()) return;
+        const std::string& text = tokens[at].text;
+        single.push_back({{"SpecialToken", {{"id", text}, {"type_id", 0}}}});
+        special[text] = {{"id", text}, {"ids", {at}}, {"tokens", {text}}};
+    };
+    add("tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", usually_begins);
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+    add("tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false);
+    if (special.empty()) return {};
+    return {{"type", "TemplateProcessing"},
+            {"single", single},
+            {"pair", OrderedJson::array()},
+            {"special_tokens", special}};
+}
+
+}  // namespace
+
+std::string tokenizer_of_gguf(const OrderedJson& metadata) {
+    const std::vector<Token> tokens = tokens_in(metadata);
+    if (tokens.empty()) return {};
+    const std::string kind = text_in(metadata, "tokenizer.ggml.model", "");
+    OrderedJson json;
+    if (kind == "gpt2")
+        json = byte_level(metadata, tokens);
+    else if (kind == "llama")
+        json = by_scores(metadata, tokens);
+    else
+        json = {{"model", {{"type", kind}, {"vocab", vocabulary_of(tokens)}}}};
+    const std::string pre = text_in(metadata, "tokenizer.ggml.pre", "");
+    json["added_tokens"] = added_tokens(tokens);
+    json["post_processor"] = around(metadata, tokens, kind == "llama" || pre.starts_with("llama"));
+    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+}  // namespace decoderscope::load

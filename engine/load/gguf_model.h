@@ -1,0 +1,25 @@
+#pragma once
+
+#include "engine/files/gguf.h"
+#include "engine/load/families/family.h"
+#include "engine/load/names/mapping.h"
+
+#include <string>
+
+namespace decoderscope::load {
+
+// What a GGUF file says of its model: the configuration that its metadata means, and what each of its tensors is.
+struct GgufModel {
+    families::ModelFamily family;
+    names::Mapping mapping;
+};
+
+// Throws Error if the architecture is not read, or naming the key or tensor that asks for what isn't computed or that
+// the architecture isn't known to have.
+[[nodiscard]] GgufModel read_gguf_model(const GgufFile& file);
+
+// The tokenizer in a GGUF file's metadata, as a tokenizer.json would have it; empty if there is none. Of a kind that
+// isn't known here, only the pieces are of use.
+[[nodiscard]] std::string tokenizer_of_gguf(const OrderedJson& metadata);
+
+}  // namespace decoderscope::load

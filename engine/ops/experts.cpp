@@ -1,0 +1,499 @@
+#include "engine/ops/experts.h"
+
+#include "engine/ops/norm.h"
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/products/linalg.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace decoderscope::ops {
+
+namespace {
+
+// The number of an expert as a tensor holds it.
+Index expert_of(float value, Index experts) {
+    const bool is_one = value >= 0.0F && value < static_cast<float>(experts) && value == std::floor(value);
+    if (!is_one)
+        throw Error("expert {value}, expected a number from 0 to {highest}",
+                    {{"value", short_number(static_cast<double>(value))}, {"highest", experts - 1}});
+    return static_cast<Index>(value);
+}
+
+// The expert of a slot: the condition under which a number is what it is.
+Factor chosen(const Tensor& expert, std::size_t operand, const Cell& slot) {
+    return derived_factor(static_cast<double>(expert.at(slot)), "expert", operand, slot);
+}
+
+// Better than another: larger; NaN, all of which are alike, before numbers, as torch.sort has it.
+bool is_better(float a, float b) {
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
+    return a > b;
+}
+
+Index rows_of(const Tensor& x) { return x.dim(0) * x.dim(1); }
+
+// What the experts of a position are chosen by.
+std::vector<float> chosen_by(const Operands& in, Index row) {
+    const std::span<const float> scores = ops::row_of(in[0], row);
+    std::vector<float> by(scores.begin(), scores.end());
+    if (in.size() > 1) std::ranges::transform(by, in[1].values(), by.begin(), std::plus<>());
+    return by;
+}
+
+}  // namespace
+
+// ---- who is chosen
+
+About ChooseExperts::about() const {
+    return {tr("choose experts"), "expert[b, p, s] = the s-th best of score[b, p, e] + correction[e]",
+            tr("Each position goes to the few experts that the router scores highest; all others compute nothing for "
+               "it. A correction, where there is one, only chooses: it spreads the load over the experts and is not "
+               "part of the weight. A choice has no gradient: the router learns through the weights of the chosen "
+               "ones alone.")};
+}
+
+std::vector<Index> ChooseExperts::best_of(const std::vector<float>& by) const {
+    const auto count = static_cast<Index>(by.size());
+    const auto at = [](const std::vector<float>& values, Index i) { return values[static_cast<std::size_t>(i)]; };
+    std::vector<bool> allowed(by.size(), top_groups >= groups);
+    if (top_groups < groups) {
+        const Index size = count / groups;
+        std::vector<float> worth;
+        for (Index group = 0; group < groups; ++group) {
+            std::vector<float> members(by.begin() + group * size, by.begin() + (group + 1) * size);
+            std::ranges::stable_sort(members, is_better);
+            worth.push_back(size > 1 ? members[0] + members[1] : members[0]);
+        }
+        std::vector<Index> order(worth.size());
+        std::iota(order.begin(), order.end(), Index{0});
+        std::ranges::stable_sort(order, [&](Index a, Index b) { return is_better(at(worth, a), at(worth, b)); });
+        for (Index n = 0; n < top_groups; ++n)
+            for (Index member = 0; member < size; ++member)
+                allowed[static_cast<std::size_t>(order[static_cast<std::size_t>(n)] * size + member)] = true;
+    }
+    std::vector<Index> order;
+    for (Index expert = 0; expert < count; ++expert)
+        if (allowed[static_cast<std::size_t>(expert)]) order.push_back(expert);
+    std::ranges::stable_sort(order, [&](Index a, Index b) { return is_better(at(by, a), at(by, b)); });
+    order.resize(static_cast<std::size_t>(per_token));
+    return order;
+}
+
+Tensor ChooseExperts::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index row = 0; row < rows_of(in[0]); ++row)
+        for (const Index expert : best_of(chosen_by(in, row))) *to++ = static_cast<float>(expert);
+    return out;
+}
+
+Explanation ChooseExperts::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const std::vector<Index> best = best_of(chosen_by(in, cell[0] * in[0].dim(1) + cell[1]));
+    const Index expert = best[static_cast<std::size_t>(cell[2])];
+    const Cell score = {cell[0], cell[1], expert};
+    std::vector<Term> by = {term({cell_factor(in[0], 0, score)})};
+    if (in.size() > 1) by.push_back(term({cell_factor(in[1], 1, {expert})}));
+    Line number =
+        line("expert", {term({constant_factor(static_cast<double>(expert),
+                                              cell[2] == 0 ? tr("the best") : tr("the best that is left"))})});
+    number.given.push_back(cell_factor(in[0], 0, score));
+    return {{line(in.size() > 1 ? "score + correction" : "score", std::move(by)), std::move(number)}};
+}
+
+// ---- how much each counts
+
+About WeighExperts::about() const {
+    return {tr("weigh experts"),
+            normalize ? "expert_weight[b, p, s] = scale · score[b, p, expert[s]] / Σ_t score[b, p, expert[t]]"
+                      : "expert_weight[b, p, s] = scale · score[b, p, expert[s]]",
+            tr("What a chosen expert's output is multiplied by: its score, and where the weights are normalised, its "
+               "share of the chosen ones' scores. Without that the outputs shrink when the router is unsure. The "
+               "correction by which experts are chosen has no part in it.")};
+}
+
+namespace {
+
+// The scores of the experts in a position's slots.
+std::vector<double> slot_scores(const Tensor& scores, const Tensor& expert, Index row) {
+    std::vector<double> found;
+    for (const float number : ops::row_of(expert, row))
+        found.push_back(static_cast<double>(
+            ops::row_of(scores, row)[static_cast<std::size_t>(expert_of(number, scores.axes().back().size))]));
+    return found;
+}
+
+double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+std::string over(double sum) { return "1/" + short_number(sum); }
+
+}  // namespace
+
+Tensor WeighExperts::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index row = 0; row < rows_of(in[1]); ++row) {
+        const std::vector<double> scores = slot_scores(in[0], in[1], row);
+        const double by = scale / (normalize ? sum_of(scores) : 1.0);
+        for (const double score : scores) *to++ = static_cast<float>(score * by);
+    }
+    return out;
+}
+
+Explanation WeighExperts::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const auto score_in = [&](Index slot) {
+        const Index expert = expert_of(in[1].at(Cell{cell[0], cell[1], slot}), in[0].dim(2));
+        return cell_factor(in[0], 0, {cell[0], cell[1], expert});
+    };
+    Explanation explanation;
+    std::vector<Factor> factors = {score_in(cell[2])};
+    if (normalize) {
+        std::vector<Term> all;
+        for (Index slot = 0; slot < in[1].dim(2); ++slot) all.push_back(term({score_in(slot)}));
+        explanation.lines.push_back(line("Σ score", std::move(all)));
+        const double sum = explanation.lines.back().value;
+        factors.push_back(constant_factor(1.0 / sum, over(sum)));
+    }
+    if (scale != 1.0) factors.push_back(constant_factor(scale, "router_scale"));
+    explanation.lines.push_back(line("weight", {term(std::move(factors))}));
+    explanation.lines.back().given.push_back(chosen(in[1], 1, cell));
+    return explanation;
+}
+
+About WeighExperts::about_pull_back(std::size_t) const {
+    return {tr("gradient w.r.t. the router's scores"),
+            normalize ? "∂/∂score[e] = scale · (g[s] − Σ_t g[t] · score[t] / Σ score) / Σ score,  e = expert[s]"
+                      : "∂/∂score[e] = scale · g[s],  e = expert[s]",
+            tr("Only the chosen experts' scores get a gradient. That another expert would have been better is not seen "
+               "here: the choice itself has no gradient.")};
+}
+
+Tensor WeighExperts::pull_back(std::size_t, const Backward& b) const {
+    Tensor out(b.in[0].axes());
+    const std::span<float> to = out.writable();
+    std::ranges::fill(to, 0.0F);
+    const Index experts = b.in[0].dim(2);
+    for (Index row = 0; row < rows_of(b.in[1]); ++row) {
+        const std::vector<double> scores = slot_scores(b.in[0], b.in[1], row);
+        const std::span<const float> grad = ops::row_of(b.grad, row), expert = ops::row_of(b.in[1], row);
+        const double sum = normalize ? sum_of(scores) : 1.0;
+        double average = 0.0;
+        if (normalize)
+            for (std::size_t slot = 0; slot < scores.size(); ++slot)
+                average += static_cast<double>(grad[slot]) * scores[slot] / sum;
+        for (std::size_t slot = 0; slot < scores.size(); ++slot)
+            to[static_cast<std::size_t>(row * experts + expert_of(expert[slot], experts))] +=
+                static_cast<float>(scale * (static_cast<double>(grad[slot]) - average) / sum);
+    }
+    return out;
+}
+
+Explanation WeighExperts::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    const Index experts = b.in[0].dim(2), row = cell[0] * b.in[0].dim(1) + cell[1];
+    const std::vector<double> scores = slot_scores(b.in[0], b.in[1], row);
+    const auto slot_cell = [&](std::size_t slot) { return Cell{cell[0], cell[1], static_cast<Index>(slot)}; };
+    const auto in_slot = [&](std::size_t slot) { return expert_of(b.in[1].at(slot_cell(slot)), experts); };
+    const double sum = normalize ? sum_of(scores) : 1.0;
+    Explanation explanation;
+    double average = 0.0;
+    if (normalize) {
+        std::vector<Term> all;
+        for (std::size_t slot = 0; slot < scores.size(); ++slot)
+            all.push_back(term({b.grad_at(slot_cell(slot)), b.in_at(0, {cell[0], cell[1], in_slot(slot)}),
+                                constant_factor(1.0 / sum, over(sum))}));
+        explanation.lines.push_back(line(tr("average"), std::move(all)));
+        average = explanation.lines.back().value;
+    }
+    std::vector<Term> terms;
+    for (std::size_t slot = 0; slot < scores.size(); ++slot) {
+        if (in_slot(slot) != cell[2]) continue;
+        const auto grad = static_cast<double>(b.grad.at(slot_cell(slot)));
+        std::vector<Factor> factors;
+        if (normalize) {
+            const std::string text = "(" + short_number(grad) + " − " + short_number(average) + ")";
+            factors = {derived_factor(grad - average, text, b.in.size() + 1, slot_cell(slot)),
+                       constant_factor(1.0 / sum, over(sum))};
+        } else {
+            factors = {b.grad_at(slot_cell(slot))};
+        }
+        if (scale != 1.0) factors.push_back(constant_factor(scale, "router_scale"));
+        terms.push_back(term(std::move(factors)));
+    }
+    if (terms.empty()) terms.push_back(term({constant_factor(0.0, tr("not chosen"))}));
+    explanation.lines.push_back(line("g", std::move(terms)));
+    return explanation;
+}
+
+// ---- what an expert computes
+
+namespace {
+
+// The rows that go through each expert: numbers of slots, counted over all positions.
+struct Routed {
+    std::vector<std::vector<Index>> slots;  // by expert
+
+    Routed(const Tensor& expert, Index experts) : slots(static_cast<std::size_t>(experts)) {
+        Index slot = 0;
+        for (const float number : expert.values())
+            slots[static_cast<std::size_t>(expert_of(number, experts))].push_back(slot++);
+    }
+
+    // Calls work(expert, its slots) for each that has any, on several threads where it pays.
+    template <class Work>
+    void each(Index cost, const Work& work) const {
+        each_in_parallel(static_cast<Index>(slots.size()), cost, [&](Index expert) {
+            const std::vector<Index>& own = slots[static_cast<std::size_t>(expert)];
+            if (!own.empty()) work(expert, own);
+        });
+    }
+};
+
+// Rows of a slot's tensor, or of a position's, gathered one after another.
+std::vector<float> gathered(const Tensor& x, std::span<const Index> slots, Index per_position) {
+    const Index width = x.axes().back().size, slots_a_row = x.rank() == 4 ? 1 : per_position;
+    std::vector<float> rows;
+    rows.reserve(slots.size() * static_cast<std::size_t>(width));
+    for (const Index slot : slots) {
+        const float* row = x.data() + slot / slots_a_row * width;
+        rows.insert(rows.end(), row, row + width);
+    }
+    return rows;
+}
+
+// The cell of x that a slot reads.
+Cell input_cell(const Tensor& x, Index batch, Index pos, Index slot, Index i) {
+    return x.rank() == 4 ? Cell{batch, pos, slot, i} : Cell{batch, pos, i};
+}
+
+// Calls work(slot's cell) for every slot that an expert is in.
+template <class Work>
+void each_slot_of(const Tensor& expert, Index number, const Work& work) {
+    for (Index i = 0; i < expert.size(); ++i)
+        if (static_cast<Index>(expert.data()[i]) == number) work(expert.cell(i));
+}
+
+// Roughly what one expert's product costs, if all share the work.
+Index cost_of(const Operands& in) { return in[1].size() * in[2].dim(1) * in[2].dim(2) / in[2].dim(0) + 1; }
+
+}  // namespace
+
+About ExpertLinear::about() const {
+    return {tr("linear of the chosen experts"),
+            "y[b, p, s, o] = Σ_i x[b, p, i] · W[expert[b, p, s], o, i] + bias[expert[b, p, s], o]",
+            tr("Each slot of a position has the matrix of the expert that was chosen for it. An expert multiplies the "
+               "rows of the positions that chose it and no others, so that a token costs as many experts as it has "
+               "slots, however many there are.")};
+}
+
+Tensor ExpertLinear::compute(const Operands& in, const Axes& axes) const {
+    const Index experts = in[2].dim(0), outputs = in[2].dim(1), inputs = in[2].dim(2);
+    const float* weights = in[2].data();
+    const float* biases = in.size() > 3 ? in[3].data() : nullptr;
+    static_cast<void>(in[0].data());  // computed once, not by each thread
+    Tensor out(axes);
+    float* to = out.writable().data();
+    // A row has the same bits whichever others go to its expert.
+    const bool together = products::rows_stand_alone(inputs, outputs);
+    Routed(in[1], experts).each(cost_of(in), [&](Index expert, std::span<const Index> slots) {
+        const products::ConstMatrix weight = {weights + expert * outputs * inputs, outputs, inputs, inputs};
+        for (std::size_t first = 0; first < slots.size(); first += together ? slots.size() : 1) {
+            const std::span<const Index> some = slots.subspan(first, together ? slots.size() : 1);
+            const auto rows = static_cast<Index>(some.size());
+            const std::vector<float> x = gathered(in[0], some, in[1].dim(2));
+            std::vector<float> y(static_cast<std::size_t>(rows * outputs));
+            const products::Matrix product = {y.data(), rows, outputs, outputs};
+            products::multiply_transposed({x.data(), rows, inputs, inputs}, weight, product);
+            if (biases != nullptr) products::add_to_rows(biases + expert * outputs, product);
+            for (Index row = 0; row < rows; ++row)
+                std::copy_n(y.data() + row * outputs, outputs, to + some[static_cast<std::size_t>(row)] * outputs);
+        }
+    });
+    return out;
+}
+
+Explanation ExpertLinear::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Cell slot = {cell[0], cell[1], cell[2]};
+    const Index expert = expert_of(in[1].at(slot), in[2].dim(0));
+    std::vector<Term> terms;
+    for (Index i = 0; i < in[2].dim(2); ++i)
+        terms.push_back(term({cell_factor(in[0], 0, input_cell(in[0], cell[0], cell[1], cell[2], i)),
+                              cell_factor(in[2], 2, {expert, cell[3], i})}));
+    if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {expert, cell[3]})}));
+    Line sum = line("x · w", std::move(terms));
+    sum.given.push_back(chosen(in[1], 1, slot));
+    return {{std::move(sum)}};
+}
+
+About ExpertLinear::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_s Σ_o g[b, p, s, o] · W[expert[b, p, s], o, i]",
+                tr("An input gets gradients through the experts that it went to, and through no others.")};
+    if (operand == 2)
+        return {tr("gradient w.r.t. the weight"), "∂/∂W[e, o, i] = Σ_{expert[b, p, s] = e} g[b, p, s, o] · x[b, p, i]",
+                tr("An expert learns from the positions that chose it. One that nothing chose learns nothing from this "
+                   "text.")};
+    return {tr("gradient w.r.t. the bias"), "∂/∂bias[e, o] = Σ_{expert[b, p, s] = e} g[b, p, s, o]",
+            tr("An expert learns from the positions that chose it. One that nothing chose learns nothing from this "
+               "text.")};
+}
+
+Tensor ExpertLinear::pull_back(std::size_t operand, const Backward& b) const {
+    const Tensor &x = b.in[0], &weight = b.in[2];
+    const Index experts = weight.dim(0), outputs = weight.dim(1), inputs = weight.dim(2), in_slots = b.in[1].dim(2);
+    const Routed routed(b.in[1], experts);
+    const float* grad = b.grad.data();
+    static_cast<void>(x.data());
+    Tensor out(b.in[operand].axes());
+    const std::span<float> to = out.writable();
+    std::ranges::fill(to, 0.0F);
+    if (operand == 0) {
+        std::vector<float> of_slots(static_cast<std::size_t>(b.in[1].size() * inputs));
+        routed.each(cost_of(b.in), [&](Index expert, std::span<const Index> slots) {
+            const auto rows = static_cast<Index>(slots.size());
+            const std::vector<float> g = gathered(b.grad, slots, in_slots);
+            std::vector<float> y(static_cast<std::size_t>(rows * inputs));
+            products::multiply({g.data(), rows, outputs, outputs},
+                               {weight.data() + expert * outputs * inputs, outputs, inputs, inputs},
+                               {y.data(), rows, inputs, inputs});
+            for (Index row = 0; row < rows; ++row)
+                std::copy_n(y.data() + row * inputs, inputs,
+                            of_slots.data() + slots[static_cast<std::size_t>(row)] * inputs);
+        });
+        const Index slots_a_row = x.rank() == 4 ? 1 : in_slots;
+        for (Index slot = 0; slot < b.in[1].size(); ++slot)
+            for (Index i = 0; i < inputs; ++i)
+                to[static_cast<std::size_t>(slot / slots_a_row * inputs + i)] +=
+                    of_slots[static_cast<std::size_t>(slot * inputs + i)];
+        return out;
+    }
+    routed.each(cost_of(b.in), [&](Index expert, std::span<const Index> slots) {
+        const auto rows = static_cast<Index>(slots.size());
+        if (operand == 3) {
+            for (Index o = 0; o < outputs; ++o) {
+                double sum = 0.0;
+                for (const Index slot : slots) sum += static_cast<double>(grad[slot * outputs + o]);
+                to[static_cast<std::size_t>(expert * outputs + o)] = static_cast<float>(sum);
+            }
+            return;
+        }
+        std::vector<float> by_output(static_cast<std::size_t>(outputs * rows));  // [out, rows]
+        for (Index row = 0; row < rows; ++row)
+            for (Index o = 0; o < outputs; ++o)
+                by_output[static_cast<std::size_t>(o * rows + row)] =
+                    grad[slots[static_cast<std::size_t>(row)] * outputs + o];
+        const std::vector<float> read = gathered(x, slots, in_slots);
+        products::multiply({by_output.data(), outputs, rows, rows}, {read.data(), rows, inputs, inputs},
+                           {to.data() + expert * outputs * inputs, outputs, inputs, inputs});
+    });
+    return out;
+}
+
+Explanation ExpertLinear::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const Tensor &x = b.in[0], &expert = b.in[1];
+    std::vector<Term> terms;
+    if (operand == 0) {
+        const bool own = x.rank() == 4;
+        for (Index slot = own ? cell[2] : 0; slot < (own ? cell[2] + 1 : expert.dim(2)); ++slot) {
+            const Index number = expert_of(expert.at(Cell{cell[0], cell[1], slot}), b.in[2].dim(0));
+            for (Index o = 0; o < b.in[2].dim(1); ++o)
+                terms.push_back(term({b.grad_at({cell[0], cell[1], slot, o}), b.in_at(2, {number, o, cell.back()})}));
+        }
+        return {{line("g · w", std::move(terms))}};
+    }
+    each_slot_of(expert, cell[0], [&](const Cell& slot) {
+        std::vector<Factor> factors = {b.grad_at({slot[0], slot[1], slot[2], cell[1]})};
+        if (operand == 2) factors.push_back(b.in_at(0, input_cell(x, slot[0], slot[1], slot[2], cell[2])));
+        terms.push_back(term(std::move(factors)));
+    });
+    if (terms.empty()) terms.push_back(term({constant_factor(0.0, tr("not chosen"))}));
+    return {{line(operand == 2 ? "g · x" : "Σ g", std::move(terms))}};
+}
+
+// ---- the sum
+
+About MixExperts::about() const {
+    return {tr("sum of the experts"),
+            "mlp_out[b, p, d] = Σ_s expert_weight[b, p, s] · expert_out[b, p, s, d] + shared_out[b, p, d]",
+            tr("What the MLP adds to the residual stream: the chosen experts' outputs, each in proportion to its "
+               "weight, and the shared MLP's, where there is one, which all positions go through.")};
+}
+
+Tensor MixExperts::compute(const Operands& in, const Axes& axes) const {
+    const Index slots = in[0].dim(2), width = axes[2].size;
+    const float* results = in[0].data();
+    const float* weights = in[1].data();
+    const float* shared = in.size() > 2 ? in[2].data() : nullptr;
+    Tensor out(axes);
+    float* to = out.writable().data();
+    in_parallel(rows_of(in[0]), slots * width * kCopyCost, [&](Index begin, Index end) {
+        for (Index row = begin; row < end; ++row)
+            for (Index d = 0; d < width; ++d) {
+                float sum = 0.0F;
+                for (Index slot = row * slots; slot < (row + 1) * slots; ++slot)
+                    sum += weights[slot] * results[slot * width + d];
+                to[row * width + d] = shared != nullptr ? sum + shared[row * width + d] : sum;
+            }
+    });
+    return out;
+}
+
+Explanation MixExperts::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    std::vector<Term> terms;
+    for (Index slot = 0; slot < in[0].dim(2); ++slot)
+        terms.push_back(term({cell_factor(in[1], 1, {cell[0], cell[1], slot}),
+                              cell_factor(in[0], 0, {cell[0], cell[1], slot, cell[2]})}));
+    if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, cell)}));
+    return {{line("weight · expert_out", std::move(terms))}};
+}
+
+About MixExperts::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient w.r.t. an expert's output"),
+                "∂/∂expert_out[b, p, s, d] = expert_weight[b, p, s] · g[b, p, d]",
+                tr("An expert is told what its position needs in proportion to its weight there.")};
+    if (operand == 1)
+        return {tr("gradient w.r.t. an expert's weight"),
+                "∂/∂expert_weight[b, p, s] = Σ_d expert_out[b, p, s, d] · g[b, p, d]",
+                tr("How well what the expert gave aligns with what was needed: this is what the router learns from.")};
+    return {tr("gradient through the sum"), "∂/∂shared_out = g", tr("A sum passes its gradient on unchanged.")};
+}
+
+Tensor MixExperts::pull_back(std::size_t operand, const Backward& b) const {
+    if (operand == 2) return b.grad;
+    const Index slots = b.in[0].dim(2), width = b.grad.dim(2);
+    const float* results = b.in[0].data();
+    const float* weights = b.in[1].data();
+    const float* grad = b.grad.data();
+    Tensor out(b.in[operand].axes());
+    float* to = out.writable().data();
+    for (Index slot = 0; slot < b.in[1].size(); ++slot) {
+        const float* g = grad + slot / slots * width;
+        double sum = 0.0;
+        for (Index d = 0; d < width; ++d) {
+            if (operand == 0) to[slot * width + d] = weights[slot] * g[d];
+            sum += static_cast<double>(results[slot * width + d]) * static_cast<double>(g[d]);
+        }
+        if (operand == 1) to[slot] = static_cast<float>(sum);
+    }
+    return out;
+}
+
+Explanation MixExperts::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    if (operand == 2) return {{line("g", {term({b.grad_at(cell)})})}};
+    if (operand == 0)
+        return {{line("g · weight",
+                      {term({b.grad_at({cell[0], cell[1], cell[3]}), b.in_at(1, {cell[0], cell[1], cell[2]})})})}};
+    std::vector<Term> terms;
+    for (Index d = 0; d < b.grad.dim(2); ++d)
+        terms.push_back(term({b.grad_at({cell[0], cell[1], d}), b.in_at(0, {cell[0], cell[1], cell[2], d})}));
+    return {{line("g · expert_out", std::move(terms))}};
+}
+
+}  // namespace decoderscope::ops

@@ -1,0 +1,99 @@
+#pragma once
+
+#include "engine/graph/operation.h"
+
+#include <vector>
+
+// A mixture of experts (Shazeer et al. 2017, Fedus et al. 2022): a router scores the experts at each position, the best
+// few compute what a dense MLP would, and their outputs are added by weight. A position's experts stand in slots, the
+// best first.
+namespace decoderscope::ops {
+
+// The numbers of a position's experts: the best by score + correction, of equal ones the first. With groups, only of
+// the groups whose two best add up to the most (DeepSeek-V3). No gradient comes through a choice.
+// {scores [batch, pos, expert], correction [expert]?} -> [batch, pos, slot]
+struct ChooseExperts {
+    Index per_token = 1;
+    Index groups = 1, top_groups = 1;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::slot, per_token}}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::scores, OperandRole::bias}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    bool operator==(const ChooseExperts&) const = default;
+
+private:
+    // The experts of one position, from what they are chosen by.
+    [[nodiscard]] std::vector<Index> best_of(const std::vector<float>& by) const;
+};
+
+// What the outputs of a position's experts are multiplied by: their scores, divided by the sum of these if `normalize`,
+// times `scale`.   {scores [batch, pos, expert], expert [batch, pos, slot]} -> [batch, pos, slot]
+// Throws Error if an expert's number is none.
+struct WeighExperts {
+    bool normalize = false;
+    double scale = 1.0;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[1]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::scores, OperandRole::expert}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const WeighExperts&) const = default;
+};
+
+// A Linear of each slot's expert, computed for the positions that chose it and no others. x is one row for all slots of
+// a position, or a row for each.
+// {x [batch, pos, in] or [batch, pos, slot, in], expert [batch, pos, slot], weight [expert, out, in],
+//  bias [expert, out]?} -> [batch, pos, slot, out]
+// Throws Error if an expert's number is none.
+struct ExpertLinear {
+    std::string_view out_axis = axis::out;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const {
+        return {in[1][0], in[1][1], in[1][2], {out_axis, in[2][1].size}};
+    }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::expert, OperandRole::weight, OperandRole::bias}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand != 1; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const ExpertLinear&) const = default;
+};
+
+// The sum of what a position's experts give, each times its weight, and of what all positions share, if anything.
+// {expert_out [batch, pos, slot, d_model], expert_weight [batch, pos, slot], shared [batch, pos, d_model]?}
+// -> [batch, pos, d_model]
+struct MixExperts {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][3]}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::expert_weight, OperandRole::update}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true, true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const MixExperts&) const = default;
+};
+
+}  // namespace decoderscope::ops

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "engine/graph/operation.h"
+
+// The pieces of latent attention (DeepSeek-V2, 2024): keys and values are made of one short row of each position, and
+// of a few columns of it that all heads share.
+namespace decoderscope::ops {
+
+// RMSNorm of each position's row in one step. The gain is the weight, or 1 + weight; 1 without one.
+// {x [batch, pos, n], weight [n]?} -> [batch, pos, n]
+struct RowNorm {
+    double eps = 1e-5;
+    bool plus_one = false;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::gain}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const RowNorm&) const = default;
+};
+
+// Some columns of each row; as those of one head for all, if `as_head`.
+// {x [batch, pos, n]} -> [batch, pos, rank], or [batch, head 1, pos, d_head]
+struct Columns {
+    Index first = 0, count = 0;
+    bool as_head = false;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const Columns&) const = default;
+
+private:
+    // The cell of x that a cell of the output is.
+    [[nodiscard]] Cell source_of(const Cell& cell) const;
+};
+
+// Each head's own columns, then those that all heads share.
+// {own [batch, head, pos, n], shared [batch, head 1, pos, m]} -> [batch, head, pos, n + m]
+struct JoinColumns {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::added}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const JoinColumns&) const = default;
+};
+
+}  // namespace decoderscope::ops

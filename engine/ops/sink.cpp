@@ -1,0 +1,276 @@
+#include "engine/ops/sink.h"
+
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/row_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace decoderscope::ops {
+
+namespace {
+
+constexpr Index kSinkCost = 16;  // of one number, in multiply-adds
+
+// The sink of the head that a row of scores belongs to.   row: one of batch·head·query
+float sink_of(const Operands& in, Index row) { return in[1].data()[row / in[0].dim(2) % in[0].dim(1)]; }
+
+// One row's weights, the sink's last.
+void weigh(const Operands& in, Index row, row::Out both) {
+    const auto keys = both.size() - 1;
+    std::ranges::copy(in[0].values().subspan(static_cast<std::size_t>(row) * keys, keys), both.begin());
+    both.back() = sink_of(in, row);
+    row::softmax(both, both.size(), both);
+}
+
+// Of each row, in turn: its weights, the sink's last.
+template <class Take>
+void each_row(const Operands& in, const Take& take) {
+    const Index keys = in[0].dim(3);
+    static_cast<void>(in[0].data());  // computed once, not by each thread
+    in_parallel(in[0].size() / keys, keys * kSinkCost, [&](Index begin, Index end) {
+        std::vector<float> both(static_cast<std::size_t>(keys) + 1);
+        for (Index row = begin; row < end; ++row) {
+            weigh(in, row, both);
+            take(row, row::In(both));
+        }
+    });
+}
+
+Index row_number(const Tensor& scores, const Cell& cell) {
+    return (cell[0] * scores.dim(1) + cell[1]) * scores.dim(2) + cell[2];
+}
+
+// The lines that lead to a weight: the highest score, and the sum of all exponentials.
+struct Exponentials {
+    const Operands& in;
+    const Cell& cell;
+    double highest = 0.0;
+    std::vector<Line> lines;
+
+    Exponentials(const Operands& operands, const Cell& of) : in(operands), cell(of) {
+        const Tensor& scores = in[0];
+        const auto sink = static_cast<double>(in[1].at(Cell{cell[1]}));
+        Index top = -1;
+        highest = sink;
+        for (Index k = 0; k < scores.dim(3); ++k)
+            if (const auto score = static_cast<double>(scores.at(key(k))); score > highest) {
+                highest = score;
+                top = k;
+            }
+        lines.push_back(
+            line("max", {term({top < 0 ? cell_factor(in[1], 1, {cell[1]}) : cell_factor(scores, 0, key(top))})}));
+        std::vector<Term> terms;
+        for (Index k = 0; k < scores.dim(3); ++k) terms.push_back(term({of_key(k)}));
+        terms.push_back(term({of_sink()}));
+        lines.push_back(line("Σ exp", std::move(terms)));
+    }
+
+    [[nodiscard]] Cell key(Index k) const { return {cell[0], cell[1], cell[2], k}; }
+    [[nodiscard]] Factor of_key(Index k) const { return factor(in[0], 0, key(k)); }
+    [[nodiscard]] Factor of_sink() const { return factor(in[1], 1, {cell[1]}); }
+    [[nodiscard]] Factor over_sum() const {
+        const double sum = lines.back().value;
+        return constant_factor(1.0 / sum, "1/" + short_number(sum));
+    }
+
+private:
+    [[nodiscard]] Factor factor(const Tensor& tensor, std::size_t operand, const Cell& at) const {
+        const auto value = static_cast<double>(tensor.at(at));
+        return derived_factor(std::exp(value - highest), "exp(" + short_number(value) + " − max)", operand, at);
+    }
+};
+
+Explanation with_weight(Exponentials exponentials, const Factor& own) {
+    Line weight = line("weight", {term({own, exponentials.over_sum()})});
+    exponentials.lines.push_back(std::move(weight));
+    return {std::move(exponentials.lines)};
+}
+
+// Σ_k g · y over a row's keys.
+double average_of(row::In weights, const float* grad) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k + 1 < weights.size(); ++k)
+        sum += static_cast<double>(grad[k]) * static_cast<double>(weights[k]);
+    return sum;
+}
+
+// Sums a number of each row by head, in the order of rows.
+Tensor by_head(const Operands& in, const std::vector<double>& of_rows) {
+    std::vector<double> sums(static_cast<std::size_t>(in[1].size()));
+    for (std::size_t row = 0; row < of_rows.size(); ++row)
+        sums[static_cast<std::size_t>(static_cast<Index>(row) / in[0].dim(2) % in[0].dim(1))] += of_rows[row];
+    Tensor out(in[1].axes());
+    std::ranges::transform(sums, out.writable().begin(), [](double sum) { return static_cast<float>(sum); });
+    return out;
+}
+
+std::size_t rows_in(const Operands& in) { return static_cast<std::size_t>(in[0].size() / in[0].dim(3)); }
+
+// The weights of a cell's row, the sink's last.
+std::vector<float> weights_of(const Operands& in, const Cell& cell) {
+    std::vector<float> both(static_cast<std::size_t>(in[0].dim(3)) + 1);
+    weigh(in, row_number(in[0], cell), both);
+    return both;
+}
+
+}  // namespace
+
+About SoftmaxWithSink::about() const {
+    return {tr("softmax with a sink"),
+            "y[b, h, q, k] = exp(x[b, h, q, k] − max) / (Σ_j exp(x[b, h, q, j] − max) + exp(sink[h] − max))",
+            tr("One more score takes part in the softmax, a learned number of the head, and what it gets goes to no "
+               "key: the row sums to 1 only together with it. A head that finds nothing here can so pass on almost "
+               "nothing, instead of having to put its weight somewhere.")};
+}
+
+Tensor SoftmaxWithSink::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const row::Out to = out.writable();
+    each_row(in, [&](Index row, row::In weights) {
+        const std::size_t keys = weights.size() - 1;
+        std::ranges::copy(weights.first(keys), to.subspan(static_cast<std::size_t>(row) * keys, keys).begin());
+    });
+    return out;
+}
+
+Explanation SoftmaxWithSink::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Exponentials exponentials(in, cell);
+    return with_weight(exponentials, exponentials.of_key(cell[3]));
+}
+
+About SoftmaxWithSink::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
+                tr("What counts is how much better a key is than the row's average, to which the sink adds nothing: it "
+                   "has a weight, but passes nothing on.")};
+    return {tr("gradient w.r.t. the sinks"), "∂/∂sink[h] = −Σ_bq s[b, h, q] · Σ_j g[b, h, q, j] · y[b, h, q, j]",
+            tr("A larger sink takes weight from all keys of its head in proportion: it learns to grow where what the "
+               "keys pass on does harm.")};
+}
+
+Tensor SoftmaxWithSink::pull_back(std::size_t operand, const Backward& b) const {
+    const Index keys = b.grad.dim(3);
+    const float* grad = b.grad.data();
+    if (operand == 1) {
+        std::vector<double> of_rows(rows_in(b.in));
+        each_row(b.in, [&](Index row, row::In weights) {
+            of_rows[static_cast<std::size_t>(row)] =
+                -static_cast<double>(weights.back()) * average_of(weights, grad + row * keys);
+        });
+        return by_head(b.in, of_rows);
+    }
+    Tensor out(b.grad.axes());
+    float* to = out.writable().data();
+    each_row(b.in, [&](Index row, row::In weights) {
+        const double average = average_of(weights, grad + row * keys);
+        for (Index k = 0; k < keys; ++k)
+            to[row * keys + k] = static_cast<float>(static_cast<double>(weights[static_cast<std::size_t>(k)]) *
+                                                    (static_cast<double>(grad[row * keys + k]) - average));
+    });
+    return out;
+}
+
+Explanation SoftmaxWithSink::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    if (operand == 1) {
+        std::vector<Term> terms;
+        for (Index batch = 0; batch < b.grad.dim(0); ++batch)
+            for (Index query = 0; query < b.grad.dim(2); ++query) {
+                const Cell row = {batch, cell[0], query, 0};
+                const std::vector<float> weights = weights_of(b.in, row);
+                const double sink = static_cast<double>(weights.back());
+                for (Index k = 0; k < b.grad.dim(3); ++k) {
+                    const Cell at = {batch, cell[0], query, k};
+                    terms.push_back(
+                        term({constant_factor(-sink, "−" + short_number(sink)), b.grad_at(at), b.out_at(at)}));
+                }
+            }
+        return {{line("−Σ s · g · y", std::move(terms))}};
+    }
+    std::vector<Term> terms;
+    for (Index k = 0; k < b.grad.dim(3); ++k) {
+        Cell at = cell;
+        at.back() = k;
+        terms.push_back(term({b.grad_at(at), b.out_at(at)}));
+    }
+    Explanation explanation = {{line(tr("average"), std::move(terms))}};
+    const double average = explanation.lines.back().value, grad = static_cast<double>(b.grad.at(cell));
+    explanation.lines.push_back(
+        line("y · (g − average)",
+             {term({b.out_at(cell),
+                    derived_factor(grad - average, "(" + short_number(grad) + " − " + short_number(average) + ")",
+                                   b.in.size() + 1, cell)})}));
+    return explanation;
+}
+
+// ---- the sink's own weight
+
+About SinkWeight::about() const {
+    return {tr("the sink's weight"),
+            "s[b, h, q] = exp(sink[h] − max) / (Σ_j exp(x[b, h, q, j] − max) + exp(sink[h] − max))",
+            tr("How much of this head's attention goes to no key. With the row's weights it adds up to 1. A query that "
+               "may see no key at all gives everything to the sink.")};
+}
+
+Tensor SinkWeight::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const row::Out to = out.writable();
+    each_row(in, [&](Index row, row::In weights) { to[static_cast<std::size_t>(row)] = weights.back(); });
+    return out;
+}
+
+Explanation SinkWeight::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Exponentials exponentials(in, cell);
+    return with_weight(exponentials, exponentials.of_sink());
+}
+
+About SinkWeight::about_pull_back(std::size_t operand) const {
+    if (operand == 0)
+        return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = −g · s · y[…, k]",
+                tr("Every key that gains weight takes some of the sink's.")};
+    return {tr("gradient w.r.t. the sinks"), "∂/∂sink[h] = Σ_bq g[b, h, q] · s · (1 − s)",
+            tr("A larger sink gets more weight, the less it has already taken.")};
+}
+
+Tensor SinkWeight::pull_back(std::size_t operand, const Backward& b) const {
+    const float* grad = b.grad.data();
+    if (operand == 1) {
+        std::vector<double> of_rows(rows_in(b.in));
+        each_row(b.in, [&](Index row, row::In weights) {
+            const auto sink = static_cast<double>(weights.back());
+            of_rows[static_cast<std::size_t>(row)] = static_cast<double>(grad[row]) * sink * (1.0 - sink);
+        });
+        return by_head(b.in, of_rows);
+    }
+    Tensor out(b.in[0].axes());
+    const Index keys = out.dim(3);
+    float* to = out.writable().data();
+    each_row(b.in, [&](Index row, row::In weights) {
+        const double by = -static_cast<double>(grad[row]) * static_cast<double>(weights.back());
+        for (Index k = 0; k < keys; ++k)
+            to[row * keys + k] = static_cast<float>(by * static_cast<double>(weights[static_cast<std::size_t>(k)]));
+    });
+    return out;
+}
+
+Explanation SinkWeight::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    if (operand == 1) {
+        std::vector<Term> terms;
+        for (Index batch = 0; batch < b.grad.dim(0); ++batch)
+            for (Index query = 0; query < b.grad.dim(2); ++query) {
+                const Cell at = {batch, cell[0], query, 0};
+                const auto sink = static_cast<double>(b.out.at(at));
+                terms.push_back(term(
+                    {b.grad_at(at), b.out_at(at), constant_factor(1.0 - sink, "(1 − " + short_number(sink) + ")")}));
+            }
+        return {{line("Σ g · s · (1 − s)", std::move(terms))}};
+    }
+    const Cell row = {cell[0], cell[1], cell[2], 0};
+    const auto weight = static_cast<double>(weights_of(b.in, cell)[static_cast<std::size_t>(cell[3])]);
+    return {{line("−g · s · y",
+                  {term({constant_factor(-weight, "−" + short_number(weight)), b.grad_at(row), b.out_at(row)})})}};
+}
+
+}  // namespace decoderscope::ops

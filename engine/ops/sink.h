@@ -1,0 +1,45 @@
+#pragma once
+
+#include "engine/graph/operation.h"
+
+// Softmax with a sink: one more score beside those of the keys, a learned number of the head, whose weight goes to no
+// key (Miller 2023; gpt-oss). A head that has nothing to look for can so attend to nothing.
+namespace decoderscope::ops {
+
+// The keys' weights. With the sink's they add up to 1; a row of −∞ is 0.
+// {scores [batch, head, query, key], sinks [head]} -> the scores' axes
+struct SoftmaxWithSink {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::scores, OperandRole::sinks}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::weights}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const SoftmaxWithSink&) const = default;
+};
+
+// The sink's weight. Nothing reads it.
+// {scores [batch, head, query, key], sinks [head]} -> [batch, head, query, 1]
+struct SinkWeight {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], {axis::one, 1}}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::scores, OperandRole::sinks}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const SinkWeight&) const = default;
+};
+
+}  // namespace decoderscope::ops

@@ -1,0 +1,37 @@
+// Any GGUF file: its metadata, every number of every tensor, the configuration and the names that it means, and its
+// tokenizer.
+#include "engine/files/gguf.h"
+#include "engine/load/gguf_model.h"
+#include "engine/tokenizer/read.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace decoderscope;
+
+namespace {
+
+// Reads every number, so that none of them may be outside the file.
+float sum_of_all(const Tensor& tensor) {
+    float sum = 0.0F;
+    for (const float value : tensor.values()) sum += value;
+    return sum;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const fuzz::MemoryFile file;
+    static volatile float seen = 0.0F;  // so that nothing is optimised away
+    file.write(fuzz::text_of(data, size));
+    fuzz::read([&] {
+        const GgufFile opened(file.path());
+        Tensor room;
+        for (const std::string& name : opened.names_in_order())
+            fuzz::read([&] { seen = sum_of_all(opened.floats(name, {}, &room)); });
+        fuzz::read([&] { static_cast<void>(load::read_gguf_model(opened)); });
+        fuzz::read([&] {
+            const std::string json = load::tokenizer_of_gguf(opened.metadata());
+            if (!json.empty()) static_cast<void>(tokenizer::parse_tokenizer_json(json));
+        });
+    });
+    return 0;
+}
