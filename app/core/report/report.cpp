@@ -1,5 +1,7 @@
 #include "app/core/report/report.h"
 
+#include "app/core/labs/diff/effect_of_edits.h"
+#include "app/core/labs/generate/prediction.h"
 #include "app/core/labs/heads/head_scores.h"
 #include "app/core/labs/masks/shown_masks.h"
 #include "app/core/labs/norms/depth_curves.h"
@@ -71,7 +73,28 @@ void input_section(Page& page, const Scenario& scenario) {
         page.paragraph(tr("A dot is padding: nothing attends to it."));
 }
 
-void edits_section(Page& page, const std::vector<Edit>& edits) {
+// What the edits did to the output and to how many tensors.
+void effect_paragraphs(Page& page, const ShownRun& shown) {
+    Scenario unedited = shown.scenario;
+    unedited.edits.clear();
+    const std::shared_ptr<const Run> before = execute(plan_of(unedited));
+    const diff::Reach reach = finished(diff::reach_of(before, shown.run, shown.scenario.inputs.attention_mask));
+    page.paragraph(tr(diff::reach_sentence(shown.scenario, reach)));
+    if (const Sentence tensors = diff::changed_tensors_sentence(*shown.run, reach); !tensors.empty())
+        page.paragraph(tr("{what}.", {{"what", tensors}}));
+}
+
+// How many next tokens are predicted right.
+void score_paragraph(Page& page, const ShownRun& shown) {
+    if (!generate::predicts_tokens(shown.scenario)) return;
+    const generate::Predictions made = finished(generate::predictions_of(shown.run, shown.scenario.inputs));
+    if (made.judged == 0) return;
+    page.paragraph(
+        tr("{right} of {all} next tokens are predicted right.", {{"right", made.right}, {"all", made.judged}}));
+}
+
+void edits_section(Page& page, const ShownRun& shown) {
+    const std::vector<Edit>& edits = shown.scenario.edits;
     constexpr std::size_t most = 400;
     page.section(tr("Edits"));
     if (edits.empty()) return page.paragraph(tr("None: this is the model as it is."));
@@ -80,6 +103,7 @@ void edits_section(Page& page, const std::vector<Edit>& edits) {
     page.list(lines);
     if (edits.size() > most)
         page.paragraph(tr_n("… and {count} more edit.", "… and {count} more edits.", edits.size() - most));
+    effect_paragraphs(page, shown);
 }
 
 // ---- the results
@@ -176,7 +200,8 @@ void write_report(std::ostream& out, const ReportOf& report) {
     }
     model_section(page, scenario);
     input_section(page, scenario);
-    edits_section(page, scenario.edits);
+    score_paragraph(page, report.shown);
+    edits_section(page, report.shown);
     step_section(page, report);
     attention_sections(page, report);
     masks_section(page, report);

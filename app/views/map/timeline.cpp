@@ -136,9 +136,7 @@ void reach_line(const Ui& ui, const core::Session& session, Area area) {
     const std::string sentence = tr(core::diff::reach_sentence(shown.scenario, *reach));
     std::string steps;
     if (reach->first)
-        steps = tr_n("{mark} {count} of {all} steps changed, first {step}",
-                     "{mark} {count} of {all} steps changed, first {step}", reach->changed_steps,
-                     {{"mark", kChangedMark}, {"all", reach->steps}, {"step", shown.run->plan()[*reach->first].name}});
+        steps = kChangedMark + std::string(" ") + tr(core::diff::changed_tensors_sentence(*shown.run, *reach));
     write(ui.theme.text, sentence);
     write(ui.theme.muted, steps);
     ImGui::SetCursorScreenPos(area.low);

@@ -123,7 +123,10 @@ TEST_CASE("a matrix of tiny numbers shows their digits") {
     CHECK(texts(matrix(2, {3.1e-5F, 0.9F}), 6) == std::vector<std::string>{"~0", "0.9000"});
 }
 
-TEST_CASE("where most of the numbers have no room, none is shown") {
+TEST_CASE("where a number has no room in any form, none is shown") {
+    CHECK(texts(matrix(3, {12.5F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F, 7.0F, 8.0F}), 1).empty());
+    CHECK(texts(matrix(2, {12.5F, 1.0F, 2.0F, 3.0F}), 2) == std::vector<std::string>{"12", "1", "2", "3"});
+    CHECK(texts(matrix(2, {std::nanf(""), 1.0F, 2.0F, 3.0F}), 1) == std::vector<std::string>{"", "1", "2", "3"});
     CHECK(texts(matrix(2, {-19.0F, -18.0F, -17.0F, 4.0F}), 1).empty());
     CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 1) == std::vector<std::string>{"1", "0", "0", "1"});
     CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 0).empty());

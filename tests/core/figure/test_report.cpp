@@ -2,6 +2,7 @@
 #include "app/core/report/report.h"
 
 #include "app/core/report/html_page.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/text/numbers.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -56,6 +57,21 @@ TEST_CASE("a report is one page that needs nothing else") {
     CHECK(count_of(page, ">head 0<") == 2 * layers + encoder);
     CHECK(count_of(page, "Residual stream") >= 1);
     CHECK(page == page_of(report_of(scenario)));
+}
+
+TEST_CASE("a report says what the edits did, in the sentences of the window") {
+    Scenario scenario = scenario_of(make_bundled_model("reverse"));
+    const auto before = execute(plan_of(scenario));
+    scenario.edits = {ScaleHead{"blocks.1.cross_attn", 3, 0.0F}};
+    const ReportOf report = report_of(scenario);
+    const OutputMoves moves =
+        moves_of(before->value("logits"), report.shown.run->value("logits"), scenario.inputs.attention_mask, true);
+    const std::string page = page_of(report);
+    CHECK(page.find("logits moved by at most " + short_number_text(moves.largest, 3) + ";") != std::string::npos);
+    CHECK(page.find("tensors changed, first blocks.1.cross_attn.z") != std::string::npos);
+    CHECK(page.find("of 18 next tokens are predicted right") != std::string::npos);
+    // Without edits nothing is said of them.
+    CHECK(page_of(report_of(scenario_of(make_bundled_model("reverse")))).find("logits moved") == std::string::npos);
 }
 
 TEST_CASE("every heatmap of a report is a table, too") {

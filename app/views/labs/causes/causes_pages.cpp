@@ -356,14 +356,17 @@ void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& ca
                                  {"sum", cause_text(attribution.sum)},
                                  {"logit", cause_text(attribution.logit)}})) +
                   ui.px(8);
-    double most = 0.0;
-    for (const core::causes::Contribution& term : attribution.terms) most = std::max(most, std::abs(term.logit));
+    // The largest first, so that they stand above the fold.
+    std::vector<core::causes::Contribution> terms = attribution.terms;
+    std::ranges::stable_sort(terms, std::greater<>(),
+                             [](const core::causes::Contribution& term) { return std::abs(term.logit); });
+    const double most = terms.empty() ? 0.0 : std::abs(terms.front().logit);
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("writers", {area.width(), std::max(area.height(), 1.0F)});
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5), width = ImGui::GetContentRegionAvail().x;
     const float names = std::min(ui.px(260), width * 0.45F), numbers = ui.px(70);
-    for (std::size_t i = 0; i < attribution.terms.size(); ++i) {
-        const core::causes::Contribution& term = attribution.terms[i];
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const core::causes::Contribution& term = terms[i];
         const ImVec2 at = ImGui::GetCursorScreenPos();
         ImGui::PushID(static_cast<int>(i));
         if (ImGui::InvisibleButton("term", {width, row})) {

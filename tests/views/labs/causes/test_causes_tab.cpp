@@ -1,11 +1,14 @@
 // The Causes tab: what moves a number, what another run brings back, who wrote a logit.
 #include "app/views/dialogs/saving.h"
 #include "app/views/labs/causes/lab.h"
+#include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 using namespace decoderscope;
 using namespace decoderscope::core::causes;
@@ -91,6 +94,27 @@ TEST_CASE("who wrote a logit: the terms make it") {
     CHECK(d.last<command::GoTo>()->step == "blocks.1.attn.result");
     REQUIRE(d.last<command::ChooseHead>());
     CHECK(d.last<command::ChooseHead>()->head == 1);
+}
+
+TEST_CASE("who wrote a logit: the largest terms stand first") {
+    Driver d("dates", 1.0F, {1280, 800});
+    d.press(Key::k);
+    REQUIRE(d.click_label("Whowroteit"));
+    d.settle();
+    const CausesTabState& causes = d.state.part<CausesTabState>();
+    REQUIRE(causes.shown);
+    const auto shown = shown_attribution(d.session.derived(), d.session.shown(), *causes.shown, false);
+    std::vector<Contribution> terms = shown->attribution.terms;
+    REQUIRE(terms.size() > 10);
+    std::ranges::stable_sort(terms, std::greater<>(), [](const Contribution& term) { return std::abs(term.logit); });
+    float above = 0.0F;
+    for (std::size_t i = 0; i < 5; ++i) {
+        const auto drawn = d.find_on_stage(without_spaces(tr(name_of(terms[i]))));
+        INFO(i << ": " << name_of(terms[i]).english());
+        REQUIRE(drawn);
+        CHECK(drawn->low.y > above);
+        above = drawn->low.y;
+    }
 }
 
 TEST_CASE("what the tab asks is saved and restored") {
