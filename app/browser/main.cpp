@@ -7,26 +7,41 @@
 #include "app/core/lessons/progress.h"
 #include "app/window/window.h"
 
+#include <exception>
+#include <iostream>
 #include <memory>
-#include <utility>
+#include <string>
+#include <vector>
 
 namespace {
 
-int show(const decoderscope::WindowRequest& request) {
-    using namespace decoderscope;
-    auto application = std::make_unique<Application>(request.work, wake_window);
-    application->remember_settings(settings_path());
+using namespace decoderscope;
+
+int show(const app::WindowRequest& request) {
+    auto application = std::make_unique<app::Application>(request.work, window::wake_window);
+    application->remember_settings(core::files::settings_path());
     if (request.embed) {
         application->embed();  // several may stand on one page: none of them keeps work or progress
     } else {
-        application->remember_lessons(lessons::progress_path());
-        application->autosave_in(autosave_folder());
+        application->remember_lessons(core::lessons::progress_path());
+        application->autosave_in(core::files::autosave_folder());
     }
+    if (request.everything) application->show_everything();
+    if (!request.said.empty()) application->say(request.said);
     if (request.lesson) application->open(request.lesson);
-    return run_window(std::move(application));
+    return window::run_window(std::move(application));
 }
 
 }  // namespace
 
 // The page's script runs it once the files are there. What is written to standard error, the page shows.
-int main(int count, char** values) { return decoderscope::run_program(count, values, show); }
+int main(int count, char** values) {
+    try {
+        const std::vector<std::string> arguments(values + 1, values + count);
+        const app::CliResult result = app::run_page(arguments, std::cout, std::cerr);
+        return result.window ? show(*result.window) : result.status;
+    } catch (const std::exception& error) {
+        std::cerr << "decoderscope: " << error.what() << '\n';
+        return 1;
+    }
+}

@@ -27,6 +27,7 @@ int show(const decoderscope::app::WindowRequest& request) {
     application->remember_lessons(decoderscope::core::lessons::progress_path());
     application->autosave_in(decoderscope::core::files::autosave_folder());
     if (request.lesson) application->open(request.lesson);
+    if (request.everything) application->show_everything();
     if (request.embed) application->embed();
     return decoderscope::window::run_window(std::move(application));
 }

@@ -56,7 +56,8 @@ Lab step_lab() {
             .key = Key::s,
             .term = "step",
             .draw = draw_step_tab,
-            .suggest = suggest};
+            .suggest = suggest,
+            .first_hour = true};
 }
 
 namespace {
