@@ -79,9 +79,12 @@ Lab heads_lab() {
             .key = Key::h,
             .term = "head",
             .draw = draw_heads_tab,
+            .inspect = inspect_heads,
+            .explains_cells = true,
             .suggest = suggest,
             .companion_runs = companion_runs,
             .add_exports = add_exports,
+            .first_hour = true,
             .computes = true};
 }
 
