@@ -63,14 +63,15 @@ TEST_CASE("patching with another token: what comes back with the token's own row
     d.press(Key::k);
     REQUIRE(d.click_label("Whatcomesback"));
     d.settle();
+    d.settle();
     CausesTabState& causes = d.state.part<CausesTabState>();
     REQUIRE(causes.shown);
-    const auto shown = shown_patching(d.session.derived(), d.session.shown(), *causes.shown, causes.other,
+    const auto shown = shown_patching(d.session.derived(), d.session.shown(), *causes.shown, causes.compared,
                                       causes.every_step, causes.patching);
     REQUIRE(shown);
     REQUIRE(shown->error.empty());
     REQUIRE_FALSE(shown->patching.steps.empty());
-    const auto changed = changed_token(d.session.scenario(), 0, causes.other);
+    const auto changed = changed_token(d.session.scenario(), 0, causes.compared);
     REQUIRE(changed);
     const PatchedStep& first = shown->patching.steps.front();
     CHECK(first.back[static_cast<std::size_t>(changed->position)] == Approx(1.0).margin(1e-4));
