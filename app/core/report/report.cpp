@@ -22,19 +22,24 @@ namespace {
 
 // ---- the run
 
-// The keys that were overridden, and the shape of the model.
+// What the configuration says, and what of it isn't as by default; the rest, which is long, is folded away.
 void model_section(Page& page, const Scenario& scenario) {
     page.section(tr("Model"));
     if (!scenario.model()->description.empty()) page.paragraph(tr(scenario.model()->description));
-    std::vector<std::pair<std::string, std::string>> facts;
+    std::vector<std::pair<std::string, std::string>> own, by_default;
+    const Overrides usual = config_values(Config{});
     for (const auto& [key, value] : config_values(scenario.config())) {
         const auto changed = [key = key](const auto& override) { return override.first == key; };
         const bool overridden = std::any_of(scenario.overrides().begin(), scenario.overrides().end(), changed);
-        facts.emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
+        const bool as_usual = std::ranges::find(usual, std::pair(key, value)) != usual.end();
+        (as_usual && !overridden ? by_default : own)
+            .emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
     }
-    if (scenario.dropout_seed) facts.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
-    if (!scenario.gradients_of.empty()) facts.emplace_back(tr("gradients of"), scenario.gradients_of);
-    page.facts(facts);
+    if (scenario.dropout_seed) own.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
+    if (!scenario.gradients_of.empty()) own.emplace_back(tr("gradients of"), scenario.gradients_of);
+    page.facts(own);
+    page.folded_facts(tr_n("{count} more key, as by default", "{count} more keys, as by default", by_default.size()),
+                      by_default);
     for (const Sentence& remark : scenario.model()->remarks) page.paragraph(tr(remark));
 }
 
@@ -84,13 +89,26 @@ void effect_paragraphs(Page& page, const ShownRun& shown) {
         page.paragraph(tr("{what}.", {{"what", tensors}}));
 }
 
-// How many next tokens are predicted right.
-void score_paragraph(Page& page, const ShownRun& shown) {
+// What the model predicts after each position, and how many next tokens are right.
+void predictions_section(Page& page, const ShownRun& shown) {
+    constexpr Index most = 64;
     if (!generate::predicts_tokens(shown.scenario)) return;
     const generate::Predictions made = finished(generate::predictions_of(shown.run, shown.scenario.inputs));
-    if (made.judged == 0) return;
-    page.paragraph(
-        tr("{right} of {all} next tokens are predicted right.", {{"right", made.right}, {"all", made.judged}}));
+    if (made.all.empty()) return;
+    page.section(tr("Predictions"));
+    if (made.judged > 0)
+        page.paragraph(
+            tr("{right} of {all} next tokens are predicted right.", {{"right", made.right}, {"all", made.judged}}));
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
+    for (Index row = 0; row < std::min(made.batch, most); ++row) {
+        std::vector<std::string> pieces;
+        for (const generate::Prediction& at : made.row(row)) {
+            if (at.is_padding) continue;
+            const std::string mark = !at.is_judged() ? "" : at.is_right() ? "✓ " : "✗ ";
+            pieces.push_back(mark + (at.token ? token_text(tokenizer, *at.token) : "NaN"));
+        }
+        page.tokens(tr("after each token of row {row}", {{"row", row}}), pieces);
+    }
 }
 
 void edits_section(Page& page, const ShownRun& shown) {
@@ -198,14 +216,15 @@ void write_report(std::ostream& out, const ReportOf& report) {
         step_section(page, report);
         return write_recorded_sections(page, report);
     }
-    model_section(page, scenario);
+    // First what the model says and why, last what it is.
     input_section(page, scenario);
-    score_paragraph(page, report.shown);
+    predictions_section(page, report.shown);
     edits_section(page, report.shown);
     step_section(page, report);
     attention_sections(page, report);
     masks_section(page, report);
     norms_section(page, report);
+    model_section(page, scenario);
 }
 
 namespace {

@@ -74,12 +74,26 @@ TEST_CASE("a report says what the edits did, in the sentences of the window") {
     CHECK(page_of(report_of(scenario_of(make_bundled_model("reverse")))).find("logits moved") == std::string::npos);
 }
 
+TEST_CASE("a report begins with what the model predicts; keys as by default are folded away") {
+    const std::string page = page_of(report_of(scenario_of(make_bundled_model("reverse"))));
+    const std::size_t predictions = page.find("<h2>Predictions"), model = page.find("<h2>Model");
+    REQUIRE(predictions != std::string::npos);
+    CHECK(predictions < page.find("<h2>Cross-attention"));
+    CHECK(page.find("<h2>Cross-attention") < model);
+    CHECK(count_of(page, "<span>✓ ") == 18);
+    // d_model has no default, alibi is off by default.
+    const std::size_t folded = page.find("<details>", model);
+    CHECK(page.find("<dt>d_model</dt>", model) < folded);
+    CHECK(page.find("<dt>alibi</dt>", model) > folded);
+}
+
 TEST_CASE("every heatmap of a report is a table, too") {
     const ReportOf report = report_of(scenario_of(make_bundled_model("reverse")));
     const std::string page = page_of(report);
     const Config& config = report.shown.scenario.config();
     // The heads of each attention, folded below the figure; the step and the masks besides.
-    CHECK(count_of(page, "<details>") == count_of(page, "<figure>") - 1);  // the curves are no heatmap
+    // The curves are no heatmap; the keys as by default are folded, too.
+    CHECK(count_of(page, "<details>") == count_of(page, "<figure>"));
     CHECK(count_of(page, "<details>") == count_of(page, "<summary>"));
     const int heads = static_cast<int>(config.nhead * (2 * config.num_layers + config.encoder_layers));
     CHECK(count_of(page, "<table>") > heads);
