@@ -232,7 +232,9 @@ struct Taken {
 
 // The whole label of a column that is pointed out. It stays within the area.
 Taken draw_whole_label(const ColumnLabels& c, Index column, bool selected) {
-    const std::string text = fitted(c.ui.fonts.mono_small, c.label(column), c.area.width());
+    const std::string& label = c.label(column);
+    const std::string text =
+        fitted(c.ui.fonts.mono_small, is_index(label) ? label : std::to_string(column) + " " + label, c.area.width());
     const float width = c.width(text);
     const float x =
         std::clamp(c.middle(column) - width * 0.5F, c.area.low.x, std::max(c.area.low.x, c.area.high.x - width));
@@ -313,8 +315,8 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     const std::string axes = core::spoken_axes(h.row_axis, h.column_axis);
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
     const float room = area.width() - ui.px(14);
-    const float title_width =
-        draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(14), area.low.y}, ui.theme.text, h.title, room);
+    const float title_width = draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
+                                        fitted_in_middle(ui.fonts.mono_small, h.title, room), room);
     if (title_width + axes_width + ui.px(12) < room)
         draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);
 }
