@@ -48,7 +48,8 @@ float least_row(const Ui& ui, Index rows, Index columns) {
 
 // Of cells that must stay large enough to hit.
 ImVec2 hittable_cell(const Ui& ui, const core::Heatmap& h, ImVec2 fit) {
-    if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kHittable));
+    // A picture that can be shown whole is: it scrolls only where its cells would be too narrow to be hit at all.
+    if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kLeastHit));
     if (few(h.rows)) fit.y = std::max(fit.y, least_row(ui, h.rows, h.columns));
     return fit;
 }

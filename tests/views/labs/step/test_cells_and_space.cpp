@@ -165,6 +165,28 @@ TEST_CASE("a tooltip covers neither its cell's row and column nor the explanatio
     }
 }
 
+TEST_CASE("the first screen of each trained model shows its pattern whole, at every window size") {
+    for (const char* model : {"reverse", "reverse-post-norm", "induction", "verses", "dates"}) {
+        for (const Screen screen : {Screen{1.0F, {1024, 768}}, Screen{1.0F, {1280, 800}}, Screen{1.0F, {1920, 1080}},
+                                    Screen{2.0F, {2560, 1440}}, Screen{2.0F, {3840, 2160}}}) {
+            INFO(model << " at " << screen.size.x << " x " << screen.size.y);
+            Driver d(model, screen.scale, screen.size);
+            const Step& step = d.session.step();
+            const std::vector<std::string> labels =
+                axis_labels(d.session.shown().scenario, step, 3, d.session.cursor().place.batch);
+            const DrawnHeatmap drawn = d.heatmap(step.name);
+            // Where columns were missing, the labels would stand over others.
+            for (std::size_t i = 0; i < labels.size(); ++i) {
+                const std::string label = drawn.column_label(static_cast<int>(i));
+                INFO("column " << i << ", " << labels[i] << ": " << label);
+                const bool letter = labels[i].size() == 1;
+                CHECK((label.empty() || !letter || label.find(labels[i]) != std::string::npos));
+            }
+            CHECK_FALSE(drawn.column_label(static_cast<int>(labels.size()) - 1).empty());
+        }
+    }
+}
+
 TEST_CASE("a matrix without room for cells that can be hit is scrolled, not shrunk") {
     Driver d("reverse", 1.0F, {1000, 560});
     const Area first = d.heatmap(kCrossPattern, "cross_attn.masked").cells();
