@@ -37,7 +37,7 @@ struct Lab {
     // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
     // Without it the inspector explains the step and the selected cell.
     void (*inspect)(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) = nullptr;
-    // The selected cell is explained below that, where one is selected.
+    // The selected cell is explained above that, where one is selected.
     bool explains_cells = false;
     // What to try in it with any model; nothing if this run has nothing of the kind.
     std::optional<Suggestion> (*suggest)(const core::Session& session) = nullptr;

@@ -38,13 +38,13 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
     // Beside a tab with something else on it, the step and its cell would explain what isn't there.
     if (const Lab* open = find_lab(state.tab);
         open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
-        open->inspect(ui, session, state, commands);
         if (open->explains_cells && selected_cell(session)) {
-            section_line(ui);
             describe_step(ui, state, session.shown().run->plan(), session.step());
             section_line(ui);
             inspect_cell(ui, session, state, commands);
+            section_line(ui);
         }
+        open->inspect(ui, session, state, commands);
     } else {
         describe_step(ui, state, session.shown().run->plan(), session.step());
         section_line(ui);

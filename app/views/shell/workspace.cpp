@@ -246,7 +246,8 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
     const float bar = ui.px(kSplitter), scale = ui.fonts.scale;
     const float top = draw_bars(ui, session, state, whole, commands);
     const bool steps = is_about_steps(state);
-    const float bottom = steps ? whole.high.y - map::timeline_height(ui, session, state) : whole.high.y;
+    const float bottom = steps ? whole.high.y - map::timeline_height(ui, session, state)
+                               : whole.high.y - ui.px(12);  // a page that scrolls ends above the window's edge
     core::files::Settings& settings = state.settings;
     const PanelWidths panels = state.panels =
         fit_panels(whole.width() / scale, {.map = settings.map_width,

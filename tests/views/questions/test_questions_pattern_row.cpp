@@ -38,9 +38,8 @@ TEST_CASE("question 25: how sharp is this row, and by how much more than the row
     Learner learner;
     learner.click_cell(kAttention + ".pattern", 4, 3);
     const double here = bits(learner, 4), above = bits(learner, 3);
-    CHECK(
-        learner.reads("Entropy " + said(here) + " bits, " + said(std::abs(here - above)) +
-                      (here > above ? " more than the row above: less sharp." : " less than the row above: sharper.")));
+    CHECK(learner.reads("entropy " + said(here) + " bits, " + said(std::abs(here - above)) +
+                        (here > above ? " more than the row above." : " less than the row above.")));
     CHECK(learner.gestures == 1);
 }
 
@@ -51,7 +50,7 @@ TEST_CASE("question 26: which two tokens does this head confuse most at this pos
     for (Index key = 0; key < 12; ++key)
         weights.emplace_back(static_cast<double>(learner.value(kAttention + ".pattern", {0, 3, 4, key})), key);
     std::ranges::sort(weights, std::greater<>());
-    CHECK(learner.reads("Its two largest weights: key " + std::to_string(weights[0].second)));
+    CHECK(learner.reads("Largest: key " + std::to_string(weights[0].second)));
     CHECK(learner.reads("; " + said(weights[0].first - weights[1].first) + " apart."));
     CHECK(learner.gestures == 1);
 }
@@ -76,13 +75,12 @@ TEST_CASE("question 27: what share of this position's output comes from a token'
         if (key == 3) length = std::sqrt(squares);
     }
     CHECK(std::abs(sum - 1.0) < 1e-4);
-    CHECK(learner.reads(said(shares[3] * 100.0) + " % of the length of z; its weight · value is " + said(length) +
-                        " long"));
+    CHECK(learner.reads(said(shares[3] * 100.0) + " % of z, by weight · value of length " + said(length)));
     // From a cell of z, the keys that make most of it.
     learner.press(Key::right);
     REQUIRE(learner.d.session.step().name == kAttention + ".z");
     learner.click_cell(kAttention + ".z", 4, 0);
     const auto most = std::ranges::max_element(shares, {}, [](double share) { return std::abs(share); });
     CHECK(learner.reads("key " + std::to_string(most - shares.begin()) + " “"));
-    CHECK(learner.reads(said(*most * 100.0) + " % of the length of z"));
+    CHECK(learner.reads(said(*most * 100.0) + " % of z"));
 }

@@ -28,6 +28,7 @@ struct Newcomer {
     explicit Newcomer(std::string_view model = "reverse", float scale = 1.0F, ImVec2 size = {1280, 800})
         : d(model, scale, size) {
         d.state.settings.calm = true;
+        d.state.settings.introduction_closed = false;
         d.settle();
     }
 

@@ -3,7 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/run/norm_placements.h"
 #include "app/core/run/output_moves.h"
-#include "app/core/session/session.h"
+#include "app/core/run/snapshot.h"
 #include "engine/base/message.h"
 
 #include <vector>

@@ -17,7 +17,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The last axis of a tensor at a cell's other indices.
-std::span<const float> row_at(const Tensor& tensor, const Cell& first) {
+std::span<const float> last_axis_at(const Tensor& tensor, const Cell& first) {
     return tensor.values().subspan(static_cast<std::size_t>(tensor.offset(first)),
                                    static_cast<std::size_t>(tensor.axes().back().size));
 }
@@ -37,15 +37,15 @@ bool has_queries(const Step& step) {
 }
 
 // The values as a row of the pattern reads them.
-struct Values {
+struct ValueRows {
     const Tensor& v;  // [batch, kv_head, key, d_head]
     Index batch, head;
 
-    [[nodiscard]] std::span<const float> of(Index key) const { return row_at(v, {batch, head, key, 0}); }
+    [[nodiscard]] std::span<const float> of(Index key) const { return last_axis_at(v, {batch, head, key, 0}); }
 };
 
 // z as the pattern and the values make it, and each key's part of it.
-void read_parts(PatternRowReading& row, std::span<const float> weights, const Values& values,
+void read_parts(PatternRowReading& row, std::span<const float> weights, const ValueRows& values,
                 std::span<const float> z) {
     std::vector<double> sum(z.size(), 0.0);
     for (KeyPart& part : row.parts) {
@@ -87,10 +87,13 @@ std::optional<PatternRowReading> read_pattern_row(const Scenario& scenario, cons
     const Tensor& weights = run.value(pattern->id);  // [batch, head, query, key]
     const Cell first = {cell[0], cell[1], cell[2], 0};
     if (weights.empty() || !weights.contains(first)) return std::nullopt;
-    const std::span<const float> here = row_at(weights, first);
+    const std::span<const float> here = last_axis_at(weights, first);
+    // Where a weight was set to what no softmax gives, there is nothing to be read from the row.
+    if (std::ranges::any_of(here, [](float weight) { return weight < 0.0F || weight > 1.0F + 1e-4F; }))
+        return std::nullopt;
     PatternRowReading row{.query = cell[2]};
     row.entropy = entropy_of(here);
-    if (cell[2] > 0) row.before = entropy_of(row_at(weights, {cell[0], cell[1], cell[2] - 1, 0}));
+    if (cell[2] > 0) row.before = entropy_of(last_axis_at(weights, {cell[0], cell[1], cell[2] - 1, 0}));
     const PlaceNames names(scenario, *pattern, {3}, cell[0]);
     for (std::size_t key = 0; key < here.size(); ++key) {
         const auto at = static_cast<Index>(key);
@@ -110,7 +113,7 @@ std::optional<PatternRowReading> read_pattern_row(const Scenario& scenario, cons
     if (row.parts.empty()) return row;
     const Tensor &values = run.value(v->id), &made = run.value(z->id);
     const Index kv_head = cell[1] * values.dim(1) / weights.dim(1);
-    read_parts(row, here, {values, cell[0], kv_head}, row_at(made, first));
+    read_parts(row, here, {values, cell[0], kv_head}, last_axis_at(made, first));
     return row;
 }
 
@@ -123,17 +126,17 @@ Value<ShownPatternRow> shown_pattern_row(Derived& derived, const Snapshot& shown
 Sentence sharpness_sentence(const PatternRowReading& row) {
     if (std::isnan(row.entropy)) return message("Its entropy is NaN: it has nothing to attend to.");
     Arguments arguments = {{"entropy", short_number_text(row.entropy, 3)}};
-    if (!row.before || std::isnan(*row.before)) return message("Entropy {entropy} bits.", arguments);
+    if (!row.before || std::isnan(*row.before)) return message("Its row: entropy {entropy} bits.", arguments);
     const double more = row.entropy - *row.before;
     arguments.push_back({"change", short_number_text(std::abs(more), 3)});
-    if (more == 0.0) return message("Entropy {entropy} bits, as the row above.", arguments);
-    return more > 0.0 ? message("Entropy {entropy} bits, {change} more than the row above: less sharp.", arguments)
-                      : message("Entropy {entropy} bits, {change} less than the row above: sharper.", arguments);
+    if (more == 0.0) return message("Its row: entropy {entropy} bits, as the row above.", arguments);
+    return more > 0.0 ? message("Its row: entropy {entropy} bits, {change} more than the row above.", arguments)
+                      : message("Its row: entropy {entropy} bits, {change} less than the row above.", arguments);
 }
 
 Sentence hesitation_sentence(const PatternRowReading& row) {
     if (!row.largest || !row.second) return {};
-    return message("Its two largest weights: {first} {weight}, {second} {other}; {apart} apart.",
+    return message("Largest: {first} {weight}, {second} {other}; {apart} apart.",
                    {{"first", row.largest->name},
                     {"weight", short_number_text(row.largest->weight, 3)},
                     {"second", row.second->name},
@@ -142,7 +145,7 @@ Sentence hesitation_sentence(const PatternRowReading& row) {
 }
 
 Sentence part_sentence(const KeyPart& part) {
-    return message("{key}: {percent} % of the length of z; its weight · value is {length} long",
+    return message("{key} makes {percent} % of z, by weight · value of length {length}.",
                    {{"key", part.name},
                     {"percent", short_number_text(part.share * 100.0, 3)},
                     {"length", short_number_text(part.length, 3)}});

@@ -379,7 +379,7 @@ void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& ca
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("writers", {area.width(), std::max(area.height(), 1.0F)});
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5), width = ImGui::GetContentRegionAvail().x;
-    const float names = std::min(ui.px(260), width * 0.45F), numbers = ui.px(70);
+    const float names = std::min(ui.px(320), width * 0.5F), numbers = ui.px(70);
     for (std::size_t i = 0; i < terms.size(); ++i) {
         const core::causes::Contribution& term = terms[i];
         const ImVec2 at = ImGui::GetCursorScreenPos();

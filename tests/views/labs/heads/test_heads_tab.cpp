@@ -263,7 +263,7 @@ TEST_CASE("a query with everything masked is marked in the lines and in the outp
     d.click(d.picture(0));
     for (Index key = 0; key < 3; ++key) d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
     d.settle();
-    CHECK(d.sees("YoureditsmovethelogitstoNaN"));
+    CHECK(d.sees("Youredits:logits:NaNat"));
     CHECK(d.sees("NaN"));
     REQUIRE(d.click_text("←Allheads"));
     CHECK(d.numbers().front().text == fixed_text(measured_heads(d.session.derived(), d.session.shown().scenario,
