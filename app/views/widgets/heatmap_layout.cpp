@@ -306,6 +306,15 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     }
 }
 
+namespace {
+
+// "blocks.0.attn.z", rather than prose.
+bool names_a_tensor(const std::string& title) {
+    return title.find('.') != std::string::npos && title.find(' ') == std::string::npos;
+}
+
+}  // namespace
+
 void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const core::Heatmap& h = d.heatmap;
@@ -316,8 +325,9 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     const std::string axes = core::spoken_axes(h.row_axis, h.column_axis);
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
     const float room = area.width() - ui.px(14);
-    const float title_width = draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
-                                        fitted_in_middle(ui.fonts.mono_small, h.title, room), room);
+    const float title_width =
+        draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
+                  names_a_tensor(h.title) ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
     if (title_width + axes_width + ui.px(12) < room)
         draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);
 }

@@ -39,7 +39,7 @@ TEST_CASE("question 25: how sharp is this row, and by how much more than the row
     learner.click_cell(kAttention + ".pattern", 4, 3);
     const double here = bits(learner, 4), above = bits(learner, 3);
     CHECK(learner.reads("entropy " + said(here) + " bits, " + said(std::abs(here - above)) +
-                        (here > above ? " more than the row above." : " less than the row above.")));
+                        (here > above ? " more than above." : " less than above.")));
     CHECK(learner.gestures == 1);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("question 27: what share of this position's output comes from a token'
         if (key == 3) length = std::sqrt(squares);
     }
     CHECK(std::abs(sum - 1.0) < 1e-4);
-    CHECK(learner.reads(said(shares[3] * 100.0) + " % of z, by weight · value of length " + said(length)));
+    CHECK(learner.reads(said(shares[3] * 100.0) + " % of z (length " + said(length)));
     // From a cell of z, the keys that make most of it.
     learner.press(Key::right);
     REQUIRE(learner.d.session.step().name == kAttention + ".z");

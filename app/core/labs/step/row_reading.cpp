@@ -126,12 +126,12 @@ Value<ShownPatternRow> shown_pattern_row(Derived& derived, const Snapshot& shown
 Sentence sharpness_sentence(const PatternRowReading& row) {
     if (std::isnan(row.entropy)) return message("Its entropy is NaN: it has nothing to attend to.");
     Arguments arguments = {{"entropy", short_number_text(row.entropy, 3)}};
-    if (!row.before || std::isnan(*row.before)) return message("Its row: entropy {entropy} bits.", arguments);
+    if (!row.before || std::isnan(*row.before)) return message("Row: entropy {entropy} bits.", arguments);
     const double more = row.entropy - *row.before;
     arguments.push_back({"change", short_number_text(std::abs(more), 3)});
-    if (more == 0.0) return message("Its row: entropy {entropy} bits, as the row above.", arguments);
-    return more > 0.0 ? message("Its row: entropy {entropy} bits, {change} more than the row above.", arguments)
-                      : message("Its row: entropy {entropy} bits, {change} less than the row above.", arguments);
+    if (more == 0.0) return message("Row: entropy {entropy} bits, as the row above.", arguments);
+    return more > 0.0 ? message("Row: entropy {entropy} bits, {change} more than above.", arguments)
+                      : message("Row: entropy {entropy} bits, {change} less than above.", arguments);
 }
 
 Sentence hesitation_sentence(const PatternRowReading& row) {
@@ -145,7 +145,7 @@ Sentence hesitation_sentence(const PatternRowReading& row) {
 }
 
 Sentence part_sentence(const KeyPart& part) {
-    return message("{key} makes {percent} % of z, by weight · value of length {length}.",
+    return message("{key} makes {percent} % of z (length {length}).",
                    {{"key", part.name},
                     {"percent", short_number_text(part.share * 100.0, 3)},
                     {"length", short_number_text(part.length, 3)}});

@@ -43,11 +43,11 @@ struct ShownPatternRow {
 [[nodiscard]] Value<ShownPatternRow> shown_pattern_row(Derived& derived, const Snapshot& shown, const Step& step,
                                                        const Cell& cell);
 
-// "Its row: entropy 1.32 bits, 0.41 more than the row above."
+// "Row: entropy 1.32 bits, 0.41 more than above."
 [[nodiscard]] Sentence sharpness_sentence(const PatternRowReading& row);
 // "Largest: key 3 “a” 0.51, key 5 “b” 0.46; 0.05 apart."; empty with fewer than two keys.
 [[nodiscard]] Sentence hesitation_sentence(const PatternRowReading& row);
-// "key 3 “a” makes 62 % of z, by weight · value of length 1.2.".
+// "key 3 “a” makes 62 % of z (length 1.2).".
 [[nodiscard]] Sentence part_sentence(const KeyPart& part);
 
 }  // namespace decoderscope::core::step
