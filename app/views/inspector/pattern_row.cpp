@@ -2,6 +2,7 @@
 #include "app/views/inspector/inspector.h"
 #include "engine/base/translate.h"
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 
@@ -29,11 +30,12 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session) {
     if (!shown->row) return;
     const core::step::PatternRowReading& row = *shown->row;
     Sentence said = and_then(core::step::sharpness_sentence(row), core::step::hesitation_sentence(row));
-    // At a key's own cell that key; of the output the largest.
+    // At a key's own cell that key, unless it makes next to nothing; of the output the largest.
+    constexpr double kNothing = 0.0005;
     const bool of_key = step.axes.back().name == axis::key;
     std::size_t listed = 0;
     for (const core::step::KeyPart& part : row.parts)
-        if (of_key ? part.key == cell->back() : listed++ < kMostParts)
+        if (of_key ? part.key == cell->back() && std::abs(part.share) >= kNothing : listed++ < kMostParts)
             said = and_then(said, core::step::part_sentence(part));
     paragraph(ui.fonts.caption, ui.theme.text, tr(said));
 }
