@@ -107,6 +107,7 @@ bool Application::frame(views::Textures& textures) {
 void Application::remember_settings(std::string path) {
     settings_path_ = std::move(path);
     state_.settings = core::files::load_settings(settings_path_);
+    if (core::files::is_first_start(settings_path_)) state_.settings.calm = true;
     kept_ = state_.settings;
     surroundings_changed();
     state_.languages = language_.known();

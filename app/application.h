@@ -45,6 +45,12 @@ public:
     // Opens a lesson beside the stage.
     void open(std::shared_ptr<const core::lessons::Lesson> lesson);
 
+    // Says in the window why it is not what was asked for.
+    void say(const Sentence& failure) { session_.apply(core::command::Tell{failure}); }
+
+    // Shows all that the window has, whatever the settings say, until it closes.
+    void show_everything() { state_.everything = true; }
+
     // Shows the stage alone, within another page.
     void embed() { state_.embedded = true; }
 

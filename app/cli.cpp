@@ -9,10 +9,13 @@
 #include "engine/load/bundled_models.h"
 #include "engine/load/recorded_run.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,11 +26,11 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     cli::RunOptions run;
     run.notes = &err;
     std::string tour, lesson;
-    bool embed = false;
+    bool embed = false, named = false;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
         result.window = WindowRequest{cli::work_of(run), tour,
-                                      lesson.empty() ? nullptr : core::lessons::find_lesson(lesson), embed};
+                                      lesson.empty() ? nullptr : core::lessons::find_lesson(lesson), embed, named};
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
@@ -55,7 +58,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     const cli::Context context{
         run, work, out, [&](const std::string& path) {
             core::files::SavedSession recorded{.scenario = core::scenario_of(load::run_of_trace(absolute_path(path)))};
-            result.window = WindowRequest{std::move(recorded), tour, nullptr, embed};
+            result.window = WindowRequest{std::move(recorded), tour, nullptr, embed, true};
         }};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,
@@ -65,6 +68,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     try {
         // CLI11 expects the arguments in reverse order.
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+        named = app.count("--model") + app.count("FILE") > 0;
         work();
     } catch (const CLI::Success& done) {
         app.exit(done, out, err);
@@ -74,10 +78,27 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     } catch (const Error& failed) {
         err << "decoderscope: " << failed.what() << '\n';
         result.status = 1;
+        result.error = failed.sentence();
     } catch (const std::bad_alloc&) {
         err << "decoderscope: " << run.model << ": the run does not fit into this machine's memory\n";
         result.status = 1;
     }
+    return result;
+}
+
+CliResult run_page(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+    std::ostringstream failed;
+    CliResult result = run_cli(arguments, out, failed);
+    const auto is_link = [](const std::string& argument) { return core::files::is_link(argument); };
+    if (result.window || result.error.empty() || std::ranges::none_of(arguments, is_link)) {
+        err << failed.str();
+        return result;
+    }
+    std::vector<std::string> others;  // as --embed
+    std::ranges::remove_copy_if(arguments, std::back_inserter(others), is_link);
+    const Sentence said = result.error;
+    result = run_cli(others, out, err);
+    if (result.window) result.window->said = said;
     return result;
 }
 

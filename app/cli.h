@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/files/saved_session.h"
+#include "engine/base/message.h"
 
 #include <functional>
 #include <iosfwd>
@@ -21,17 +22,24 @@ struct WindowRequest {
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
     std::shared_ptr<const core::lessons::Lesson> lesson;  // to open; nullptr: none
     bool embed = false;                                   // the stage alone, for a page that embeds it
+    bool everything = false;  // a model, a session or a link was named: the window shows all that it has
+    Sentence said = {};       // why it opens on something else than was asked for; empty: it doesn't
 };
 
 // The result of a command line.
 struct CliResult {
     std::optional<WindowRequest> window;  // if set, still to be opened
     int status = 0;                       // 0 done, 1 the work failed, 2 the command line was wrong
+    Sentence error = {};                  // why the work failed, where a sentence says it
 };
 
 // Runs a command, or reads what the window should open; --help lists them. `arguments` exclude the program's name.
 // Writes output to `out` and one line about a failure to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
+
+// The same for a page, which nobody started from a terminal: a link that can't be opened still opens a window, on the
+// default model, which says what is wrong with it.
+[[nodiscard]] CliResult run_page(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 // What main() does: runs its arguments' command, or shows what the window should open, by `show`, which returns the
 // exit status. Output goes to standard output. If anything throws, writes one line about that to standard error and

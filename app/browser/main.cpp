@@ -7,8 +7,11 @@
 #include "app/core/lessons/progress.h"
 #include "app/window/window.h"
 
+#include <exception>
+#include <iostream>
 #include <memory>
-#include <utility>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -23,6 +26,8 @@ int show(const app::WindowRequest& request) {
         application->remember_lessons(core::lessons::progress_path());
         application->autosave_in(core::files::autosave_folder());
     }
+    if (request.everything) application->show_everything();
+    if (!request.said.empty()) application->say(request.said);
     if (request.lesson) application->open(request.lesson);
     return window::run_window(std::move(application));
 }
@@ -30,4 +35,13 @@ int show(const app::WindowRequest& request) {
 }  // namespace
 
 // The page's script runs it once the files are there. What is written to standard error, the page shows.
-int main(int count, char** values) { return app::run_program(count, values, show); }
+int main(int count, char** values) {
+    try {
+        const std::vector<std::string> arguments(values + 1, values + count);
+        const app::CliResult result = app::run_page(arguments, std::cout, std::cerr);
+        return result.window ? show(*result.window) : result.status;
+    } catch (const std::exception& error) {
+        std::cerr << "decoderscope: " << error.what() << '\n';
+        return 1;
+    }
+}

@@ -1,6 +1,7 @@
 #include "app/cli/commands.h"
 #include "app/core/labs/diff/comparison_text.h"
 #include "app/core/run/comparison.h"
+#include "app/core/run/output_moves.h"
 #include "engine/base/error.h"
 
 #include <ostream>
@@ -9,17 +10,31 @@ namespace decoderscope::cli {
 
 namespace {
 
+// How far the output is from the file's, and how many predictions are others; empty if the file has no such output.
+Sentence output_sentence(const core::Scenario& scenario, const Run& run, const core::ReferenceRun& reference) {
+    const Ref output = core::output_step(run.plan());
+    const Tensor* theirs = output == nullptr ? nullptr : reference.find(output->name);
+    if (theirs == nullptr || output->axes.size() != 3) return {};
+    const Tensor& ours = run.value(output->id);
+    if (ours.empty() || sizes_of(theirs->axes()) != sizes_of(ours.axes())) return {};
+    core::OutputMoves moves = core::moves_of(*theirs, ours, scenario.inputs.attention_mask, output->name == "logits");
+    moves.output = output->name;
+    return core::moves_sentence(scenario, moves, core::Mood::happened);
+}
+
 // Compares a run with a trace's file. Throws Error if they differ, so that a script can tell.
 void diff(const RunOptions& options, const std::string& path, double tolerance, std::ostream& out) {
     const core::ReferenceRun reference = core::read_trace(path);
     std::vector<std::string> asked;  // on-demand tensors are compared if the file has them
     for (const auto& [name, tensor] : reference.tensors) asked.push_back(name);
     const core::Scenario scenario = scenario_of(options);
-    const core::Comparison comparison =
-        core::compare(recorded_tensors(*run_of(scenario, options, asked)), reference.tensors, tolerance);
+    const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
+    const core::Comparison comparison = core::compare(recorded_tensors(*run), reference.tensors, tolerance);
     out << core::diff::difference_table(comparison, "the run", "the file") << core::diff::measured_text(comparison)
         << '\n'
         << core::diff::verdict_of(comparison) << '\n';
+    if (const Sentence moved = output_sentence(scenario, *run, reference); !moved.empty())
+        out << "From the file to the run: " << moved.english() << '\n';
     if (!comparison.differs()) return;
     const std::string first = comparison.first ? " First: " + comparison.tensors[*comparison.first].name : "";
     throw Error("{path}: {verdict}{first}",

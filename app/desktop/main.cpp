@@ -26,6 +26,7 @@ int show(const app::WindowRequest& request) {
     application->remember_lessons(core::lessons::progress_path());
     application->autosave_in(core::files::autosave_folder());
     if (request.lesson) application->open(request.lesson);
+    if (request.everything) application->show_everything();
     if (request.embed) application->embed();
     return window::run_window(std::move(application));
 }

@@ -7,7 +7,7 @@
 namespace decoderscope::window {
 
 struct WindowOptions {
-    int width = 1280, height = 800;  // at a scale of 1; smaller where the monitor is
+    int width = 1280, height = 800;  // at a scale of 1; as views::opening_size() makes it fit the monitor
 };
 
 // Opens a window, shows the frontend in it until the user, the frontend or a signal (SIGINT, SIGTERM) closes it, and

@@ -215,9 +215,10 @@ constexpr auto kTexts = std::to_array<Phrase>({
     message("See where the second letter comes from"),
     message("The highlighted row writes the second letter. The highlighted cell shows what it attends to: the last "
             "letter but one of the word. On the right you see how that weight was computed."),
-    message("Switch off the head that reverses"),
-    message("Head 3 of the last cross-attention is off. The list shows how far that reaches, step by step; undo "
-            "(Ctrl+Z) switches it on again."),
+    message("Switch off the heads that reverse"),
+    message("All four heads of the last cross-attention are off, and the model can no longer read the word: the marks "
+            "below the target show which letters it gets wrong now. Any one of them alone could go without a mistake. "
+            "Undo (Ctrl+Z) switches them on again."),
     message("Flip Pre-Norm to Post-Norm"),
     message("The same weights as Post-Norm: the curves show what that does by depth. The model was trained as Pre-Norm "
             "and makes mistakes now; undo (Ctrl+Z) flips it back."),
@@ -232,9 +233,9 @@ constexpr auto kTexts = std::to_array<Phrase>({
         "The highlighted row writes the 7 of the month. The highlighted cell shows what it attends to: the word July."),
     message("See the same in another spelling"),
     message("The same digit of the same day, written 20.7.1969: now it looks at the 7."),
-    message("Switch that head off"),
-    message("Head 1 of the last cross-attention is off. The list shows how far that reaches, step by step; undo "
-            "(Ctrl+Z) switches it on again."),
+    message("Switch off all cross-attention"),
+    message("All eight heads that look at the date are off: the marks below the target show which digits the model can "
+            "no longer know. With one head off it makes no mistake. Undo (Ctrl+Z) switches them on again."),
     message("Continues what it has seen before. 2 layers of attention alone, trained on strings of letters that come "
             "twice: an induction head looks one past where the letter stood before."),
     message("See the induction head look back"),
@@ -251,8 +252,10 @@ constexpr auto kTexts = std::to_array<Phrase>({
     message("Nearly all weight lies just below the diagonal: each letter looks at the one before it. Press ↓ for the "
             "same step in the next layer."),
     message("Let it write the next letter"),
-    message("Head 3 of the first layer is off. The list shows how far that reaches, step by step; undo (Ctrl+Z) "
-            "switches it on again."),
+    message("Switch that head off"),
+    message(
+        "Head 3 of the first layer is off: the marks below the text show which letters the model predicts otherwise "
+        "now. Undo (Ctrl+Z) switches it on again."),
 });
 
 }  // namespace

@@ -37,10 +37,14 @@ std::vector<std::string> texts_at(const nlohmann::json& object, const char* key)
     return found->get<std::vector<std::string>>();
 }
 
-std::vector<std::vector<Index>> ids_at(const nlohmann::json& object, const char* key) {
+constexpr Index kLeftOut = -100;  // PyTorch's ignore_index
+
+std::vector<std::vector<Index>> ids_at(const nlohmann::json& object, const char* key, bool some_left_out = false) {
     const auto found = object.find(key);
     if (found == object.end()) return {};
-    const auto is_id = [](const nlohmann::json& id) { return id.is_number_unsigned(); };
+    const auto is_id = [&](const nlohmann::json& id) {
+        return id.is_number_unsigned() || (some_left_out && id.is_number_integer() && id == kLeftOut);
+    };
     const auto is_row = [&](const nlohmann::json& row) {
         return row.is_array() && !row.empty() && std::all_of(row.begin(), row.end(), is_id);
     };
@@ -117,13 +121,17 @@ TokenBatch batch_of(const std::vector<std::string>& texts, const tokenizer::Toke
 
 ExampleFile parse_example_file(std::string_view json) {
     const nlohmann::json example = parse_json(json, message("an example"));
-    check_keys(example, message("the example"), {"description", "source", "target", "tokens", "look_at", "try"});
+    check_keys(example, message("the example"),
+               {"description", "source", "target", "tokens", "targets", "look_at", "try"});
     if (example.contains("target") && example.contains("tokens"))
         throw Error("tokens: given beside target, expected one of them");
+    if (example.contains("targets") && !example.contains("tokens"))
+        throw Error("targets: given without tokens, expected both");
     return {.description = text_at(example, "description"),
             .source = texts_at(example, "source"),
             .target = texts_at(example, "target"),
             .tokens = ids_at(example, "tokens"),
+            .targets = ids_at(example, "targets", true),
             .look_at = look_at_of(example),
             .trials = trials_of(example)};
 }
@@ -140,6 +148,7 @@ Inputs inputs_of(const ExampleFile& example, const tokenizer::Tokenizer& source,
         inputs.tokens = std::move(batch.tokens);
         inputs.attention_mask = std::move(batch.mask);
     }
+    if (!example.targets.empty()) inputs.targets = padded_batch(example.targets, axis::pos, kLeftOut).tokens;
     if (!example.target.empty()) {
         TokenBatch batch = naming("target", [&] { return batch_of(example.target, target, axis::pos); });
         inputs.tokens = std::move(batch.tokens);

@@ -16,11 +16,12 @@ namespace decoderscope::load {
 //               "set": {"norm_first": "true"}, "edits": [{"edit": "scale_head", …}]}]}
 // `source` is what the encoder reads and `target` what the decoder reads, one text per batch row. They are cut into
 // tokens by the model's tokenizers, and the shorter ones are padded. `tokens` are a target as ids, for what no text
-// gives: "tokens": [[1, 5, 2]].
+// gives: "tokens": [[1, 5, 2]]. `targets` beside them say what each is to predict, −100 where nothing is asked:
+// "targets": [[-100, 2, 0]]; without them it is the next token.
 struct ExampleFile {
     std::string description;  // one line
     std::vector<std::string> source, target;
-    std::vector<std::vector<Index>> tokens;
+    std::vector<std::vector<Index>> tokens, targets;
     LookAt look_at;
     std::vector<Trial> trials;
 

@@ -75,7 +75,7 @@ test('an export is downloaded, and is what it says', async () => {
 test('unsaved work survives a closed tab', async () => {
     const {page, context} = await stranger(site);
     await sleep(1000);
-    await click(page, 447, 176);  // "Switch off the head that reverses"
+    await click(page, 447, 176);  // "Switch off the heads that reverse"
     await until('an autosave', async () => (await autosaves(page)).length === 1);
     await sleep(1500);  // on its way into IndexedDB
     await page.close();
@@ -108,10 +108,16 @@ test('a tap explains a cell, a long press paints the mask, two fingers scroll an
     await context.close();
 });
 
+test('a damaged link opens the default model', async () => {
+    const {page, context} = await stranger(site, {}, '#s1=broken');
+    await until('the default model', async () => (await title(page))[0] === 'reverse');
+    await context.close();
+});
+
 test('a link opens what it was copied from, and a damaged one says why not', async () => {
     const {page, context} = await stranger(site);
     await sleep(1000);
-    await click(page, 447, 176);  // "Switch off the head that reverses"
+    await click(page, 447, 176);  // "Switch off the heads that reverse"
     await sleep(1000);
     const before = await state(page);
     assert.ok(before.edits.length > 0);

@@ -23,7 +23,7 @@ std::vector<Wrong> wrong_examples() {
     return {
         example("HERE/model/example.json: the example: expected a JSON object", "[]"),
         example("HERE/model/example.json: \"title\": unknown key of the example, expected one of description, look_at, "
-                "source, target, tokens, try",
+                "source, target, targets, tokens, try",
                 R"({"title": "a"})"),
         example("HERE/model/example.json: description: expected a text", R"({"description": 3})"),
         example("HERE/model/example.json: target: expected a list of texts, one per batch row", R"({"target": "abc"})"),
@@ -31,6 +31,8 @@ std::vector<Wrong> wrong_examples() {
                 R"({"tokens": [1, 2]})"),
         example("HERE/model/example.json: tokens: given beside target, expected one of them",
                 R"({"target": ["abc"], "tokens": [[1, 2]]})"),
+        example("HERE/model/example.json: targets: given without tokens, expected both",
+                R"({"target": ["abc"], "targets": [[1, 2]]})"),
         example("HERE/model/example.json: target: a text without a token, expected at least one",
                 R"({"target": [""]})"),
         example("HERE/model/example.json: look_at: expected a \"step\" such as blocks.0.attn.pattern",

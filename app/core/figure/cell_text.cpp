@@ -111,15 +111,14 @@ Numbers numbers_of(const Heatmap& heatmap, const CellRect& seen, std::size_t roo
     return numbers;
 }
 
-bool mostly_empty(const Heatmap& heatmap, const CellRect& seen, const std::vector<std::string>& texts) {
-    std::size_t open = 0, empty = 0;
+// Whether a number has no room in any form. Masked cells are hatched, and what isn't finite has marks of its own.
+bool leaves_a_hole(const Heatmap& heatmap, const CellRect& seen, const std::vector<std::string>& texts) {
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const auto at = static_cast<Index>(i);
-        if (is_hidden(heatmap, seen.row + at / seen.columns, seen.column + at % seen.columns)) continue;
-        ++open;
-        if (texts[i].empty()) ++empty;
+        const Index row = seen.row + at / seen.columns, column = seen.column + at % seen.columns;
+        if (texts[i].empty() && !is_hidden(heatmap, row, column) && std::isfinite(heatmap.at(row, column))) return true;
     }
-    return empty * 2 > open;
+    return false;
 }
 
 }  // namespace
@@ -151,7 +150,7 @@ std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen
     for (Index row = seen.row; row < seen.row + seen.rows; ++row)
         for (Index column = seen.column; column < seen.column + seen.columns; ++column)
             texts.push_back(cell_text(static_cast<double>(heatmap.at(row, column)), format));
-    if (mostly_empty(heatmap, seen, texts)) texts.clear();
+    if (leaves_a_hole(heatmap, seen, texts)) texts.clear();
     return texts;
 }
 

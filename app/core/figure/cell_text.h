@@ -26,7 +26,8 @@ struct CellFormat {
 // have no decimals; a number too long for the format has fewer, or is in scientific notation.
 [[nodiscard]] std::string cell_text(double value, const CellFormat& format);
 
-// The texts of the visible cells, [row, column] of `seen`; none at all if most of the cells would stay empty.
+// The texts of the visible cells, [row, column] of `seen`; none at all if a number would have no room: in one picture
+// all cells have their digits or none has. Only masked cells and what isn't finite may stay empty.
 [[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room);
 
 }  // namespace decoderscope::core

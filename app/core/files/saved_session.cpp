@@ -225,6 +225,7 @@ RestoredInput restored_input(const SavedInput& saved, const load::Model& model, 
         in.custom_mask = restored_tensor(
             *saved.custom_mask,
             {"custom_mask", example.custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}}, 0, restored);
+    if (same_numbers(in.tokens, example.tokens)) in.targets = example.targets;
     check_inputs(in, config);
     return restored;
 }

@@ -86,6 +86,11 @@ std::string settings_path() {
     return folder.empty() ? std::string() : (fs::path(folder) / "decoderscope" / "settings.json").string();
 }
 
+bool is_first_start(const std::string& path) {
+    std::error_code failed;
+    return !path.empty() && !fs::exists(path, failed) && !failed;
+}
+
 Settings load_settings(const std::string& path) {
     Settings settings;
     OrderedJson json;
@@ -113,6 +118,10 @@ Settings load_settings(const std::string& path) {
     settings.hint_done = flag(json, "hint_done", settings.hint_done);
     settings.large_pointer = flag(json, "large_pointer", settings.large_pointer);
     settings.introduction_closed = flag(json, "introduction_closed", settings.introduction_closed);
+    settings.calm = flag(json, "calm", settings.calm);
+    if (const auto tabs = json.find("more_tabs"); tabs != json.end() && tabs->is_array())
+        for (const auto& tab : *tabs)
+            if (tab.is_string()) settings.more_tabs.push_back(tab.get<std::string>());
     if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
         for (auto entry = recent->rbegin(); entry != recent->rend(); ++entry)
             if (entry->is_string()) settings.recent = with_recent(settings.recent, entry->get<std::string>());
@@ -137,6 +146,8 @@ void save_settings(const std::string& path, const Settings& settings) {
                         {"hint_done", settings.hint_done},
                         {"large_pointer", settings.large_pointer},
                         {"introduction_closed", settings.introduction_closed},
+                        {"calm", settings.calm},
+                        {"more_tabs", settings.more_tabs},
                         {"recent", settings.recent}};
     if (settings.dark) json["dark"] = *settings.dark;
     if (settings.reduced_motion) json["reduced_motion"] = *settings.reduced_motion;

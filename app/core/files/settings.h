@@ -37,6 +37,8 @@ struct Settings {
     bool hint_done = false;              // the hint that says what to press has been followed
     bool large_pointer = false;          // the cell that is pointed at is marked for a lecture hall
     bool introduction_closed = false;    // the strip with what to try was closed
+    bool calm = false;                   // the window of the first hour: few tabs and switches
+    std::vector<std::string> more_tabs;  // what was opened there beside its tabs, by id
     std::vector<std::string> recent;     // paths of the opened models, the latest first
 
     bool operator==(const Settings&) const = default;
@@ -44,6 +46,9 @@ struct Settings {
 
 // The list with this path in front; its length is limited.
 [[nodiscard]] std::vector<std::string> with_recent(std::vector<std::string> recent, const std::string& path);
+
+// Whether no settings were ever kept there: the program starts for the first time, and calmly.
+[[nodiscard]] bool is_first_start(const std::string& path);
 
 // Where they are kept: $XDG_CONFIG_HOME/decoderscope/settings.json, or ~/.config/…; empty if there is no home.
 [[nodiscard]] std::string settings_path();

@@ -1,6 +1,7 @@
 #include "app/core/lessons/evaluate.h"
 
 #include "app/core/lessons/functions.h"
+#include "app/core/run/output_moves.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -189,6 +190,14 @@ Value in_run(const Expression& e, const Scope& scope, const Ran& ran) {
     return evaluate(e, inner);
 }
 
+// In the run that is asked about, since the place opened.
+Value predictions_changed(const Scope& scope) {
+    const Ran& now = ran_of(scope);
+    const OutputMoves moves =
+        finished(output_moves(scope.runs.before().run, now.run, now.scenario.inputs.attention_mask));
+    return single(static_cast<double>(moves.changed.size()));
+}
+
 void need_arguments(const Expression& e, std::size_t least, std::size_t most) {
     if (e.parts.size() >= least && e.parts.size() <= most) return;
     throw Error("{name}: {count} arguments, expected {least}",
@@ -225,6 +234,10 @@ Value evaluate_call(const Expression& e, const Scope& scope) {
     if (name == "edits") {
         need_arguments(e, 0, 0);
         return single(static_cast<double>(scope.runs.edits()));
+    }
+    if (name == "predictions_changed") {
+        need_arguments(e, 0, 0);
+        return predictions_changed(scope);
     }
     std::vector<Value> arguments;
     for (const ExpressionRef& part : e.parts) arguments.push_back(evaluate(*part, scope));

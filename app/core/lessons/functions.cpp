@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 
 namespace decoderscope::core::lessons {
@@ -42,8 +43,16 @@ Value over_all(Given a) {
     return single(F(all_of(a[0])));
 }
 
-double largest(const std::vector<double>& v) { return *std::ranges::max_element(v); }
-double smallest(const std::vector<double>& v) { return *std::ranges::min_element(v); }
+// As in PyTorch, NaN wherever one is NaN.
+bool has_nan(const std::vector<double>& v) {
+    return std::ranges::any_of(v, [](double x) { return std::isnan(x); });
+}
+double unless_nan(const std::vector<double>& v, double number) {
+    return has_nan(v) ? std::numeric_limits<double>::quiet_NaN() : number;
+}
+
+double largest(const std::vector<double>& v) { return unless_nan(v, *std::ranges::max_element(v)); }
+double smallest(const std::vector<double>& v) { return unless_nan(v, *std::ranges::min_element(v)); }
 double any(const std::vector<double>& v) { return count(v) > 0.0 ? 1.0 : 0.0; }
 double every(const std::vector<double>& v) { return count(v) == static_cast<double>(v.size()) ? 1.0 : 0.0; }
 
@@ -52,11 +61,11 @@ double where(const std::vector<double>& v, std::vector<double>::const_iterator a
 }
 Value argmax(Given a) {
     const auto& v = all_of(a[0]);
-    return single(where(v, std::ranges::max_element(v)));
+    return single(unless_nan(v, where(v, std::ranges::max_element(v))));
 }
 Value argmin(Given a) {
     const auto& v = all_of(a[0]);
-    return single(where(v, std::ranges::min_element(v)));
+    return single(unless_nan(v, where(v, std::ranges::min_element(v))));
 }
 
 template <double (*F)(double)>

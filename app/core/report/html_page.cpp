@@ -94,6 +94,12 @@ void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) 
     out_ << "</dl>\n";
 }
 
+void Page::folded_facts(const std::string& summary, const std::vector<std::pair<std::string, std::string>>& all) {
+    out_ << "<details>\n<summary>" << xml_escaped(summary) << "</summary>\n";
+    facts(all);
+    out_ << "</details>\n";
+}
+
 void Page::tokens(const std::string& name, const std::vector<std::string>& tokens) {
     out_ << "<div class=\"tokens\"><b>" << xml_escaped(name) << "</b>";
     for (const std::string& token : tokens) out_ << "<span>" << xml_escaped(token) << "</span>";

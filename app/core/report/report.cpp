@@ -1,5 +1,7 @@
 #include "app/core/report/report.h"
 
+#include "app/core/labs/diff/effect_of_edits.h"
+#include "app/core/labs/generate/prediction.h"
 #include "app/core/labs/heads/head_scores.h"
 #include "app/core/labs/masks/shown_masks.h"
 #include "app/core/labs/norms/depth_curves.h"
@@ -20,19 +22,24 @@ namespace {
 
 // ---- the run
 
-// The keys that were overridden, and the shape of the model.
+// What the configuration says, and what of it isn't as by default; the rest, which is long, is folded away.
 void model_section(Page& page, const Scenario& scenario) {
     page.section(tr("Model"));
     if (!scenario.about().description.empty()) page.paragraph(tr(scenario.about().description));
-    std::vector<std::pair<std::string, std::string>> facts;
+    std::vector<std::pair<std::string, std::string>> own, by_default;
+    const Overrides usual = config_values(Config{});
     for (const auto& [key, value] : config_values(scenario.config())) {
         const auto changed = [key = key](const auto& override) { return override.first == key; };
         const bool overridden = std::any_of(scenario.overrides().begin(), scenario.overrides().end(), changed);
-        facts.emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
+        const bool as_usual = std::ranges::find(usual, std::pair(key, value)) != usual.end();
+        (as_usual && !overridden ? by_default : own)
+            .emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
     }
-    if (scenario.dropout_seed) facts.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
-    if (!scenario.gradients_of.empty()) facts.emplace_back(tr("gradients of"), scenario.gradients_of);
-    page.facts(facts);
+    if (scenario.dropout_seed) own.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
+    if (!scenario.gradients_of.empty()) own.emplace_back(tr("gradients of"), scenario.gradients_of);
+    page.facts(own);
+    page.folded_facts(tr_n("{count} more key, as by default", "{count} more keys, as by default", by_default.size()),
+                      by_default);
     for (const Sentence& remark : scenario.about().remarks) page.paragraph(tr(remark));
 }
 
@@ -70,7 +77,41 @@ void input_section(Page& page, const Scenario& scenario) {
         page.paragraph(tr("A dot is padding: nothing attends to it."));
 }
 
-void edits_section(Page& page, const std::vector<Edit>& edits) {
+// What the edits did to the output and to how many tensors.
+void effect_paragraphs(Page& page, const ShownRun& shown) {
+    Scenario unedited = shown.scenario;
+    unedited.edits.clear();
+    const std::shared_ptr<const Run> before = execute(plan_of(unedited));
+    const diff::Reach reach = finished(diff::reach_of(before, shown.run, shown.scenario.inputs.attention_mask));
+    page.paragraph(tr(diff::reach_sentence(shown.scenario, reach)));
+    if (const Sentence tensors = diff::changed_tensors_sentence(*shown.run, reach); !tensors.empty())
+        page.paragraph(tr("{what}.", {{"what", tensors}}));
+}
+
+// What the model predicts after each position, and how many next tokens are right.
+void predictions_section(Page& page, const ShownRun& shown) {
+    constexpr Index most = 64;
+    if (!generate::predicts_tokens(shown.scenario)) return;
+    const generate::Predictions made = finished(generate::predictions_of(shown.run, shown.scenario.inputs));
+    if (made.all.empty()) return;
+    page.section(tr("Predictions"));
+    if (made.judged > 0)
+        page.paragraph(
+            tr("{right} of {all} next tokens are predicted right.", {{"right", made.right}, {"all", made.judged}}));
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
+    for (Index row = 0; row < std::min(made.batch, most); ++row) {
+        std::vector<std::string> pieces;
+        for (const generate::Prediction& at : made.row(row)) {
+            if (at.is_padding) continue;
+            const std::string mark = !at.is_judged() ? "" : at.is_right() ? "✓ " : "✗ ";
+            pieces.push_back(mark + (at.token ? token_text(tokenizer, *at.token) : "NaN"));
+        }
+        page.tokens(tr("after each token of row {row}", {{"row", row}}), pieces);
+    }
+}
+
+void edits_section(Page& page, const ShownRun& shown) {
+    const std::vector<Edit>& edits = shown.scenario.edits;
     constexpr std::size_t most = 400;
     page.section(tr("Edits"));
     if (edits.empty()) return page.paragraph(tr("None: this is the model as it is."));
@@ -79,6 +120,7 @@ void edits_section(Page& page, const std::vector<Edit>& edits) {
     page.list(lines);
     if (edits.size() > most)
         page.paragraph(tr_n("… and {count} more edit.", "… and {count} more edits.", edits.size() - most));
+    effect_paragraphs(page, shown);
 }
 
 // ---- the results
@@ -173,13 +215,15 @@ void write_report(std::ostream& out, const ReportOf& report) {
         step_section(page, report);
         return write_recorded_sections(page, report);
     }
-    model_section(page, scenario);
+    // First what the model says and why, last what it is.
     input_section(page, scenario);
-    edits_section(page, scenario.edits);
+    predictions_section(page, report.shown);
+    edits_section(page, report.shown);
     step_section(page, report);
     attention_sections(page, report);
     masks_section(page, report);
     norms_section(page, report);
+    model_section(page, scenario);
 }
 
 namespace {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <span>
 
 namespace decoderscope::core {
 
@@ -48,6 +50,34 @@ TokenRows rows_of_ids(std::string_view ids) {
     return rows;
 }
 
+// The end token as it is written within a text, where it separates two parts; empty if there is none.
+std::string separator_of(const tokenizer::Tokenizer& tokenizer) {
+    const std::optional<Index> end = tokenizer.special().end;
+    return end && tokenizer.has_piece(*end) ? tokenizer.piece(*end) : std::string();
+}
+
+// A line, of which the end token may separate parts: "abc<eos>cba".
+TokenRows::value_type encoded(const tokenizer::Tokenizer& tokenizer, const std::string& line) {
+    const std::string separator = separator_of(tokenizer);
+    const std::size_t at = separator.empty() ? std::string::npos : line.find(separator);
+    TokenRows::value_type row = tokenizer.encode(line.substr(0, at));
+    if (at == std::string::npos) return row;
+    row.push_back(*tokenizer.special().end);
+    const TokenRows::value_type rest = encoded(tokenizer, line.substr(at + separator.size()));
+    const bool begins = !rest.empty() && rest.front() == tokenizer.special().beginning;
+    row.insert(row.end(), rest.begin() + (begins ? 1 : 0), rest.end());
+    return row;
+}
+
+// The inverse. An end token behind which nothing stands ends the text, and isn't written.
+std::string decoded(const tokenizer::Tokenizer& tokenizer, std::span<const Index> row) {
+    const std::optional<Index> end = tokenizer.special().end;
+    const auto at = end ? std::ranges::find(row, *end) : row.end();
+    const auto before = static_cast<std::size_t>(at - row.begin());
+    if (before + 1 >= row.size()) return tokenizer.decode(row);
+    return tokenizer.decode(row.first(before)) + separator_of(tokenizer) + decoded(tokenizer, row.subspan(before + 1));
+}
+
 TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
     TokenRows rows;
     for (bool more = true; more;) {
@@ -57,7 +87,7 @@ TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view t
         text.remove_prefix(more ? end + 1 : text.size());
         if (line.ends_with('\r')) line.pop_back();
         replace_all(line, kLineBreak, "\n");
-        rows.push_back(tokenizer.encode(line));
+        rows.push_back(encoded(tokenizer, line));
     }
     if (rows.size() > 1 && rows.back().empty()) rows.pop_back();
     for (std::size_t line = 0; line < rows.size(); ++line)
@@ -112,7 +142,7 @@ Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows) {
     if (!tokenizer.can_encode()) return {.text = ids_text(rows), .ids = true};
     Typed typed;
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        std::string text = tokenizer.decode(rows[row]);
+        std::string text = decoded(tokenizer, rows[row]);
         replace_all(text, "\n", kLineBreak);
         typed.text += (row > 0 ? "\n" : "") + text;
     }
@@ -153,6 +183,7 @@ void make_even(const Sequence& typed, const Sequence& other) {
 
 Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
     Inputs next = inputs;
+    if (typed.target || typed.source) next.targets = {};  // they are of the text as it was
     if (typed.target) {
         TokenBatch target = batch_of(model.tokenizer, *typed.target, axis::pos);
         next = {.tokens = std::move(target.tokens),

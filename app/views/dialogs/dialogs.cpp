@@ -64,12 +64,15 @@ void keys_dialog(const Ui& ui, ViewState& state) {
         ImGui::SetCursorPosX(x + ui.px(110));
         text_line(ui.fonts.caption, ui.theme.text, row.second);
     };
+    // The whole list is seen in a window of 800 px.
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ImGui::GetStyle().ItemSpacing.x, ui.px(2)));
     for (std::size_t i = 0; i < half; ++i) {
         cell(start, rows[i]);
         if (i + half >= rows.size()) continue;
         ImGui::SameLine();
         cell(start + column, rows[i + half]);
     }
+    ImGui::PopStyleVar();
     if (state.dialog_opens) return;  // the press that opened it is still in this frame
     if (glossary || pressed(Key::f1)) {
         close_dialog(state);
@@ -242,6 +245,10 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         state.settings.dark.reset();
     else if (clicked > 0)
         state.settings.dark = clicked == 1;
+    row(tr("Window"));
+    const std::array<const char*, 2> windows = {tr("Calm"), tr("Everything")};
+    if (const int clicked = segmented(ui, "window", windows, state.is_calm() ? 0 : 1); clicked >= 0)
+        state.show_everything(clicked == 1);
     row(tr("Colour map"));
     const int map = state.settings.sequential == core::ColorMap::viridis ? 0 : 1;
     if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)

@@ -37,6 +37,8 @@ struct Lab {
     // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
     // Without it the inspector explains the step and the selected cell.
     void (*inspect)(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) = nullptr;
+    // The selected cell is explained above that, where one is selected.
+    bool explains_cells = false;
     // What to try in it with any model; nothing if this run has nothing of the kind.
     std::optional<Suggestion> (*suggest)(const core::Session& session) = nullptr;
     // The companion runs that it needs for what it shows. They are computed as long as it is open and says so.
@@ -51,6 +53,11 @@ struct Lab {
     // made.
     void (*save)(const ViewState& state, core::files::SavedView& saved) = nullptr;
     void (*restore)(ViewState& state, const core::files::SavedView& saved) = nullptr;
+    // Whether what is open of it is about the steps of this run; else map and timeline, which would answer nothing,
+    // leave it their room. Null: it is.
+    bool (*about_steps)(const ViewState& state) = nullptr;
+    // It is among the tabs of the first hour; the others are behind "More" then.
+    bool first_hour = false;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.
     bool computes = false;
     // Takes a file that was dropped on the tab; nothing if it is not for this lab.

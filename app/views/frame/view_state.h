@@ -59,6 +59,7 @@ struct ViewState {
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
     bool presenting = false;                          // for a lecture hall: the stage alone, with large text
     bool embedded = false;                            // within another page: the stage alone, for good
+    bool everything = false;                          // as long as the window is open, whatever the settings say
     PresentationState presentation;
     PanelWidths panels;                               // as last drawn
     bool map_first = false;                           // which of them stays if there is room for one only
@@ -95,6 +96,14 @@ struct ViewState {
 
     // Whether the stage has the whole window.
     [[nodiscard]] bool stage_alone() const { return presenting || embedded; }
+    // Whether the window is that of the first hour: five tabs and those that were asked for, blocks in the map, one
+    // batch row, no timeline.
+    [[nodiscard]] bool is_calm() const { return settings.calm && !everything; }
+    // Shows everything, or the calm window, from now on.
+    void show_everything(bool shown) {
+        settings.calm = !shown;
+        everything = false;
+    }
     // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
     [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop.reduced_motion); }
     [[nodiscard]] bool is_dark() const { return settings.dark.value_or(desktop.dark); }

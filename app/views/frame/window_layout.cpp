@@ -83,7 +83,11 @@ bool advance(PresentationState& state, const std::array<Area, kSlidePanels>& are
     bool moves = false;
     for (std::size_t i = 0; i < kSlidePanels; ++i) {
         const bool on_it = state.pointed[i] && areas[i].contains(io.MousePos);
-        if (!menu && !held) state.pointed[i] = on_it || at_edge(static_cast<SlidePanel>(i), whole, io.MousePos, edge);
+        // In a corner the pointer is at two edges: it calls one panel, not both.
+        const bool called = std::none_of(state.pointed.begin(), state.pointed.begin() + static_cast<std::ptrdiff_t>(i),
+                                         [](bool pointed) { return pointed; }) &&
+                            at_edge(static_cast<SlidePanel>(i), whole, io.MousePos, edge);
+        if (!menu && !held) state.pointed[i] = on_it || called;
         const float goal = state.asked[i] || state.pointed[i] ? 1.0F : 0.0F;
         const float step = motion ? io.DeltaTime / kSeconds : 1.0F;
         const float way = goal - state.visible[i];
@@ -118,6 +122,13 @@ constexpr float kSame = 1e-4F;
 
 }  // namespace
 
+ImVec2 opening_size(ImVec2 wanted, ImVec2 monitor) {
+    const auto side = [](float length, float room) {
+        return room > 0.0F ? std::min(std::max(length, std::floor(room * 0.8F)), room) : length;
+    };
+    return {side(wanted.x, monitor.x), side(wanted.y, monitor.y)};
+}
+
 std::span<const float> text_sizes() {
     static constexpr std::array sizes = {0.6F, 0.7F,  0.8F, 0.9F,  1.0F, 1.1F, 1.25F,
                                          1.5F, 1.75F, 2.0F, 2.25F, 2.5F, 3.0F};
@@ -126,7 +137,8 @@ std::span<const float> text_sizes() {
 
 float largest_text_size(ImVec2 window) {
     const float most = std::min(window.x / kLeastRoom.x, window.y / kLeastRoom.y) + kSame;
-    float largest = text_sizes().front();
+    constexpr float kLegible = 0.3F;  // with a magnifying gesture of the browser
+    float largest = std::clamp(most, kLegible, text_sizes().front());
     for (const float size : text_sizes())
         if (size <= most) largest = size;
     return largest;

@@ -64,6 +64,10 @@ struct PresentationState {
 
 // The smallest window; where a desktop ignores it, what is beyond the window's edge is cut off.
 inline const ImVec2 kLeastWindow = {640.0F, 400.0F};
+// The size that a window opens with: what is wanted, four fifths of a larger monitor, all of a smaller one. A side of
+// the monitor that isn't known is 0.
+[[nodiscard]] ImVec2 opening_size(ImVec2 wanted, ImVec2 monitor);
+
 // The least room that the panels are laid out in, at a text size of 100 %. A window bears a text size if it is at least
 // this room times that size: 100 % from 1024 × 768, 150 % from 1280 × 800, 200 % from 1920 × 1080, 300 % at 3840 ×
 // 2160.
@@ -71,7 +75,8 @@ inline const ImVec2 kLeastRoom = {853.0F, 533.0F};
 
 // The sizes that are offered, ascending; 1 is 100 %.
 [[nodiscard]] std::span<const float> text_sizes();
-// The largest of them that a window of this size bears; the smallest if it bears none.
+// The largest of them that a window of this size bears. If it bears none, as a phone's, the size at which the whole
+// width and height are seen.
 [[nodiscard]] float largest_text_size(ImVec2 window);
 // The size to draw with: the wanted one, or the largest that the window bears if that is less.
 [[nodiscard]] float drawn_text_size(float wanted, float largest);

@@ -116,6 +116,12 @@ void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) 
     const Area count = {{at.x, y - line_height(ui)}, {at.x + width, y}};
     if (!count.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
     ImGui::TextUnformatted(tr(message("{right} of {all} next tokens are predicted right", counts)).c_str());
+    if (const Index open = sequence.predictions->made - sequence.predictions->judged; open > 0)
+        ImGui::TextUnformatted(
+            tr_n("{count} of {made} predictions has no next token to be compared with: its row ends there.",
+                 "{count} of {made} predictions have no next token to be compared with: their rows end there.", open,
+                 {{"made", sequence.predictions->made}})
+                .c_str());
     ImGui::EndTooltip();
 }
 
@@ -141,20 +147,22 @@ struct Columns {
     Area box, offer, chips;
 };
 
-Columns columns_of(const Ui& ui, const std::vector<Sequence>& all, const Sequence& sequence, ImVec2 low, float width) {
+Columns columns_of(const Ui& ui, const std::vector<Sequence>& all, const Sequence& sequence, bool calm, ImVec2 low,
+                   float width) {
     const float label = ui.px(54), gap = ui.px(sequence.predicted ? 18 : 10);
     const float box = std::min(ui.px(300), (width - label) * (all.size() > 1 ? 0.36F : 0.42F));
-    const Area text = {{low.x + label, low.y}, {low.x + label + box, low.y + box_height(ui, lines_shown(all))}};
+    const Area text = {{low.x + label, low.y}, {low.x + label + box, low.y + box_height(ui, lines_shown(all, calm))}};
     const float below = text.high.y + ui.px(1);
     return {low,
             text,
             {{text.low.x, below}, {text.high.x, below + line_height(ui)}},
-            {{text.high.x + gap, low.y}, {low.x + width - ui.px(14), low.y + box_height(ui, lines_high(all))}}};
+            {{text.high.x + gap, low.y}, {low.x + width - ui.px(14), low.y + box_height(ui, lines_high(all, calm))}}};
 }
 
 void draw_sequence(const Ui& ui, const core::Session& session, InputBarState& bar, const std::vector<Sequence>& all,
-                   const Sequence& sequence, const Columns& columns, Commands& commands) {
-    const Index lines = lines_shown(all);
+                   const Sequence& sequence, bool calm, const Columns& columns, Commands& commands) {
+    const Index lines = lines_shown(all, calm);
+    if (calm && lines == 1) sequence.box.first_row = session.cursor().place.batch;
     draw_label(ui, sequence, columns.label, lines);
     ImGui::SetCursorScreenPos(columns.box.low);
     if (edit(ui, sequence.box, {columns.box.width(), columns.box.height()})) ask_for(all, sequence, bar, commands);
@@ -171,27 +179,29 @@ void draw_sequence(const Ui& ui, const core::Session& session, InputBarState& ba
 float input_bar_height(const Ui& ui, const core::Session& session, ViewState& state) {
     const std::vector<Sequence> all = sequences(session, state.part<InputBarState>());
     for (const Sequence& sequence : all) keep_in_step(sequence);
-    return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all)) + ui.px(10));
+    const bool calm = state.is_calm();
+    return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all, calm)) + ui.px(10));
 }
 
 void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     InputBarState& bar = state.part<InputBarState>();
     const std::vector<Sequence> all = sequences(session, bar);
     if (all.empty()) return;
+    const bool calm = state.is_calm();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.panel);
     list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
     float x = area.low.x + ui.px(12);
     for (const Sequence& sequence : all) {
         const float width = (area.width() - ui.px(8)) * share_of(all, sequence);
-        const Columns columns = columns_of(ui, all, sequence, {x, area.low.y + ui.px(4)}, width);
+        const Columns columns = columns_of(ui, all, sequence, calm, {x, area.low.y + ui.px(4)}, width);
         ImGui::PushID(sequence.source ? "source" : "target");
         if (bar.focus && &sequence == &all.front()) {
             ImGui::SetCursorScreenPos(columns.box.low);
             ImGui::SetKeyboardFocusHere();
             bar.focus = false;
         }
-        draw_sequence(ui, session, bar, all, sequence, columns, commands);
+        draw_sequence(ui, session, bar, all, sequence, calm, columns, commands);
         ImGui::PopID();
         x += width;
     }
@@ -199,7 +209,8 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
 
 namespace {
 
-// How many lines are shown at once: fewer while idle, to leave the panels below more room. A line of tokens whose next
+// How many lines are shown at once: fewer while idle, to leave the panels below more room, and calm only that of the
+// batch row that the stage is about. A line of tokens whose next
 // ones the model predicts has these in a second line below.
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 
@@ -286,8 +297,8 @@ Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box
 
 }  // namespace
 
-Index lines_shown(const std::vector<Sequence>& all) {
-    Index lines = 1, most = kMostIdleLines;
+Index lines_shown(const std::vector<Sequence>& all, bool calm) {
+    Index lines = 1, most = calm ? 1 : kMostIdleLines;
     for (const Sequence& sequence : all) {
         lines = std::max(lines, lines_of(sequence));
         if (sequence.box.active) most = kMostLines;
@@ -295,8 +306,8 @@ Index lines_shown(const std::vector<Sequence>& all) {
     return std::min(lines, most);
 }
 
-Index lines_high(const std::vector<Sequence>& all) {
-    const Index lines = lines_shown(all);
+Index lines_high(const std::vector<Sequence>& all, bool calm) {
+    const Index lines = lines_shown(all, calm);
     const bool predicted = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.predicted; });
     const bool writable = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.writable; });
     return predicted ? 2 * lines : writable ? lines + 1 : lines;

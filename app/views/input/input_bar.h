@@ -59,8 +59,8 @@ struct Sequence {
 void keep_in_step(const Sequence& sequence);
 
 // How many lines of tokens the bar shows, and how many lines of text it is high.
-[[nodiscard]] Index lines_shown(const std::vector<Sequence>& all);
-[[nodiscard]] Index lines_high(const std::vector<Sequence>& all);
+[[nodiscard]] Index lines_shown(const std::vector<Sequence>& all, bool calm);
+[[nodiscard]] Index lines_high(const std::vector<Sequence>& all, bool calm);
 [[nodiscard]] float line_height(const Ui& ui);
 
 // Draws a sequence's tokens as chips, `lines` rows of the batch, with what the model predicts below them.

@@ -50,9 +50,13 @@ ImU32 prediction_ink(const Ui& ui, const core::generate::Prediction& prediction)
     return prediction.is_right() ? ui.theme.muted : ui.theme.error;
 }
 
+std::string predicted_text(const tokenizer::Tokenizer& tokenizer, const core::generate::Prediction& prediction) {
+    return prediction.token ? core::token_text(tokenizer, *prediction.token) : "NaN";
+}
+
 const core::generate::Prediction* prediction_at(const ChipRow& row, Index position) {
     const auto at = static_cast<std::size_t>(position);
-    return at < row.predictions.size() && row.predictions[at].token ? &row.predictions[at] : nullptr;
+    return at < row.predictions.size() && !row.predictions[at].is_padding ? &row.predictions[at] : nullptr;
 }
 
 // ---- the chips
@@ -62,7 +66,7 @@ Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow&
     ImFont* font = ui.fonts.mono_small;
     Chip chip{position, fitted(font, core::token_text(tokenizer, id_at(row, position)), most), {}, 0.0F, 0.0F};
     if (const core::generate::Prediction* prediction = prediction_at(row, position))
-        chip.prediction = mark_of(*prediction) + fitted(font, core::token_text(tokenizer, *prediction->token), most);
+        chip.prediction = mark_of(*prediction) + fitted(font, predicted_text(tokenizer, *prediction), most);
     const float text = std::max(compat::text_size(font, chip.text).x, compat::text_size(font, chip.prediction).x);
     chip.width = std::max(text, ui.px(4)) + ui.px(8);
     return chip;
@@ -263,6 +267,7 @@ std::string answer_text(const tokenizer::Tokenizer& tokenizer, const core::gener
 
 std::string verdict(const tokenizer::Tokenizer& tokenizer, const core::generate::Prediction& prediction,
                     const core::generate::ShownAnswer& answer) {
+    if (!prediction.token && prediction.is_judged()) return tr("✗ wrong: a logit is NaN, so nothing is predicted");
     if (!prediction.is_judged() || !answer.target) return tr("Nothing follows here to compare it with.");
     const Arguments target = {{"token", core::token_text(tokenizer, answer.target->token)},
                               {"probability", percent(answer.target->probability)}};

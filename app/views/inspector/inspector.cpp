@@ -19,6 +19,17 @@
 
 namespace decoderscope::views::inspector {
 
+namespace {
+
+// The selected cell, if the step that is shown has it.
+std::optional<Cell> selected_cell(const core::Session& session) {
+    const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
+    const std::optional<Cell>& cell = session.cursor().cell;
+    return cell && !values.empty() && values.contains(*cell) ? cell : std::nullopt;
+}
+
+}  // namespace
+
 void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     if (lesson_panel::draw_lessons(ui, session, state, area, commands)) return;
@@ -27,6 +38,12 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
     // Beside a tab with something else on it, the step and its cell would explain what isn't there.
     if (const Lab* open = find_lab(state.tab);
         open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
+        if (open->explains_cells && selected_cell(session)) {
+            describe_step(ui, state, session.shown().run->plan(), session.step());
+            section_line(ui);
+            inspect_cell(ui, session, state, commands);
+            section_line(ui);
+        }
         open->inspect(ui, session, state, commands);
     } else {
         describe_step(ui, state, session.shown().run->plan(), session.step());
@@ -65,13 +82,6 @@ void value_without_edits(const Ui& ui, const core::Session& session, const Step&
     if (std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) == 0) return;
     text_line(ui.fonts.caption, ui.theme.accent,
               tr("without edits {value}", {{"value", core::step::exact_number(before.at(cell))}}));
-}
-
-// The selected cell, if the step that is shown has it.
-std::optional<Cell> selected_cell(const core::Session& session) {
-    const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
-    const std::optional<Cell>& cell = session.cursor().cell;
-    return cell && !values.empty() && values.contains(*cell) ? cell : std::nullopt;
 }
 
 // The way to the cell, its place, its value.
@@ -114,6 +124,7 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         // What is short comes first, so that both are seen without scrolling.
         const bool short_one = explanation_rows(session) <= kShortExplanation;
         if (short_one) explain_cell(ui, session, state, commands);
+        inspect_pattern_row(ui, session);
         inspect_vector(ui, session);
         if (!short_one) explain_cell(ui, session, state, commands);
         section_line(ui);

@@ -60,6 +60,10 @@ void list_gradients(const Ui& ui, const core::Session& session, Commands& comman
 // The row of the selected cell as a vector; nothing for steps that hold none.
 void inspect_vector(const Ui& ui, const core::Session& session);
 
+// How sharp the selected cell's query is, between which keys it hesitates, and what the keys' values make of its
+// output; nothing outside attentions.
+void inspect_pattern_row(const Ui& ui, const core::Session& session);
+
 // What a norm does to the row of the selected cell; nothing for other steps.
 void inspect_norm(const Ui& ui, const core::Session& session);
 

@@ -77,20 +77,19 @@ void show_row(const Ui& ui, const core::step::PatternRow& row) {
 }
 
 void show_answer(const Ui& ui, const core::Session& session, const core::step::WhatIfEffect& effect) {
-    if (effect.positions == 0) return;
+    if (effect.moves.all.empty()) return;
     const tokenizer::Tokenizer& tokenizer = session.shown().scenario.tokenizer();
     if (const std::optional<core::step::SaysNowAndIf>& says = effect.says) {
-        const auto answer = [&](Index token, double probability) {
-            return tr("“{token}” {probability}", {{"token", core::printable(tokenizer.piece(token))},
+        const auto answer = [&](std::optional<Index> token, double probability) {
+            if (!token) return std::string("NaN");
+            return tr("“{token}” {probability}", {{"token", core::printable(tokenizer.piece(*token))},
                                                   {"probability", core::short_number_text(probability, 3)}});
         };
         now_and_if(ui, tr("predicts"), answer(says->token_now, says->probability_now),
                    answer(says->token_then, says->probability_then));
     }
     paragraph(ui.fonts.caption, ui.theme.muted,
-              tr_n("{count} of {positions} predictions changes; logits move by up to {most}.",
-                   "{count} of {positions} predictions change; logits move by up to {most}.", effect.answers_changed,
-                   {{"positions", effect.positions}, {"most", core::short_number_text(effect.furthest_logit, 3)}}));
+              tr(core::moves_sentence(session.shown().scenario, effect.moves, core::Mood::would)));
 }
 
 // A query that sees nothing, without the change and with it: the one place where fills always part.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace decoderscope::views::map {
@@ -18,6 +19,17 @@ namespace {
 // Heights in pixels at 100 %, and how far they shrink where the window is low.
 constexpr float kTop = 10, kRow = 24, kBelowRow = 6, kStep = 19, kBelowSteps = 4, kBlockName = 20, kBelowTitle = 6;
 constexpr float kLeastFit = 0.8F;
+
+// Which blocks are drawn in parts.
+struct Folding {
+    bool calm = false;
+    std::string opened;  // calm: the block that was clicked
+};
+
+// What the map remembers from frame to frame.
+struct MapState {
+    std::string opened;  // the block that was clicked last, in the calm window
+};
 
 // The drawing position while the diagram grows downwards.
 struct Diagram {
@@ -38,6 +50,18 @@ struct Diagram {
 
 bool holds(const core::step::OutlinePart& part, StepId id) {
     return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end();
+}
+
+bool holds(const core::step::OutlineBlock& block, StepId id) {
+    return std::any_of(block.parts.begin(), block.parts.end(),
+                       [&](const core::step::OutlinePart& part) { return holds(part, id); });
+}
+
+// Only the block of the current step, and what stands outside blocks, is drawn in parts; calm, only the block that was
+// clicked.
+bool is_open(const Folding& folding, const core::step::OutlineBlock& block, StepId here) {
+    if (block.name.empty()) return true;
+    return folding.calm ? block.name == folding.opened : holds(block, here);
 }
 
 // Whether a clickable row was clicked, and whether the mouse is on it. A part and its first step lead to the same step:
@@ -190,8 +214,8 @@ void open_block(Diagram& d, const core::step::OutlineBlock& block, StepId here) 
     list.ChannelsMerge();
 }
 
-// A block other than the current one: one row with a stripe for each of its parts.
-void closed_block(Diagram& d, const core::step::OutlineBlock& block) {
+// A block that is not drawn in parts: one row with a stripe for each of them. `lit`: the current step is in it.
+void closed_block(Diagram& d, const core::step::OutlineBlock& block, bool lit, std::string& opened) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
     list.AddLine({d.stream_x(), d.y - d.down(kBelowRow)}, {d.stream_x(), d.y}, color_of(Meaning::residual),
@@ -200,12 +224,15 @@ void closed_block(Diagram& d, const core::step::OutlineBlock& block) {
                  color_of(Meaning::residual), d.ui.px(2.5F));
     const Clicked hit = clickable(box, "block", block.parts.front().steps.front());
     // A click goes to the same step in that block if there is one, for comparison.
-    if (hit.clicked) go_to(d, block.parts.front().steps.front());
-    list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
-    compat::add_rect(list, box.low, box.high, d.ui.theme.line, d.ui.px(4));
+    if (hit.clicked) opened = block.name;
+    if (hit.clicked && !lit) go_to(d, block.parts.front().steps.front());
+    if (lit) d.here_y = d.y;
+    list.AddRectFilled(box.low, box.high, hit.hovered || lit ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
+    compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4),
+                     d.ui.px(lit ? 1.5F : 1.0F));
     draw_text(d.ui, d.ui.fonts.caption,
               {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
-              d.ui.theme.muted, block.name);
+              lit ? d.ui.theme.text : d.ui.theme.muted, block.name);
     const bool is_changed = changed(d, block);
     draw_mark(d, box, is_changed);
     const float side = d.ui.px(5);
@@ -253,20 +280,15 @@ bool is_back(const core::step::ShownOutline& outline, StepId here) {
     });
 }
 
-// Only the block of the current step, and what stands outside blocks, is drawn in parts.
-bool is_open(const core::step::OutlineBlock& block, StepId here) {
-    return block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
-                                             [&](const core::step::OutlinePart& part) { return holds(part, here); });
-}
-
 // The height of the whole diagram at 100 %, in pixels of the screen.
-float full_height(const Ui& ui, const core::step::ShownOutline& outline, StepId here, bool back) {
+float full_height(const Ui& ui, const core::step::ShownOutline& outline, const Folding& folding, StepId here,
+                  bool back) {
     float pixels = kTop + kBelowRow;
     if (outline.blocks.front().is_back != outline.blocks.back().is_back) pixels += kRow + 2 * kBelowRow;
     for (const core::step::OutlineBlock& block : outline.blocks) {
         if (block.is_back != back) continue;
         pixels += kRow + kBelowRow;
-        if (!is_open(block, here)) continue;
+        if (!is_open(folding, block, here)) continue;
         pixels += block.name.empty() ? 0 : kBlockName;
         pixels += (kRow + kBelowRow) * (static_cast<float>(block.parts.size()) - 1);
         for (const core::step::OutlinePart& part : block.parts)
@@ -297,7 +319,9 @@ void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area
     const core::Value<core::step::ShownOutline> outline =
         core::step::shown_outline(session.derived(), session.shown().run);
     const bool back = is_back(*outline, here);
-    d.fit = std::clamp(area.height() / full_height(ui, *outline, here, back), kLeastFit, 1.0F);
+    std::string& opened = state.part<MapState>().opened;
+    const Folding folding = {state.is_calm(), opened};
+    d.fit = std::clamp(area.height() / full_height(ui, *outline, folding, here, back), kLeastFit, 1.0F);
     const auto is_encoder = [](const core::step::OutlineBlock& block) { return block.stack == StackKind::encoder; };
     const bool two_stacks = std::any_of(outline->blocks.begin(), outline->blocks.end(), is_encoder);
     std::optional<StackKind> stack;
@@ -310,10 +334,10 @@ void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area
         }
         if (two_stacks && stack != block.stack) stack_title(d, block.stack);
         stack = block.stack;
-        if (is_open(block, here))
+        if (is_open(folding, block, here))
             open_block(d, block, here);
         else
-            closed_block(d, block);
+            closed_block(d, block, holds(block, here), opened);
     }
     ImGui::SetCursorScreenPos({start.x, d.y});
     ImGui::Dummy({1, 1});

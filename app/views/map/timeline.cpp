@@ -136,9 +136,7 @@ void reach_line(const Ui& ui, const core::Session& session, Area area) {
     const std::string sentence = tr(core::diff::reach_sentence(shown.scenario, *reach));
     std::string steps;
     if (reach->first)
-        steps = tr_n("{mark} {count} of {all} steps changed, first {step}",
-                     "{mark} {count} of {all} steps changed, first {step}", reach->changed_steps,
-                     {{"mark", kChangedMark}, {"all", reach->steps}, {"step", shown.run->plan()[*reach->first].name}});
+        steps = kChangedMark + std::string(" ") + tr(core::diff::changed_tensors_sentence(*shown.run, *reach));
     write(ui.theme.text, sentence);
     write(ui.theme.muted, steps);
     ImGui::SetCursorScreenPos(area.low);
@@ -146,14 +144,35 @@ void reach_line(const Ui& ui, const core::Session& session, Area area) {
     tooltip((sentence + "\n" + steps).c_str());
 }
 
+// Calm: two buttons, and one line.
+void calm_line(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+    const float frame = ImGui::GetFrameHeight();
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - frame) * 0.5F});
+    if (icon_button(ui, "back", Icon::back, true, tr("Step back (←)"))) commands.push_back(core::command::Move{-1});
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "forward", Icon::forward, true, tr("Next step (→)")))
+        commands.push_back(core::command::Move{1});
+    const float x = ImGui::GetItemRectMax().x + ui.px(16), line = compat::font_size(ui.fonts.caption);
+    const Area text = {{x, area.low.y + (area.height() - line) * 0.5F}, {area.high.x - ui.px(12), area.high.y}};
+    if (is_edited(session)) return reach_line(ui, session, {text.low, {text.high.x, text.low.y + line + ui.px(2)}});
+    draw_text(ui, ui.fonts.caption, text.low, ui.theme.muted,
+              tr("step {number} of {all}: {step}, {operation}", {{"number", session.timeline_position() + 1},
+                                                                 {"all", session.timeline().size()},
+                                                                 {"step", session.step().name},
+                                                                 {"operation", session.step().operation.about().name}}),
+              text.width());
+}
+
 }  // namespace
 
-float timeline_height(const Ui& ui, const core::Session& session) {
+float timeline_height(const Ui& ui, const core::Session& session, const ViewState& state) {
+    if (state.is_calm()) return ui.px(40);
     return ui.px(shown_stretches(session)->all.size() > 1 ? 70 : 64);
 }
 
 void draw_timeline(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    if (state.is_calm()) return calm_line(ui, session, area, commands);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F});
     transport(ui, state, commands);
 

@@ -102,7 +102,8 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
 float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     // What was not saved last time is decided first: two strips would leave little of the stage.
     const bool recovers = session.offer() != nullptr && !state.recovery_later;
-    if (state.settings.introduction_closed || session.opening() || recovers || lesson_panel::lessons_are_open(state))
+    if (state.presenting || state.settings.introduction_closed || session.opening() || recovers ||
+        lesson_panel::lessons_are_open(state))
         return 0.0F;
     const float pad = ui.px(14), side = ImGui::GetFrameHeight();
     const float left = area.low.x + pad, right = area.high.x - pad - side;
@@ -145,10 +146,15 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
     ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
     for (std::size_t i = 0; i < offers.size(); ++i) {
         ImGui::SetCursorScreenPos(flow.at[i]);
-        if (button(titles[i], std::to_string(i))) follow(offers[i], state, commands);
+        if (!button(titles[i], std::to_string(i))) continue;
+        follow(offers[i], state, commands);
+        if (state.is_calm()) state.settings.introduction_closed = true;  // it has done its work; F1 brings it back
     }
     ImGui::SetCursorScreenPos(flow.at.back());
-    if (button(lessons, "lessons")) lesson_panel::open_lessons(state);
+    if (button(lessons, "lessons")) {
+        lesson_panel::open_lessons(state);
+        if (state.is_calm()) state.settings.introduction_closed = true;
+    }
     ImGui::PopStyleColor();
     if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
         state.settings.introduction_closed = true;

@@ -137,10 +137,11 @@ void norm_switch(const Ui& ui, const core::Session& session, Commands& commands)
     places_menu(ui, now, commands);
 }
 
-void dropout_switch(const Ui& ui, const core::Session& session, Commands& commands) {
+// Calm, it is there only while it is on.
+void dropout_switch(const Ui& ui, const core::Session& session, bool calm, Commands& commands) {
     const bool on = session.scenario().dropout_seed.has_value();
     const Config& config = session.scenario().config();
-    if (config.dropout == 0.0) return;
+    if (config.dropout == 0.0 || (calm && !on)) return;
     if (toggle_button(ui, labelled(tr("Dropout"), "dropout").c_str(), on,
                       tr("Drop numbers as in training, with seed 0 (D)")))
         commands.push_back(core::command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
@@ -153,10 +154,19 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
         state.dialog = which;
         state.dialog_opens = true;
     };
-    const float width = ui.px(8) * 4 + ImGui::CalcTextSize(tr("Lessons")).x + ImGui::CalcTextSize(tr("Export …")).x +
-                        ImGui::CalcTextSize(tr("Settings")).x + ImGui::CalcTextSize("?").x +
-                        ImGui::GetStyle().FramePadding.x * 8;
+    // The way to everything stands where a newcomer looks; the way back is in the settings.
+    const bool calm = state.is_calm();
+    const float everything =
+        calm ? ImGui::CalcTextSize(tr("Everything")).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(8) : 0.0F;
+    const float width = everything + ui.px(8) * 4 + ImGui::CalcTextSize(tr("Lessons")).x +
+                        ImGui::CalcTextSize(tr("Export …")).x + ImGui::CalcTextSize(tr("Settings")).x +
+                        ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 8;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
+    if (calm) {
+        if (button(tr("Everything"), "everything")) state.show_everything(true);
+        tooltip(tr("All tabs, the timeline, each step in the map, all rows of the batch (F8; F8 again: back to this)"));
+        ImGui::SameLine();
+    }
     if (button(tr("Lessons"), "lessons")) lesson_panel::open_lessons(state);
     tooltip(tr("Learn by predicting and finding out: eight lessons, and bugs to be found (F7)"));
     ImGui::SameLine();
@@ -220,7 +230,7 @@ void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, 
         if (session.scenario().computes()) {
             norm_switch(ui, session, commands);
             ImGui::SameLine(0, ui.px(16));
-            dropout_switch(ui, session, commands);
+            dropout_switch(ui, session, state.is_calm(), commands);
         }
     }
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))

@@ -14,11 +14,14 @@
 #include "app/views/shell/notices.h"
 #include "app/views/shell/toolbar.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 namespace decoderscope::views::shell {
 
@@ -43,7 +46,14 @@ void play(const core::Session& session, ViewState& state, Commands& commands) {
 
 // ---- the stage and its tabs
 
+// What is opened from behind "More" stays among the tabs.
+void keep_among_tabs(ViewState& state, const Lab& lab) {
+    std::vector<std::string>& more = state.settings.more_tabs;
+    if (state.is_calm() && !lab.first_hour && std::ranges::find(more, lab.id) == more.end()) more.emplace_back(lab.id);
+}
+
 void change_tab(ViewState& state) {
+    if (const Lab* opened = find_lab(state.tab)) keep_among_tabs(state, *opened);
     if (const Lab* left = find_lab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
     state.open_tab = state.tab;
 }
@@ -55,7 +65,7 @@ core::CompanionRuns needed_runs(const core::Session& session, const ViewState& s
     if (open == nullptr || !has_something(*open, session)) return {};
     core::CompanionRuns needed;
     if (open->companion_runs != nullptr) needed = open->companion_runs(session, state);
-    if (open->inspect == nullptr) needed.merge(inspector::what_if_runs(session, state));
+    if (open->inspect == nullptr || open->explains_cells) needed.merge(inspector::what_if_runs(session, state));
     return needed;
 }
 
@@ -93,34 +103,78 @@ struct TabSpacing {
     float padding, gap;
 };
 
+// The tabs that are drawn, and those behind "More".
+struct TabRow {
+    std::vector<const Lab*> drawn, more;
+};
+
+TabRow tab_row(const ViewState& state) {
+    TabRow row;
+    const std::vector<std::string>& asked = state.settings.more_tabs;
+    for (const Lab& lab : labs()) {
+        const bool drawn = !state.is_calm() || lab.first_hour || lab.id == state.tab ||
+                           std::ranges::find(asked, lab.id) != asked.end();
+        (drawn ? row.drawn : row.more).push_back(&lab);
+    }
+    return row;
+}
+
+std::string more_label() { return std::string(tr("More")) + "  ▾"; }
+
 // Narrower where the tabs would not fit otherwise.
-TabSpacing tab_spacing(const Ui& ui, float room) {
-    const auto count = static_cast<float>(labs().size());
-    float titles = 0.0F;
-    for (const Lab& lab : labs()) titles += ImGui::CalcTextSize(tr(lab.title)).x;
+TabSpacing tab_spacing(const Ui& ui, const TabRow& row, float room) {
+    const std::size_t buttons = row.drawn.size() + (row.more.empty() ? 0 : 1);
+    const auto count = static_cast<float>(buttons);
+    float titles = row.more.empty() ? 0.0F : ImGui::CalcTextSize(more_label().c_str()).x;
+    for (const Lab* lab : row.drawn) titles += ImGui::CalcTextSize(tr(lab->title)).x;
     const float padding = ImGui::GetStyle().FramePadding.x, gap = ui.px(4);
     const float wanted = count * 2.0F * padding + (count - 1.0F) * gap, shrink = (room - titles) / wanted;
     return shrink >= 1.0F ? TabSpacing{padding, gap}
                           : TabSpacing{std::max(padding * shrink, ui.px(2)), std::max(gap * shrink, ui.px(1))};
 }
 
+bool is_closed(const ViewState& state, const Lab& lab) {
+    return state.withheld.diff && lab.id == core::files::kDiffLab;
+}
+
+void draw_tab(const Ui& ui, ViewState& state, const Lab& lab) {
+    const std::string title = labelled(tr(lab.title), lab.id);
+    const bool closed = is_closed(state, lab);
+    const std::string tip = tab_tip(lab, closed);
+    if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
+    if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr) && !closed) state.tab = lab.id;
+    if (closed) ImGui::PopStyleColor();
+    const core::glossary::GlossaryTerm* term = closed ? nullptr : core::glossary::find_term(lab.term);
+    explain_term(ui, state, term, tip);
+    if (term == nullptr) tooltip(tip.c_str());
+}
+
+// The tabs behind "More", each with its question.
+void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Lab*>& more) {
+    if (focusable(ImGui::Button(labelled(more_label().c_str(), "more-tabs").c_str()))) ImGui::OpenPopup("more-tabs");
+    tooltip(tr("More tabs; those that you open stay here"));
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    if (!ImGui::BeginPopup("more-tabs")) return;
+    for (const Lab* lab : more)
+        if (!is_closed(state, *lab) && press_row(labelled(tr(lab_label(*lab)).c_str(), lab->id).c_str()))
+            state.tab = lab->id;
+    ImGui::EndPopup();
+}
+
 // The titles of the tabs. Returns their height.
 float draw_tabs(const Ui& ui, ViewState& state, Area area) {
     const float bar = ui.px(40), left = ui.px(16);
-    const TabSpacing spacing = tab_spacing(ui, area.width() - left);
+    const TabRow row = tab_row(state);
+    const TabSpacing spacing = tab_spacing(ui, row, area.width() - left);
     ImGui::SetCursorScreenPos({area.low.x + left, area.low.y + ui.px(6)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(spacing.padding, ImGui::GetStyle().FramePadding.y));
-    for (const Lab& lab : labs()) {
-        if (&lab != &labs().front()) ImGui::SameLine(0, spacing.gap);
-        const std::string title = labelled(tr(lab.title), lab.id);
-        const bool closed = state.withheld.diff && lab.id == core::files::kDiffLab;
-        const std::string tip = tab_tip(lab, closed);
-        if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
-        if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr) && !closed) state.tab = lab.id;
-        if (closed) ImGui::PopStyleColor();
-        const core::glossary::GlossaryTerm* term = closed ? nullptr : core::glossary::find_term(lab.term);
-        explain_term(ui, state, term, tip);
-        if (term == nullptr) tooltip(tip.c_str());
+    for (const Lab* lab : row.drawn) {
+        if (lab != row.drawn.front()) ImGui::SameLine(0, spacing.gap);
+        draw_tab(ui, state, *lab);
+    }
+    if (!row.more.empty()) {
+        ImGui::SameLine(0, spacing.gap);
+        draw_more_tabs(ui, state, row.more);
     }
     ImGui::PopStyleVar();
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
@@ -182,15 +236,23 @@ void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least
     if (ImGui::IsItemActive() && width != drawn) wanted = width;
 }
 
+// Whether map and timeline have anything to say beside the open tab.
+bool is_about_steps(const ViewState& state) {
+    const Lab* open = find_lab(state.tab);
+    return open == nullptr || open->about_steps == nullptr || open->about_steps(state);
+}
+
 void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     const float bar = ui.px(kSplitter), scale = ui.fonts.scale;
     const float top = draw_bars(ui, session, state, whole, commands);
-    const float bottom = whole.high.y - map::timeline_height(ui, session);
+    const bool steps = is_about_steps(state);
+    const float bottom = steps ? whole.high.y - map::timeline_height(ui, session, state)
+                               : whole.high.y - ui.px(12);  // a page that scrolls ends above the window's edge
     core::files::Settings& settings = state.settings;
     const PanelWidths panels = state.panels =
         fit_panels(whole.width() / scale, {.map = settings.map_width,
                                            .inspector = settings.inspector_width,
-                                           .map_folded = settings.map_folded,
+                                           .map_folded = settings.map_folded || !steps,
                                            .inspector_folded = settings.inspector_folded,
                                            .map_first = state.map_first});
 
@@ -201,6 +263,8 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
         draw_edge(ui, "map-edge", {{map_end, top}, {low, bottom}}, panels.map, kLeastMap, panels.most_map, 1.0F,
                   settings.map_width);
         map::draw_map(ui, session, state, {{whole.low.x, top}, {map_end, bottom}}, commands);
+    } else if (!steps) {
+        low = whole.low.x;
     } else {
         const Area rail = {{whole.low.x, top}, {low, bottom}};
         if (draw_rail(ui, "unfold-map", rail, Icon::forward, tr("Show the map (F2)"))) show_map(state, true);
@@ -226,6 +290,7 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
                                        {{high, top}, {whole.high.x, bottom}}};
     lesson_panel::draw_lesson_pointer(ui, state, parts);
     draw_stage(ui, session, state, {{low, tabs_end}, {high, bottom}}, commands);
+    if (!steps) return;
     ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
     map::draw_timeline(ui, session, state, {{whole.low.x, bottom + 1}, whole.high}, commands);
 }
@@ -238,7 +303,7 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
     // A page that scrolls ends above the edge of the screen.
     draw_stage(ui, session, state, {whole.low, {whole.high.x, whole.high.y - ui.px(4)}}, commands);
     const float top = whole.low.y + std::max(slides.bars_height, ui.px(84)),
-                bottom = whole.high.y - map::timeline_height(ui, session);
+                bottom = whole.high.y - map::timeline_height(ui, session, state);
     const float map = std::max(state.settings.map_width, kLeastMap) * ui.fonts.scale,
                 inspector = std::max(state.settings.inspector_width, kLeastInspector) * ui.fonts.scale;
     // By SlidePanel. Panels at the sides are between those above and below.

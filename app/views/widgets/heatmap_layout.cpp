@@ -48,7 +48,8 @@ float least_row(const Ui& ui, Index rows, Index columns) {
 
 // Of cells that must stay large enough to hit.
 ImVec2 hittable_cell(const Ui& ui, const core::Heatmap& h, ImVec2 fit) {
-    if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kHittable));
+    // A picture that can be shown whole is: it scrolls only where its cells would be too narrow to be hit at all.
+    if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kLeastHit));
     if (few(h.rows)) fit.y = std::max(fit.y, least_row(ui, h.rows, h.columns));
     return fit;
 }
@@ -232,7 +233,9 @@ struct Taken {
 
 // The whole label of a column that is pointed out. It stays within the area.
 Taken draw_whole_label(const ColumnLabels& c, Index column, bool selected) {
-    const std::string text = fitted(c.ui.fonts.mono_small, c.label(column), c.area.width());
+    const std::string& label = c.label(column);
+    const std::string text =
+        fitted(c.ui.fonts.mono_small, is_index(label) ? label : std::to_string(column) + " " + label, c.area.width());
     const float width = c.width(text);
     const float x =
         std::clamp(c.middle(column) - width * 0.5F, c.area.low.x, std::max(c.area.low.x, c.area.high.x - width));
@@ -303,6 +306,15 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     }
 }
 
+namespace {
+
+// "blocks.0.attn.z", rather than prose.
+bool names_a_tensor(const std::string& title) {
+    return title.find('.') != std::string::npos && title.find(' ') == std::string::npos;
+}
+
+}  // namespace
+
 void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const core::Heatmap& h = d.heatmap;
@@ -314,7 +326,8 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
     const float room = area.width() - ui.px(14);
     const float title_width =
-        draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(14), area.low.y}, ui.theme.text, h.title, room);
+        draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
+                  names_a_tensor(h.title) ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
     if (title_width + axes_width + ui.px(12) < room)
         draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);
 }

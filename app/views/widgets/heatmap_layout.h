@@ -31,6 +31,8 @@ struct HeatmapLayout {
 // The least width and height of a cell that the mouse hits surely. Matrices of more rows or columns than this are
 // pictures rather than tables: they may have smaller cells.
 inline constexpr float kHittable = 16.0F, kHittableHeight = 14.0F;
+// Below this width a small matrix scrolls rather than shrinks.
+inline constexpr float kLeastHit = 11.0F;
 // Where every row has its label.
 inline constexpr float kLabelledHeight = 11.0F;
 inline constexpr Index kFew = 32;

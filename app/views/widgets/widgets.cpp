@@ -32,7 +32,25 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
     return end == 0 ? std::string() : std::string(text.substr(0, end)) + "…";
 }
 
+std::string fitted_in_middle(ImFont* font, std::string_view text, float width) {
+    if (compat::text_size(font, text).x <= width) return std::string(text);
+    // Characters are taken from the middle until the rest fits; the end, which tells names apart, keeps more.
+    std::vector<std::size_t> starts;
+    for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) starts.push_back(at);
+    for (std::size_t kept = starts.size() - 1; kept >= 2; --kept) {
+        const std::size_t head = kept / 3, tail = kept - head;
+        const std::string cut =
+            std::string(text.substr(0, starts[head])) + "…" + std::string(text.substr(starts[starts.size() - tail]));
+        if (compat::text_size(font, cut).x <= width) return cut;
+    }
+    return fitted(font, text, width);
+}
+
 std::string shortened(ImFont* font, const std::string& label, float width) {
+    // "<pad>" and "<bos>" are told apart by what stands in the brackets.
+    const bool special = label.size() > 2 && label.front() == '<' && label.back() == '>';
+    if (special && compat::text_size(font, label).x > width)
+        return shortened(font, label.substr(1, label.size() - 2), width);
     constexpr float kLeastCut = 4.0F;  // characters: two and "…" say less than three
     if (compat::text_size(font, label).x <= width || width >= compat::text_size(font, "0").x * kLeastCut)
         return fitted(font, label, width);

@@ -27,7 +27,12 @@ float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_
 // As much of the text as fits, with "…".
 [[nodiscard]] std::string fitted(ImFont* font, std::string_view text, float width);
 
-// A label in as much room as it gets: whole, cut with "…", or, where that says too little, its first characters alone.
+// The same, cut in the middle: of names that begin alike, as "layers.1.cross_attn.o_proj.weight", the end tells them
+// apart.
+[[nodiscard]] std::string fitted_in_middle(ImFont* font, std::string_view text, float width);
+
+// A label in as much room as it gets: whole, cut with "…", or, where that says too little, its first characters alone;
+// of a special token, "<pad>", what stands in its brackets.
 [[nodiscard]] std::string shortened(ImFont* font, const std::string& label, float width);
 
 // Several lines of prose in the panel's flow, as wide as there is room or as `width`.

@@ -108,7 +108,7 @@ void install_callbacks(GLFWwindow* window) {
     glfwSetWindowIconifyCallback(window, [](GLFWwindow* w, int) { damage(w); });
 }
 
-// The requested size on this monitor's scale, limited to the monitor's work area.
+// The requested size on this monitor's scale, as its work area allows.
 std::pair<int, int> size_on_monitor(const WindowOptions& options) {
     float scale = 1.0F;
     float ignored = 1.0F;
@@ -120,11 +120,9 @@ std::pair<int, int> size_on_monitor(const WindowOptions& options) {
         glfwGetMonitorContentScale(monitor, &scale, &ignored);
         glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
     }
-    const auto fit = [scale](int wanted, int room) {
-        const int scaled = static_cast<int>(static_cast<float>(wanted) * scale);
-        return room > 0 ? std::min(scaled, room) : scaled;
-    };
-    return {fit(options.width, width), fit(options.height, height)};
+    const ImVec2 wanted = {static_cast<float>(options.width) * scale, static_cast<float>(options.height) * scale};
+    const ImVec2 size = views::opening_size(wanted, {static_cast<float>(width), static_cast<float>(height)});
+    return {static_cast<int>(size.x), static_cast<int>(size.y)};
 }
 
 }  // namespace

@@ -88,11 +88,13 @@ def things_to_try(layer, head, length, norm_first):
          "look": "The highlighted row writes the second letter. The highlighted cell shows what it attends to: the last "
                  "letter but one of the word. On the right you see how that weight was computed.",
          "tab": "step", "step": f"blocks.{layer}.cross_attn.pattern", "cell": [0, head, 1, length - 1]},
-        {"title": "Switch off the head that reverses",
-         "look": f"Head {head} of the last cross-attention is off. The list shows how far that reaches, step by step; "
-                 "undo (Ctrl+Z) switches it on again.",
-         "tab": "diff", "step": "probs",
-         "edits": [{"edit": "scale_head", "attention": f"blocks.{layer}.cross_attn", "head": head, "factor": 0}]},
+        {"title": "Switch off the heads that reverse",
+         "look": "All four heads of the last cross-attention are off, and the model can no longer read the word: the "
+                 "marks below the target show which letters it gets wrong now. Any one of them alone could go without "
+                 "a mistake. Undo (Ctrl+Z) switches them on again.",
+         "tab": "heads", "step": f"blocks.{layer}.cross_attn.pattern",
+         "edits": [{"edit": "scale_head", "attention": f"blocks.{layer}.cross_attn", "head": each, "factor": 0}
+                   for each in range(4)]},
         {"title": f"Flip {here} to {other}",
          "look": f"The same weights as {other}: the curves show what that does by depth. The model was trained as {here} "
                  "and makes mistakes now; undo (Ctrl+Z) flips it back.",

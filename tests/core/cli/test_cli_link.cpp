@@ -41,7 +41,12 @@ TEST_CASE("a link opens the window on its session") {
         CHECK(result.window->work.view.tab == "heads");
         CHECK(result.window->work.saved_as.empty());
         CHECK_FALSE(result.window->embed);
+        CHECK(result.window->everything);
     }
+    std::ostringstream nothing;
+    const CliResult first = run_cli({}, nothing, nothing);
+    REQUIRE(first.window);
+    CHECK_FALSE(first.window->everything);
     std::ostringstream out, err;
     const CliResult embedded = run_cli(std::vector<std::string>{"--embed", link}, out, err);
     REQUIRE(embedded.window);
@@ -58,6 +63,24 @@ TEST_CASE("a link's trace is that of its session's file") {
         CHECK(run_cli(std::vector<std::string>{"trace", model, "--out", trace}, out, err).status == 0);
     }
     CHECK(read_bytes(folder.file("file")) == read_bytes(folder.file("link")));
+}
+
+TEST_CASE("in a page a damaged link opens the default model, and the window says what is wrong") {
+    const std::string link = link_of(lesson());
+    std::ostringstream out, err;
+    const CliResult result = run_page(std::vector<std::string>{"--embed", link.substr(0, 40)}, out, err);
+    REQUIRE(result.window);
+    CHECK(result.status == 0);
+    CHECK(err.str().empty());
+    CHECK(result.window->embed);
+    CHECK(result.window->work.scenario.about().name == kDefaultModel);
+    CHECK(result.window->said.english().find("the link: ") == 0);
+    // What is no link still fails, and a good link says nothing.
+    const CliResult wrong = run_page(std::vector<std::string>{"--nothing"}, out, err);
+    CHECK_FALSE(wrong.window);
+    CHECK(wrong.status == 2);
+    CHECK_FALSE(err.str().empty());
+    CHECK(run_page(std::vector<std::string>{link}, out, err).window->said.empty());
 }
 
 TEST_CASE("a link that can't be opened is said in one line") {

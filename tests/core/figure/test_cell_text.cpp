@@ -123,10 +123,34 @@ TEST_CASE("a matrix of tiny numbers shows their digits") {
     CHECK(texts(matrix(2, {3.1e-5F, 0.9F}), 6) == std::vector<std::string>{"~0", "0.9000"});
 }
 
-TEST_CASE("where most of the numbers have no room, none is shown") {
+TEST_CASE("where a number has no room in any form, none is shown") {
+    CHECK(texts(matrix(3, {12.5F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F, 7.0F, 8.0F}), 1).empty());
+    CHECK(texts(matrix(2, {12.5F, 1.0F, 2.0F, 3.0F}), 2) == std::vector<std::string>{"12", "1", "2", "3"});
+    CHECK(texts(matrix(2, {std::nanf(""), 1.0F, 2.0F, 3.0F}), 1) == std::vector<std::string>{"", "1", "2", "3"});
     CHECK(texts(matrix(2, {-19.0F, -18.0F, -17.0F, 4.0F}), 1).empty());
     CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 1) == std::vector<std::string>{"1", "0", "0", "1"});
     CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 0).empty());
+}
+
+TEST_CASE("whatever the numbers and the room, all cells have their digits or none has") {
+    std::mt19937 random(11);
+    std::uniform_real_distribution<double> exponent(-6.0, 6.0);
+    int with_digits = 0, without = 0;
+    for (int i = 0; i < 3000; ++i) {
+        std::vector<float> values;
+        const double centre = exponent(random);
+        for (int cell = 0; cell < 12; ++cell) {
+            const double spread = i % 3 == 0 ? exponent(random) : centre + exponent(random) / 6.0;
+            values.push_back(static_cast<float>((random() % 2 == 0 ? 1.0 : -1.0) * std::pow(10.0, spread)));
+        }
+        const std::vector<std::string> drawn = texts(matrix(4, values), static_cast<std::size_t>(i % 8));
+        const auto written = std::ranges::count_if(drawn, [](const std::string& text) { return !text.empty(); });
+        INFO("room " << i % 8);
+        CHECK((drawn.empty() || written == 12));
+        (drawn.empty() ? without : with_digits) += 1;
+    }
+    CHECK(with_digits > 500);
+    CHECK(without > 100);
 }
 
 TEST_CASE("the fill of masked cells decides nothing") {

@@ -2,6 +2,7 @@
 #include "app/core/report/report.h"
 
 #include "app/core/report/html_page.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/text/numbers.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -58,12 +59,41 @@ TEST_CASE("a report is one page that needs nothing else") {
     CHECK(page == page_of(report_of(scenario)));
 }
 
+TEST_CASE("a report says what the edits did, in the sentences of the window") {
+    Scenario scenario = scenario_of(make_bundled_model("reverse"));
+    const auto before = execute(plan_of(scenario));
+    scenario.edits = {ScaleHead{"blocks.1.cross_attn", 3, 0.0F}};
+    const ReportOf report = report_of(scenario);
+    const OutputMoves moves =
+        moves_of(before->value("logits"), report.shown.run->value("logits"), scenario.inputs.attention_mask, true);
+    const std::string page = page_of(report);
+    CHECK(page.find("logits moved by at most " + short_number_text(moves.largest, 3) + ";") != std::string::npos);
+    CHECK(page.find("tensors changed, first blocks.1.cross_attn.z") != std::string::npos);
+    CHECK(page.find("of 18 next tokens are predicted right") != std::string::npos);
+    // Without edits nothing is said of them.
+    CHECK(page_of(report_of(scenario_of(make_bundled_model("reverse")))).find("logits moved") == std::string::npos);
+}
+
+TEST_CASE("a report begins with what the model predicts; keys as by default are folded away") {
+    const std::string page = page_of(report_of(scenario_of(make_bundled_model("reverse"))));
+    const std::size_t predictions = page.find("<h2>Predictions"), model = page.find("<h2>Model");
+    REQUIRE(predictions != std::string::npos);
+    CHECK(predictions < page.find("<h2>Cross-attention"));
+    CHECK(page.find("<h2>Cross-attention") < model);
+    CHECK(count_of(page, "<span>✓ ") == 18);
+    // d_model has no default, alibi is off by default.
+    const std::size_t folded = page.find("<details>", model);
+    CHECK(page.find("<dt>d_model</dt>", model) < folded);
+    CHECK(page.find("<dt>alibi</dt>", model) > folded);
+}
+
 TEST_CASE("every heatmap of a report is a table, too") {
     const ReportOf report = report_of(scenario_of(make_bundled_model("reverse")));
     const std::string page = page_of(report);
     const Config& config = report.shown.scenario.config();
     // The heads of each attention, folded below the figure; the step and the masks besides.
-    CHECK(count_of(page, "<details>") == count_of(page, "<figure>") - 1);  // the curves are no heatmap
+    // The curves are no heatmap; the keys as by default are folded, too.
+    CHECK(count_of(page, "<details>") == count_of(page, "<figure>"));
     CHECK(count_of(page, "<details>") == count_of(page, "<summary>"));
     const int heads = static_cast<int>(config.nhead * (2 * config.num_layers + config.encoder_layers));
     CHECK(count_of(page, "<table>") > heads);

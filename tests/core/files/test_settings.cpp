@@ -24,9 +24,21 @@ TEST_CASE("settings are read back as they were written, in a folder that is made
                              .language = "zh_CN",
                              .browser_address = "https://example.org/decoderscope/",
                              .hint_done = true,
-                             .introduction_closed = true};
+                             .introduction_closed = true,
+                             .calm = true,
+                             .more_tabs = {"diff", "train"}};
     save_settings(path, chosen);
     CHECK(load_settings(path) == chosen);
+}
+
+TEST_CASE("the first start is the one before any settings were kept") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("config/decoderscope/settings.json");
+    CHECK(is_first_start(path));
+    CHECK_FALSE(is_first_start(""));  // without a home nothing is known of earlier starts
+    save_settings(path, Settings{});
+    CHECK_FALSE(is_first_start(path));
+    CHECK_FALSE(load_settings(path).calm);
 }
 
 TEST_CASE("settings that make no sense are the defaults") {

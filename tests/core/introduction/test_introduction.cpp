@@ -1,5 +1,6 @@
 // What the first minute says and offers: nothing is invented, and no offer leads nowhere.
 #include "app/core/labs/heads/shown_heads.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/session/introduction.h"
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
@@ -84,6 +85,26 @@ TEST_CASE("a suggestion does what it says, and then counts as done") {
             CHECK(same->done == changes);
         }
     }
+}
+
+TEST_CASE("a suggestion that switches something off changes what the model predicts") {
+    int tried = 0;
+    for (const BundledModel& bundled : bundled_models()) {
+        const auto model = make_bundled_model(bundled.name);
+        for (const Trial& trial : model->trials) {
+            if (trial.edits.empty()) continue;
+            INFO(bundled.name << ": " << trial.title);
+            Session session(model);
+            for (const Command& command : commands_of(trial)) session.apply(command);
+            session.finish();
+            const Tensor& mask = session.shown().scenario.inputs.attention_mask;
+            const OutputMoves moves =
+                moves_of(session.shown().unedited->value("logits"), session.shown().run->value("logits"), mask, true);
+            CHECK(moves.changed.size() > 1);
+            ++tried;
+        }
+    }
+    CHECK(tried >= 5);
 }
 
 TEST_CASE("a suggestion that does not fit the run is left out") {

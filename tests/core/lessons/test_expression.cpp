@@ -54,6 +54,20 @@ TEST_CASE("arithmetic has the usual ranks") {
     CHECK(c.number("if(1 > 2, 5, 6)") == 6.0);
 }
 
+TEST_CASE("NaN is the largest of nothing, and a prediction that it takes is a changed one") {
+    const auto opened = std::make_shared<const Scenario>(letters());
+    Scenario edited = *opened;
+    edited.edits = {SetCell{"logits", {0, 2, 5}, std::nanf("")}};
+    Runs runs(edited, nullptr, opened);
+    const auto number = [&](const char* text) { return number_of(evaluate(*parse_expression(text), {runs, nullptr})); };
+    CHECK(number("predictions_changed()") == 1.0);
+    CHECK(std::isnan(number("argmax(logits[0, 2, :])")));
+    CHECK(std::isnan(number("max(logits[0, 2, :])")));
+    CHECK(number("argmax(logits[0, 1, :]) == before(argmax(logits[0, 1, :]))") == 1.0);
+    Runs unedited(*opened, nullptr, opened);
+    CHECK(number_of(evaluate(*parse_expression("predictions_changed()"), {unedited, nullptr})) == 0.0);
+}
+
 TEST_CASE("a name is a tensor of the run, and an index a part of it") {
     Calculator c;
     const Run& run = *c.runs.now().run;

@@ -11,7 +11,7 @@ using decoderscope::testing::find_text;
 TEST_CASE("question 4: pointing at a masked cell names the masks that hide it") {
     Driver d("reverse");
     const DrawnHeatmap cross = d.heatmap("blocks.1.cross_attn.pattern");
-    CHECK(cross.column_label(11).find("<p") == 0);
+    CHECK(cross.column_label(11).find("pa") == 0);
     d.point(cross.middle(2, 11));
     const auto name = find_text(d.seen(), "blocks.1.cross_attn.pattern[0,3,2,11]");
     REQUIRE(name);

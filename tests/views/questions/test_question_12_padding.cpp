@@ -17,7 +17,7 @@ TEST_CASE("question 12: the padded keys are hatched, named, and weigh exactly 0 
         for (int key = 8; key < 12; ++key) CHECK(pattern.number(query, key) == "0");
         for (int key = 0; key < 8; ++key) CHECK(pattern.number(query, key) != "0");
     }
-    for (int key = 8; key < 12; ++key) CHECK(pattern.column_label(key).find("<p") == 0);
+    for (int key = 8; key < 12; ++key) CHECK(pattern.column_label(key).find("pa") == 0);
     d.press(Key::m);
     CHECK(d.sees("48of144cellsmasked;theirweightis0"));  // 12 queries × 4 pads
 }

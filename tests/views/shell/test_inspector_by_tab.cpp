@@ -104,9 +104,32 @@ TEST_CASE("beside Diff it says how the step differs, and where most") {
     CHECK(d.session.cursor().cell == probs->cell);
 }
 
+TEST_CASE("beside Heads and Masks it is about the head and the masks, and explains a cell once one is selected") {
+    Driver d("reverse");
+    d.state.tab = "heads";
+    d.settle();
+    d.settle();
+    CHECK(inspects(d, "blocks.1.cross_attnhead3"));
+    CHECK(inspects(d, "Entropy:"));
+    CHECK(inspects(d, "headscaneachgo"));
+    CHECK_FALSE(inspects(d, "cross_attn.pattern"));
+    d.state.tab = "masks";
+    d.settle();
+    const Tensor& mask = d.session.shown().run->value("blocks.1.cross_attn.mask");
+    int hidden = 0;
+    for (Index query = 0; query < mask.dim(2); ++query)
+        for (Index key = 0; key < mask.dim(3); ++key) hidden += mask.at(Cell{0, 3, query, key}) == 0.0F ? 1 : 0;
+    CHECK(inspects(
+        d, "combined:hides" + std::to_string(hidden) + "of" + std::to_string(mask.dim(2) * mask.dim(3)) + "cells"));
+    CHECK_FALSE(inspects(d, "cross_attn.pattern"));
+    d.session.apply(command::SelectCell{{0, 3, 4, 3}});
+    d.settle();
+    CHECK(inspects(d, "blocks.1.cross_attn.pattern[0,3,4,3]"));
+}
+
 TEST_CASE("what it says beside each tab stays in its panel at every size") {
     for (const auto& [scale, size] : kWindows) {
-        for (const char* tab : {"generate", "norms", "diff"}) {
+        for (const char* tab : {"generate", "norms", "diff", "heads", "masks"}) {
             Driver d("verses", scale, size);
             d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 3, 0.0F});
             d.state.tab = tab;

@@ -58,10 +58,11 @@ TEST_CASE("the second letter of a reversed word: the offer selects the cell and 
     CHECK(d.session.cursor().cell == Cell{0, 3, 1, 6});
     CHECK(d.sees("Thehighlightedrowwritesthesecondletter"));
     CHECK(d.sees("blocks.1.cross_attn.pattern[0,3,1,6]"));
-    REQUIRE(d.click_text("Switchofftheheadthatreverses"));
-    CHECK(d.session.scenario().edits.size() == 1);
-    CHECK(d.sees("✓Switchofftheheadthatreverses"));
-    CHECK(d.state.tab == "diff");
+    REQUIRE(d.click_text("Switchofftheheadsthatreverse"));
+    CHECK(d.session.scenario().edits.size() == 4);
+    CHECK(d.sees("✓Switchofftheheadsthatreverse"));
+    CHECK(d.state.tab == "heads");
+    CHECK(d.sees("of20predictionschanged"));
 }
 
 TEST_CASE("the strip is closed by its cross, stays closed, and comes back from F1 and the palette") {

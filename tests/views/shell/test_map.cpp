@@ -100,7 +100,7 @@ TEST_CASE("an edit marks the steps that it reaches, and one line says what it di
         CHECK(is_marked(d, *row));
     }
     CHECK(d.sees("logitsmovedbyatmost"));
-    CHECK(d.sees("stepschanged,firstblocks.0.attn.z"));
+    CHECK(d.sees("tensorschanged,firstblocks.0.attn.z"));
     d.hands.tap(Key::z, with_ctrl);
     d.settle();
     CHECK_FALSE(d.sees("movedbyatmost"));

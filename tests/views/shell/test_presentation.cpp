@@ -3,9 +3,13 @@
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
+#include <cmath>
+#include <string>
+
 using namespace decoderscope;
 using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
+using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::Driver;
 using decoderscope::testing::kScreens;
 using decoderscope::testing::Screen;
@@ -37,6 +41,19 @@ TEST_CASE("F11 gives the stage the whole window, with the largest text that it b
     d.press(Key::f11);
     d.press(Key::f11);
     CHECK_FALSE(d.state.presenting);
+}
+
+TEST_CASE("the matrix stands in the middle of the screen, and a line below says what it is") {
+    Driver d("reverse", 1.0F, {1920, 1080});
+    d.press(Key::f11);
+    const DrawnHeatmap matrix = d.heatmap("blocks.1.cross_attn.pattern");
+    const Area cells = matrix.cells();
+    CHECK(cells.height() > 850.0F);
+    // Labels and cells together: as much room at their left as at their right.
+    CHECK(std::abs((cells.low.x + cells.high.x) * 0.5F - 960.0F) < 60.0F);
+    std::string below(d.session.step().operation.about().name);
+    std::erase(below, ' ');
+    CHECK(d.sees(below + ",head" + std::to_string(d.session.cursor().place.head) + ",batchrow0"));
 }
 
 TEST_CASE("keys still step and open tabs, and each panel slides in by its key") {

@@ -17,7 +17,11 @@ TEST_CASE("each window bears the text sizes that are promised for it, and tells 
     CHECK(largest_text_size({1280, 800}) == 1.5F);
     CHECK(largest_text_size({1920, 1080}) == 2.0F);
     CHECK(largest_text_size({3840, 2160}) == 3.0F);
-    CHECK(largest_text_size({100, 100}) == 0.6F);
+    CHECK(largest_text_size({520, 330}) == 0.6F);
+    // A phone sees the whole width.
+    CHECK(390.0F / largest_text_size({390, 844}) >= kLeastRoom.x - 0.5F);
+    CHECK(largest_text_size({390, 844}) > 0.45F);
+    CHECK(largest_text_size({100, 100}) == 0.3F);
     CHECK(larger_text_size(1.0F, 1.5F) == 1.1F);
     CHECK_FALSE(larger_text_size(1.5F, 1.5F));
     CHECK(smaller_text_size(1.5F) == 1.25F);
@@ -26,6 +30,18 @@ TEST_CASE("each window bears the text sizes that are promised for it, and tells 
     // What doesn't fit is drawn smaller, and comes back with the room.
     CHECK(drawn_text_size(2.0F, 1.5F) == 1.5F);
     CHECK(drawn_text_size(2.0F, 3.0F) == 2.0F);
+}
+
+TEST_CASE("the window opens at four fifths of a large monitor, and no larger than a small one") {
+    const auto opens = [](ImVec2 monitor) {
+        const ImVec2 size = opening_size({1280, 800}, monitor);
+        return std::pair(size.x, size.y);
+    };
+    CHECK(opens({1280, 800}) == std::pair(1280.0F, 800.0F));
+    CHECK(opens({1024, 768}) == std::pair(1024.0F, 768.0F));
+    CHECK(opens({1920, 1080}) == std::pair(1536.0F, 864.0F));
+    CHECK(opens({3840, 2160}) == std::pair(3072.0F, 1728.0F));
+    CHECK(opens({0, 0}) == std::pair(1280.0F, 800.0F));
 }
 
 TEST_CASE("a size that the window can't bear is offered nowhere, and the settings say why") {

@@ -29,6 +29,21 @@ ImVec2 cell_of_result(const Driver& d, const Cell& cell) {
 
 }  // namespace
 
+TEST_CASE("map and timeline leave their room to a tab that is not about the steps") {
+    Driver d("reverse");
+    const Area beside_both = d.stage();
+    for (const Key key : {Key::f, Key::k}) {
+        d.press(key);
+        CHECK(d.stage().low.x < 1.0F);
+        CHECK(d.stage().high.y > ImGui::GetIO().DisplaySize.y - 20.0F);
+        CHECK_FALSE(d.sees("5of5checks"));
+    }
+    d.press(Key::s);
+    CHECK(d.stage().low.x == beside_both.low.x);
+    CHECK(d.stage().high.y == beside_both.high.y);
+    CHECK(d.sees("5of5checks"));
+}
+
 TEST_CASE("the window opens on a pattern with its numbers, its name and what to do") {
     Driver d;
     d.state.settings.hint_done = false;

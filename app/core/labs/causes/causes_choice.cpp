@@ -7,6 +7,8 @@
 #include "engine/tensor/tensor.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace decoderscope::core::causes {
@@ -17,6 +19,11 @@ void check_number(const Run& run, const ChosenNumber& number) {
         throw Error("{name}: this run has no such tensor; expected one such as logits", {{"name", number.tensor}});
     check_cell({number.tensor, number.cell}, step->axes);
     if (number.minus) check_cell({number.tensor, *number.minus}, step->axes);
+}
+
+bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token) {
+    const tokenizer::SpecialTokens special = tokenizer.special();
+    return token != special.pad && token != special.beginning && token != special.end;
 }
 
 namespace {
@@ -54,12 +61,6 @@ Sentence name_of(const Scenario& scenario, const ResolvedNumber& number, NumberK
     return message("the logit of “{token}” at position {position}", arguments);
 }
 
-// Tokens that a text is made of, rather than marks of its beginning and end.
-bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token) {
-    const tokenizer::SpecialTokens special = tokenizer.special();
-    return token != special.pad && token != special.beginning && token != special.end;
-}
-
 Index next_ordinary(const tokenizer::Tokenizer& tokenizer, Index token, Index vocabulary) {
     for (Index step = 1; step < vocabulary; ++step)
         if (const Index next = (token + step) % vocabulary; is_ordinary(tokenizer, next)) return next;
@@ -88,11 +89,35 @@ Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberC
     return {};
 }
 
+Index position_in_doubt(const Inputs& inputs, const Tensor& logits, Index batch) {
+    constexpr Index kMostRead = 4'000'000;
+    Index found = last_position(inputs, batch);
+    if (logits.dim(1) * logits.dim(2) > kMostRead || logits.dim(2) < 2) return found;
+    double closest = std::numeric_limits<double>::infinity();
+    for (Index position = 0; position < logits.dim(1); ++position) {
+        if (is_padding(inputs.attention_mask, batch, position)) continue;
+        float first = -std::numeric_limits<float>::infinity(), second = first;
+        bool is_nan = false;
+        for (Index token = 0; token < logits.dim(2); ++token) {
+            const float logit = logits.at(Cell{batch, position, token});
+            is_nan = is_nan || std::isnan(logit);
+            second = std::max(second, std::min(first, logit));
+            first = std::max(first, logit);
+        }
+        const double apart = static_cast<double>(first) - static_cast<double>(second);
+        if (is_nan || !(apart < closest)) continue;
+        closest = apart;
+        found = position;
+    }
+    return found;
+}
+
 ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch, const NumberChoice& choice) {
     if (choice.kind == NumberKind::cell) return of_cell(choice, batch);
     const Tensor& logits = run.value("logits");
     ResolvedNumber number{.number = {}, .batch = batch};
-    number.position = clamped(choice.position.value_or(last_position(scenario.inputs, batch)), logits.dim(1));
+    number.position =
+        clamped(choice.position ? *choice.position : position_in_doubt(scenario.inputs, logits, batch), logits.dim(1));
     const std::vector<generate::Answer> likely = generate::likely_answers(run, batch, number.position, 2);
     const auto likely_token = [&](std::size_t rank) { return likely.size() > rank ? likely[rank].token : Index{0}; };
     number.token = clamped(choice.token.value_or(likely_token(0)), logits.dim(2));

@@ -35,7 +35,7 @@ void check_number(const Run& run, const ChosenNumber& number);
 enum class NumberKind { cell, logit, probability, difference };
 inline constexpr std::array<std::string_view, 4> kNumberKindNames = {"cell", "logit", "probability", "difference"};
 
-// Which number. What is left open follows the run: the last position, its most probable tokens.
+// Which number. What is left open follows the run: the position in doubt, its most probable tokens.
 struct NumberChoice {
     NumberKind kind = NumberKind::logit;
     std::string tensor;  // of a cell that was chosen
@@ -48,6 +48,10 @@ struct NumberChoice {
 // Why this run has no such number; empty if it has one.
 [[nodiscard]] Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberChoice& choice);
 
+// The position of a batch row whose answer is most in doubt: where the two largest logits are closest. Padding doesn't
+// count, nor do positions where a logit is NaN. The last position where reading all logits would take long.
+[[nodiscard]] Index position_in_doubt(const Inputs& inputs, const Tensor& logits, Index batch);
+
 // A choice with nothing left open, and the number that it means. There must be no obstacle.
 struct ResolvedNumber {
     ChosenNumber number;
@@ -57,6 +61,9 @@ struct ResolvedNumber {
 };
 [[nodiscard]] ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch,
                                       const NumberChoice& choice);
+
+// Whether a token is one that a text is made of, rather than a mark of its beginning, its end or padding.
+[[nodiscard]] bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token);
 
 enum class OtherKind { token, unedited, pinned, configuration };
 inline constexpr std::array<std::string_view, 4> kOtherKindNames = {"token", "unedited", "pinned", "configuration"};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/snapshot.h"
 #include "engine/base/message.h"
@@ -14,22 +15,6 @@
 
 namespace decoderscope::core::diff {
 
-// The decoder's final output: the logits, else the last recorded [batch, pos, d_model] of the decoder
-// (ln_final.normalized, or the last block's output). nullptr for a plan without either.
-[[nodiscard]] Ref output_step(const Plan& plan);
-
-// How far the output of one position moved between two runs.
-struct PositionEffect {
-    double largest = 0.0;  // max |after − before| over d_model or vocab
-    double norm = 0.0;     // the L2 norm of after − before
-    // If the output is logits: the most likely token before and after.
-    Index top_before = 0, top_after = 0;
-};
-
-// For every position of one batch row. `before` and `after` are [batch, pos, …] of the same shape. A number that is NaN
-// in both has not moved; one that is NaN in only one makes both measures NaN.
-[[nodiscard]] std::vector<PositionEffect> position_effects(const Tensor& before, const Tensor& after, Index batch);
-
 // One number of the output, before and after.
 struct ValueChange {
     Index index = 0;  // in vocab or d_model
@@ -40,26 +25,13 @@ struct ValueChange {
 [[nodiscard]] std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch,
                                                        Index position, std::size_t most);
 
-// The position that moved furthest by its largest change; nothing if none moved.
-[[nodiscard]] std::optional<std::size_t> furthest(const std::vector<PositionEffect>& effects);
-
 // How far the edits of a run reach: which of its steps differ from the unedited run, and what that did to the output.
 struct Reach {
-    std::vector<std::uint8_t> changed;   // by step: a number of it differs, bit for bit
-    Index changed_steps = 0, steps = 0;  // of those that are computed
-    std::optional<StepId> first;         // of the changed ones
-
-    std::string output;     // "logits", else the last tensor of the stream; empty if there is none
-    bool predicts = false;  // the output is logits
-    bool output_changed = false;
-    double largest = 0.0;  // how far a number of it moved at most; ∞ and NaN only where that is so
-    Index lost = 0;        // positions that hold NaN now and didn't
-    Index positions = 0;   // positions compared: all that are not padding
-    struct Change {
-        Index batch = 0, position = 0;
-        Index before = 0, after = 0;  // tokens
-    };
-    std::vector<Change> changes;  // of the predictions, in order
+    // By step: a number of it differs from the unedited run's (distance_between in app/core/run/comparison.h).
+    std::vector<std::uint8_t> changed;
+    Index changed_tensors = 0, tensors = 0;  // of the recorded ones, as a trace and the Diff tab have them
+    std::optional<StepId> first;             // of the changed steps that are computed
+    OutputMoves moves;
 
     [[nodiscard]] bool has(StepId step) const { return step < changed.size() && changed[step] != 0; }
 };
@@ -72,7 +44,9 @@ struct Reach {
 // The same from the cache; empty if there are no edits, and while it is being compared.
 [[nodiscard]] Value<Reach> shown_reach(Derived& derived, const Snapshot& shown);
 
-// What the edits did to the output, in one sentence: "logits moved by at most 1.88; no prediction changed".
+// What the edits did to the output, in one sentence: "logits moved by at most 1.88; no prediction changed."
 [[nodiscard]] Sentence reach_sentence(const Scenario& scenario, const Reach& reach);
+// "16 of 111 tensors changed, first blocks.0.attn.z"; empty if none did.
+[[nodiscard]] Sentence changed_tensors_sentence(const Run& run, const Reach& reach);
 
 }  // namespace decoderscope::core::diff

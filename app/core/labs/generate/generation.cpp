@@ -96,6 +96,7 @@ Scenario with_token(Scenario scenario, Index row, Index token) {
     if (const Sentence full = row_is_full(scenario, row); !full.empty()) throw Error(full);
     std::vector<Index>& generated = scenario.generated[row];
     generated.resize(static_cast<std::size_t>(generated_count(scenario, row)));
+    inputs.targets = {};  // they are of the text as it was
     const Index place = row_length(inputs, row);
     if (place == inputs.pos()) add_position(inputs, scenario.tokenizer().special().pad.value_or(0));
     set(inputs.tokens, row, place, static_cast<float>(token));

@@ -67,6 +67,7 @@ Scenario begun(Scenario scenario) {
     inputs.tokens = std::move(batch.tokens);
     inputs.attention_mask = std::move(batch.mask);
     inputs.custom_mask = {};
+    inputs.targets = {};
     scenario.generated.clear();
     scenario.dropout_seed.reset();
     scenario.gradients_of.clear();

@@ -1,6 +1,7 @@
 #include "app/core/labs/generate/prediction.h"
 
 #include "app/core/labs/generate/generation.h"
+#include "app/core/run/output_moves.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,17 +17,13 @@ namespace {
 // How many logits a slice reads.
 constexpr Index kSlice = 2'000'000;
 
-// The largest logit's token; nothing if one is NaN.
-std::optional<Index> largest(std::span<const float> logits) {
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-        if (std::isnan(logits[i])) return std::nullopt;
-        if (logits[i] > logits[best]) best = i;
-    }
-    return static_cast<Index>(best);
-}
-
+// What the row's targets ask for at this position, nothing where it is negative (−100: left out); without targets the
+// token that follows.
 std::optional<Index> next_in(const Inputs& inputs, Index row, Index position) {
+    if (!inputs.targets.empty()) {
+        const float target = inputs.targets.at(Cell{row, position});
+        return target < 0.0F ? std::nullopt : std::optional(static_cast<Index>(target));
+    }
     if (position + 1 >= inputs.pos() || is_padding(inputs.attention_mask, row, position + 1)) return std::nullopt;
     return static_cast<Index>(inputs.tokens.at(Cell{row, position + 1}));
 }
@@ -65,8 +62,10 @@ Resumable<Predictions> predictions_of(std::shared_ptr<const Run> run, Inputs inp
     for (Index row = 0; row < made.batch; ++row) {
         for (Index position = 0; position < made.pos; ++position) {
             Prediction at;
-            if (!is_padding(inputs.attention_mask, row, position)) {
-                at.token = largest(logits_at(logits, row, position));
+            at.is_padding = is_padding(inputs.attention_mask, row, position);
+            if (!at.is_padding) {
+                ++made.made;
+                at.token = predicted_token(logits_at(logits, row, position));
                 at.target = next_in(inputs, row, position);
             }
             made.judged += at.is_judged() ? 1 : 0;

@@ -13,19 +13,21 @@
 namespace decoderscope::core::generate {
 
 struct Prediction {
-    std::optional<Index> token;   // the largest logit's; the first where they tie. Nothing for padding, and where a
-                                  // logit is NaN
-    std::optional<Index> target;  // the token that follows in the row; nothing where the row ends
+    std::optional<Index> token;   // predicted_token() in app/core/run/output_moves.h; nothing for padding, too
+    std::optional<Index> target;  // what the inputs' targets ask for, else the token that follows in the row; nothing
+                                  // where the row ends
+    bool is_padding = false;
 
-    [[nodiscard]] bool is_judged() const { return token && target; }
-    [[nodiscard]] bool is_right() const { return is_judged() && *token == *target; }
+    [[nodiscard]] bool is_judged() const { return target.has_value(); }
+    [[nodiscard]] bool is_right() const { return is_judged() && token == target; }
 };
 
 // Every position's prediction, [batch, pos].
 struct Predictions {
     Index batch = 0, pos = 0;
     std::vector<Prediction> all;
-    Index judged = 0, right = 0;  // how many have a target, and are it
+    Index made = 0;               // at positions that aren't padding
+    Index judged = 0, right = 0;  // how many of them have a target, and are it
 
     [[nodiscard]] std::span<const Prediction> row(Index row) const {
         return std::span(all).subspan(static_cast<std::size_t>(row * pos), static_cast<std::size_t>(pos));

@@ -57,11 +57,11 @@ std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& 
         .number();
 }
 
-Value<OutputEffects> output_effects(Derived& derived, const std::shared_ptr<const Run>& before,
-                                    const std::shared_ptr<const Run>& after, const Step& output, Index batch) {
-    return derived.get<OutputEffects>({before, after}, std::tie(output.id, batch), [&] {
-        return OutputEffects{diff::position_effects(before->value(output.name), after->value(output.name), batch)};
-    });
+Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario,
+                                      const std::shared_ptr<const Run>& before,
+                                      const std::shared_ptr<const Run>& after) {
+    return derived.later<OutputMoves>({before, after}, std::tuple<>(),
+                                      [&] { return output_moves(before, after, scenario.inputs.attention_mask); });
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "app/core/figure/heatmap.h"
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/heads/head_scores.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/run/snapshot.h"
 #include "app/core/session/session.h"
 #include "engine/graph/run.h"
@@ -35,14 +36,10 @@ struct MeasuredHeads {
 // edit repaints only the layers that it reaches.
 [[nodiscard]] std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern);
 
-// How far apart the outputs of two runs are, by position of a batch row.
-struct OutputEffects {
-    std::vector<diff::PositionEffect> positions;
-};
-// `output` is a step of both, of the same shape.
-[[nodiscard]] Value<OutputEffects> output_effects(Derived& derived, const std::shared_ptr<const Run>& before,
-                                                  const std::shared_ptr<const Run>& after, const Step& output,
-                                                  Index batch);
+// How far apart the outputs of two runs of the same inputs are; empty while they are being compared.
+[[nodiscard]] Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario,
+                                                    const std::shared_ptr<const Run>& before,
+                                                    const std::shared_ptr<const Run>& after);
 
 // Which weights of a pattern are drawn as lines while no token is pointed at.
 struct PatternLines {

@@ -52,7 +52,7 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     parts.padding = all_kept(parts.combined, parts.has_padding ? tr("padding") : tr("no padding"));
     parts.drawn = all_kept(parts.combined, parts.has_drawn ? tr("drawn") : tr("none drawn"));
     parts.combined.title = tr("combined");
-    const std::vector<std::uint8_t> painted = painted_cells(mask, slice);
+    const std::vector<std::uint8_t>& painted = parts.painted = painted_cells(mask, slice);
     parts.opened.assign(parts.combined.values.size(), 0);
     for (Index query = 0; query < slice.rows(); ++query) {
         for (Index key = 0; key < slice.columns(); ++key) {

@@ -16,8 +16,9 @@ struct MaskParts {
     Heatmap drawn;     // the input's custom_mask, and what was painted over it
     Heatmap combined;  // causal AND window AND padding AND custom, then what was painted: as recorded
     bool is_causal = false, has_window = false, has_padding = false, has_drawn = false;
-    std::vector<std::uint8_t> opened;  // [query, key]: painted as kept where the other masks hide it: a hole
-    Index hidden = 0;                  // how many cells of `combined` are 0
+    std::vector<std::uint8_t> opened;   // [query, key]: painted as kept where the other masks hide it: a hole
+    std::vector<std::uint8_t> painted;  // [query, key]: painted, whatever the other masks say
+    Index hidden = 0;                   // how many cells of `combined` are 0
 };
 
 // `attention` is one of the run's ("blocks.0.attn"), and its mask has values.

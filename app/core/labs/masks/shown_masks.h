@@ -20,6 +20,7 @@ struct MaskPicture {
     Heatmap heatmap;
     std::vector<std::uint8_t> marked;  // [row, column]; empty if none is
     bool per_key = true;               // its columns are keys, so it can be painted
+    bool overridden = false;           // what is marked is drawn manually, whatever this mask says
 };
 
 // One attention at one place: its masks, what they do to the scores, and what the fill does.

@@ -61,7 +61,7 @@ void multiply(Weights& weights, const std::string& name, double factor) {
 // One number a seed, by layer.
 using SeedsByLayer = std::vector<std::vector<double>>;
 
-void add_norms(SeedsByLayer& layers, const train::Gradients& gradients, const std::string& prefix) {
+void add_norms(SeedsByLayer& layers, const decoderscope::train::Gradients& gradients, const std::string& prefix) {
     for (std::size_t layer = 0; layer < layers.size(); ++layer)
         layers[layer].push_back(
             euclidean_norm(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight")));
@@ -80,11 +80,11 @@ StackGradients summary_of(const SeedsByLayer& layers) {
 
 // One seed's stack, forward and backward.
 struct Seed {
-    Seed(train::Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
+    Seed(decoderscope::train::Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
         : weights(std::move(drawn)), run(backpropagation.begin(weights, batch)) {}
 
     Weights weights;
-    train::BackwardRun run;
+    decoderscope::train::BackwardRun run;
     bool ended = false;
 };
 
@@ -137,7 +137,8 @@ Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index lay
     if (scheme == StackScheme::deepnorm) config.residual_scale = deepnorm_alpha(setting.encoder, layers);
     config.cross_attention = setting.encoder;
     config.encoder_layers = setting.encoder ? layers : 0;
-    config.vocab_size = config.encoder_vocab_size = static_cast<Index>(train::reverse_task(1).vocabulary.size());
+    config.vocab_size = config.encoder_vocab_size =
+        static_cast<Index>(decoderscope::train::reverse_task(1).vocabulary.size());
     config.positional_encoding = PositionalEncoding::sinusoidal;
     config.lm_head = true;
     return config;
@@ -170,12 +171,12 @@ std::size_t growth_passes(std::span<const StackScheme> schemes, std::span<const 
 Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> schemes, std::vector<Index> depths,
                                                        GrowthSetting setting, std::stop_token stop,
                                                        std::atomic<std::size_t>* done) {
-    const train::Task task =
-        setting.encoder ? train::reverse_task(setting.longest) : train::reversal_task(setting.longest);
+    const decoderscope::train::Task task = setting.encoder ? decoderscope::train::reverse_task(setting.longest)
+                                                           : decoderscope::train::reversal_task(setting.longest);
     std::vector<GradientGrowth> all;
     for (const StackScheme scheme : schemes) {
         for (const Index layers : depths) {
-            train::Backpropagation backpropagation(growth_config(setting, scheme, layers));
+            decoderscope::train::Backpropagation backpropagation(growth_config(setting, scheme, layers));
             std::vector<Seed> seeds;
             seeds.reserve(static_cast<std::size_t>(setting.seeds));  // a run refers to its weights
             for (Index number = 0; number < setting.seeds; ++number)
@@ -189,7 +190,7 @@ Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> 
             const auto depth = static_cast<std::size_t>(layers);
             SeedsByLayer decoder(depth), encoder(setting.encoder ? depth : 0);
             for (Seed& seed : seeds) {
-                const train::Gradients gradients = seed.run.result().gradients;
+                const decoderscope::train::Gradients gradients = seed.run.result().gradients;
                 add_norms(decoder, gradients, "");
                 add_norms(encoder, gradients, "encoder.");
             }

@@ -1,5 +1,7 @@
 #include "app/core/labs/step/vector_reading.h"
 
+#include "app/core/run/output_moves.h"
+
 #include "app/core/labs/step/direct_path.h"
 
 #include <algorithm>
@@ -84,6 +86,7 @@ public:
         if (stream_ != nullptr) reading.along_stream = cosine(row, stream_row(at));
         if (paths_.head == nullptr || !is_position(at)) return reading;
         reading.predicted = predicted(at);
+        if (!reading.predicted) return reading;  // a logit is NaN
         reading.along_logit = cosine(row, head_row(*reading.predicted));
         if (path() == nullptr) return reading;
         const Row carried = along_path(run_, *path(), batch_, at, row);
@@ -118,10 +121,10 @@ private:
         return batch_ < logits.dim(0) && at < logits.dim(1) && slice_.rows() == logits.dim(1);
     }
 
-    [[nodiscard]] Index predicted(Index at) const {
+    [[nodiscard]] std::optional<Index> predicted(Index at) const {
         const Tensor& logits = run_.value(paths_.head->id);
-        const Row row = row_of(logits, {batch_, at, 0});
-        return std::ranges::max_element(row) - row.begin();
+        return predicted_token(logits.values().subspan(static_cast<std::size_t>(logits.offset(Cell{batch_, at, 0})),
+                                                       static_cast<std::size_t>(logits.dim(2))));
     }
 
     [[nodiscard]] Row head_row(Index token) const {

@@ -1,6 +1,5 @@
 #include "app/core/labs/step/what_if.h"
 
-#include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/run/labels.h"
 #include "engine/base/error.h"
 
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -203,11 +203,13 @@ std::optional<PatternRow> row_effect(const Scenario& scenario, const Run& now, c
     return row;
 }
 
-double probability_of(std::span<const float> logits, Index token) {
+// NaN for no token.
+double probability_of(std::span<const float> logits, std::optional<Index> token) {
+    if (!token) return std::numeric_limits<double>::quiet_NaN();
     const auto highest = static_cast<double>(*std::ranges::max_element(logits));
     double sum = 0.0;
     for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - highest);
-    return std::exp(static_cast<double>(logits[static_cast<std::size_t>(token)]) - highest) / sum;
+    return std::exp(static_cast<double>(logits[static_cast<std::size_t>(*token)]) - highest) / sum;
 }
 
 std::optional<float> of_every(const PatternRow& row, float NowAndIf::*side) {
@@ -244,8 +246,7 @@ std::optional<float> PatternRow::of_every_key_now() const { return of_every(*thi
 std::optional<float> PatternRow::of_every_key_then() const { return of_every(*this, &NowAndIf::then); }
 
 bool WhatIfEffect::nothing_changed() const {
-    return (!cell || same(cell->now, cell->then)) && (!row || row->moved.empty()) && answers_changed == 0 &&
-           furthest_logit == 0.0;
+    return (!cell || same(cell->now, cell->then)) && (!row || row->moved.empty()) && !moves.furthest;
 }
 
 WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run& then, const Step& step,
@@ -254,23 +255,17 @@ WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run&
     WhatIfEffect effect;
     effect.cell = cell_effect(now, then, step, cell);
     effect.row = row_effect(scenario, now, then, pattern_of(now.plan(), attention_beside(now.plan(), step)), at);
-    const Ref output = diff::output_step(now.plan());
+    const Ref output = output_step(now.plan());
     const Tensor* other = output == nullptr ? nullptr : twin(then, *output);
     if (other == nullptr || output->axes.back().name != axis::vocab || now.value(output->id).empty()) return effect;
     const Tensor& logits = now.value(output->id);  // [batch, pos, vocab]
-    if (at.batch >= logits.dim(0)) return effect;
-    const std::vector<diff::PositionEffect> moved = diff::position_effects(logits, *other, at.batch);
-    effect.positions = moved.size();
-    for (const diff::PositionEffect& one : moved) {
-        if (one.top_before != one.top_after) ++effect.answers_changed;
-        if (std::isnan(one.largest) || one.largest > effect.furthest_logit) effect.furthest_logit = one.largest;
-    }
-    if (step.in_encoder() || !at.query || *at.query >= logits.dim(1)) return effect;
-    const diff::PositionEffect& here = moved[static_cast<std::size_t>(*at.query)];
+    effect.moves = moves_of(logits, *other, scenario.inputs.attention_mask, true);
+    effect.moves.output = output->name;
+    if (step.in_encoder() || !at.query || at.batch >= logits.dim(0) || *at.query >= logits.dim(1)) return effect;
+    const PositionMove& here = effect.moves.row(at.batch)[static_cast<std::size_t>(*at.query)];
     const Cell first = {at.batch, *at.query, 0};
-    effect.says =
-        SaysNowAndIf{*at.query, here.top_before, here.top_after, probability_of(row_at(logits, first), here.top_before),
-                     probability_of(row_at(*other, first), here.top_after)};
+    effect.says = SaysNowAndIf{*at.query, here.before, here.after, probability_of(row_at(logits, first), here.before),
+                               probability_of(row_at(*other, first), here.after)};
     return effect;
 }
 

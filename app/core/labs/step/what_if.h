@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/run/slice.h"
 #include "app/core/run/snapshot.h"
 #include "engine/base/message.h"
@@ -57,16 +58,15 @@ struct PatternRow {
 // What the model says at a position, now and if.
 struct SaysNowAndIf {
     Index position = 0;
-    Index token_now = 0, token_then = 0;
+    std::optional<Index> token_now, token_then;  // nothing where a logit is NaN
     double probability_now = 0.0, probability_then = 0.0;
 };
 
 struct WhatIfEffect {
-    std::optional<NowAndIf> cell;                    // nothing where the other run has no such cell
-    std::optional<PatternRow> row;                   // of the cell's query; nothing outside attentions
-    std::optional<SaysNowAndIf> says;                // nothing without logits, and for the encoder's cells
-    std::size_t positions = 0, answers_changed = 0;  // of this row of the batch: how many predictions change
-    double furthest_logit = 0.0;                     // how far any of its logits moved
+    std::optional<NowAndIf> cell;      // nothing where the other run has no such cell
+    std::optional<PatternRow> row;     // of the cell's query; nothing outside attentions
+    std::optional<SaysNowAndIf> says;  // nothing without logits, and for the encoder's cells
+    OutputMoves moves;                 // of all rows of the batch
 
     // Whether no number above changed.
     [[nodiscard]] bool nothing_changed() const;

@@ -62,6 +62,12 @@ std::optional<double> loss_at(const SeenTraining& seen, Index step) {
     return trained == nullptr ? std::nullopt : std::optional(trained->step.loss);
 }
 
+std::optional<Index> step_under_way(const SeenTraining& seen, const std::optional<Index>& wanted) {
+    if (!wanted) return std::nullopt;
+    const Index reached = std::min(*wanted, static_cast<Index>(seen.history->size()));
+    return seen.model && seen.step == reached ? std::nullopt : std::optional(reached);
+}
+
 std::optional<double> late_loss(std::span<const TrainedStep> history) {
     if (history.empty()) return std::nullopt;
     const std::size_t count = std::min(kLateSteps, history.size());

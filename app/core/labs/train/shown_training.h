@@ -28,6 +28,9 @@ struct TrainingCurves {
 [[nodiscard]] DepthCurve gradients_at(const SeenTraining& seen, Index step);
 // The loss of that step; nothing before the first.
 [[nodiscard]] std::optional<double> loss_at(const SeenTraining& seen, Index step);
+// The step on its way to be shown, while the model is still that of another one: then what is shown of the model is out
+// of date. `wanted` is what was asked for; nothing: the newest, whose models follow by themselves.
+[[nodiscard]] std::optional<Index> step_under_way(const SeenTraining& seen, const std::optional<Index>& wanted);
 
 // The loss of the last steps, which is less noisy than one.
 [[nodiscard]] std::optional<double> late_loss(std::span<const TrainedStep> history);

@@ -180,7 +180,6 @@ std::shared_ptr<const load::Model> model_of(const Recipe& recipe, const Weights&
     model.config_json = config_to_json(recipe.config);
     model.weights = weights;
     model.example = example_of(recipe);
-    model.example.targets = {};
     model.tokenizer = tokenizer_of(recipe.task.vocabulary);
     model.encoder_tokenizer = tokenizer_of(recipe.task.encoder_vocabulary);
     return std::make_shared<const load::Model>(std::move(model));
@@ -192,6 +191,7 @@ std::shared_ptr<const load::ModelFolder> folder_of(const Recipe& recipe, const l
     nlohmann::ordered_json example = {{"description", model.description.english()}};
     const Inputs inputs = model.example;
     example["tokens"] = nlohmann::ordered_json::array({ids_of(inputs.tokens)});
+    example["targets"] = nlohmann::ordered_json::array({ids_of(inputs.targets)});
     if (!recipe.task.encoder_vocabulary.empty()) {
         folder.files["encoder_vocabulary.json"] = decoderscope::train::vocabulary_json(recipe.task.encoder_vocabulary);
         example["source"] =

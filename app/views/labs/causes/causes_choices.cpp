@@ -96,7 +96,7 @@ void choose_number(const Ui& ui, const core::Session& session, CausesTabState& c
 
 void choose_changed_token(const Ui& ui, const core::Session& session, CausesTabState& causes) {
     const core::Scenario& scenario = session.shown().scenario;
-    const auto now = core::causes::changed_token(scenario, session.cursor().place.batch, causes.other);
+    const auto now = core::causes::changed_token(scenario, session.cursor().place.batch, causes.compared);
     if (!now) return;
     const Inputs& inputs = scenario.inputs;
     const tokenizer::Tokenizer& tokenizer = now->in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
@@ -112,8 +112,10 @@ void choose_changed_token(const Ui& ui, const core::Session& session, CausesTabS
     if (!begin_list("##after", core::token_text(tokenizer, now->after).c_str(), ImGuiComboFlags_HeightLarge)) return;
     const Index vocabulary = now->in_source ? scenario.config().encoder_vocab_size : scenario.config().vocab_size;
     for (Index id = 0; id < std::min(vocabulary, kMostListed); ++id)
-        if (press_row(labelled(core::token_text(tokenizer, id), std::to_string(id)).c_str(), id == now->after))
+        if (press_row(labelled(core::token_text(tokenizer, id), std::to_string(id)).c_str(), id == now->after)) {
+            causes.other.position = now->position;
             causes.other.token = id;
+        }
     ImGui::EndCombo();
 }
 

@@ -1,3 +1,4 @@
+#include "app/core/labs/causes/telling_swap.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/token_text.h"
 #include "app/views/labs/causes/lab.h"
@@ -40,22 +41,22 @@ public:
         if (ImGui::IsItemHovered())
             ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width_, at.y + row_height()}, ui_.theme.raised);
         const float name_width = width_ - static_cast<float>(columns_) * column() - bar_width() - ui_.px(8);
-        draw_text(ui_, ui_.fonts.mono_small, {at.x, at.y + ui_.px(2)}, ui_.theme.text, name, name_width);
+        draw_text(ui_, ui_.fonts.mono_small, {at.x, at.y + ui_.px(2)}, ui_.theme.text,
+                  fitted_in_middle(ui_.fonts.mono_small, name, name_width - ui_.px(4)), name_width);
         for (std::size_t i = 0; i < numbers.size(); ++i)
             right(i, at.y, ui_.fonts.mono_small, doubtful[i] ? ui_.theme.error : ui_.theme.text, numbers[i]);
-        const float x = at.x + width_ - bar_width();
-        draw_signed_bar(ui_, {{x, at.y + ui_.px(5)}, {at.x + width_, at.y + row_height() - ui_.px(5)}}, bar, most);
+        const float x = at.x + name_width;  // beside the name
+        draw_signed_bar(ui_, {{x, at.y + ui_.px(5)}, {x + bar_width(), at.y + row_height() - ui_.px(5)}}, bar, most);
         return clicked;
     }
 
 private:
     [[nodiscard]] float row_height() const { return compat::font_size(ui_.fonts.mono_small) + ui_.px(5); }
     [[nodiscard]] float column() const { return ui_.px(66); }
-    [[nodiscard]] float bar_width() const { return ui_.px(40); }
+    [[nodiscard]] float bar_width() const { return ui_.px(56); }
 
     void right(std::size_t number, float y, ImFont* font, ImU32 color, const std::string& text) const {
-        const float end =
-            left_ + width_ - bar_width() - ui_.px(8) - static_cast<float>(columns_ - 1 - number) * column();
+        const float end = left_ + width_ - static_cast<float>(columns_ - 1 - number) * column();
         const std::string shown = fitted(font, text, column() - ui_.px(4));
         draw_text(ui_, font, {end - compat::text_size(font, shown).x, y + ui_.px(2)}, color, shown);
     }
@@ -233,7 +234,7 @@ void draw_moves(const Ui& ui, const core::Session& session, ViewState& state,
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x - ui.px(12), gap = ui.px(24);
     const bool two = room > ui.px(640);
-    const float left = two ? std::floor(room * 0.58F) : room;
+    const float left = two ? std::floor(room * 0.62F) : room;
     ImGui::BeginGroup();
     draw_measured(ui, session, causes, number, left, commands);
     ImGui::EndGroup();
@@ -296,8 +297,20 @@ void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
         if (button(tr("Measure"), "measure-patching")) causes.stopped.reset();
         return;
     }
+    Sentence about_swap;
+    causes.compared = causes.other;
+    if (causes.other.kind == core::causes::OtherKind::token && !causes.other.position && !causes.other.token) {
+        const core::Value<core::causes::TellingSwap> swap =
+            core::causes::shown_telling_swap(session.derived(), shown, number);
+        if (!swap) {
+            text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("Looking for a token that changes the answer …"));
+            return;
+        }
+        causes.compared = core::causes::with_swap(causes.other, *swap);
+        about_swap = core::causes::swap_sentence(*swap);
+    }
     const core::Value<core::causes::ShownPatching> measured = core::causes::shown_patching(
-        session.derived(), shown, number, causes.other, causes.every_step, causes.patching);
+        session.derived(), shown, number, causes.compared, causes.every_step, causes.patching);
     if (!measured) {
         if (draw_causes_progress(ui, *causes.patching, area)) causes.stopped = number.number;
         return;
@@ -309,6 +322,8 @@ void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
     area.low.y += text_block(ui, ui.fonts.text, ui.theme.text, area,
                              tr(core::causes::patching_sentence(measured->patching, number))) +
                   ui.px(8);
+    if (!about_swap.empty())
+        area.low.y += text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(about_swap)) + ui.px(8);
     if (measured->patching.steps.empty()) return;
     const core::Value<PatchingPictures> pictures =
         session.derived().get<PatchingPictures>({shown.run}, std::make_tuple(measured.number()), [&] {
@@ -355,14 +370,17 @@ void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& ca
                                  {"sum", cause_text(attribution.sum)},
                                  {"logit", cause_text(attribution.logit)}})) +
                   ui.px(8);
-    double most = 0.0;
-    for (const core::causes::Contribution& term : attribution.terms) most = std::max(most, std::abs(term.logit));
+    // The largest first, so that they stand above the fold.
+    std::vector<core::causes::Contribution> terms = attribution.terms;
+    std::ranges::stable_sort(terms, std::greater<>(),
+                             [](const core::causes::Contribution& term) { return std::abs(term.logit); });
+    const double most = terms.empty() ? 0.0 : std::abs(terms.front().logit);
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("writers", {area.width(), std::max(area.height(), 1.0F)});
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5), width = ImGui::GetContentRegionAvail().x;
-    const float names = std::min(ui.px(260), width * 0.45F), numbers = ui.px(70);
-    for (std::size_t i = 0; i < attribution.terms.size(); ++i) {
-        const core::causes::Contribution& term = attribution.terms[i];
+    const float names = std::min(ui.px(320), width * 0.5F), numbers = ui.px(70);
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const core::causes::Contribution& term = terms[i];
         const ImVec2 at = ImGui::GetCursorScreenPos();
         ImGui::PushID(static_cast<int>(i));
         if (ImGui::InvisibleButton("term", {width, row})) {

@@ -25,7 +25,7 @@ void add_exports(ExportScene& scene) {
     const core::Snapshot& shown = scene.session.shown();
     const core::causes::ResolvedNumber& number = *causes.shown;
     if (causes.page == CausesPage::patching) {
-        const auto measured = core::causes::shown_patching(scene.session.derived(), shown, number, causes.other,
+        const auto measured = core::causes::shown_patching(scene.session.derived(), shown, number, causes.compared,
                                                            causes.every_step, causes.patching);
         if (measured && !measured->patching.steps.empty())
             scene.add_if_any(tr("How much comes back"), "patching", [&] {
@@ -140,6 +140,7 @@ Lab causes_lab() {
             .actions = actions_of_causes,
             .save = save,
             .restore = restore,
+            .about_steps = [](const ViewState&) { return false; },
             .computes = true};
 }
 

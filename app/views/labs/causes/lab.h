@@ -29,6 +29,7 @@ struct CausesTabState {
     core::causes::SharedProgress moving = std::make_shared<core::causes::CausesProgress>();
     core::causes::SharedProgress patching = std::make_shared<core::causes::CausesProgress>();
     std::optional<core::causes::ResolvedNumber> shown;  // what the last frame was about
+    core::causes::OtherChoice compared;                 // run B, with what `other` leaves open; as of the last frame
 };
 
 // Asks what moves the selected cell.

@@ -11,6 +11,8 @@ namespace decoderscope::views::checks {
 
 namespace {
 
+Arguments of_all() { return {{"all", core::checks::kLaws}}; }
+
 const char* measuring() { return tr("… checking"); }
 
 // Sign and words say the same as the colour.
@@ -18,9 +20,20 @@ std::string mark_text(const core::checks::InvariantsMonitor::Result* result) {
     if (result == nullptr) return measuring();
     if (!result->invariants) return tr("✗ no checks");
     if (const std::size_t broken = result->invariants->count(core::checks::Verdict::broken); broken > 0)
-        return tr_n("✗ {count} failing", "✗ {count} failing", broken);
+        return tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", broken, of_all());
     const std::size_t kept = result->invariants->count(core::checks::Verdict::kept);
-    return tr_n("✓ {count} check", "✓ {count} checks", kept);
+    return tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", kept, of_all());
+}
+
+// What the mark means, and why some checks have nothing to measure.
+std::vector<std::string> mark_tip(const core::checks::InvariantsMonitor::Result* result) {
+    std::vector<std::string> lines = {tr("What holds for every forward pass, checked on this one (V)")};
+    if (result == nullptr || !result->invariants) return lines;
+    for (const core::checks::Invariant& law : result->invariants->all)
+        if (law.verdict == core::checks::Verdict::open)
+            lines.push_back(tr("– {check}: {why}",
+                               {{"check", core::checks::title_of(law.law)}, {"why", core::checks::finding_text(law)}}));
+    return lines;
 }
 
 bool is_bad(const core::checks::InvariantsMonitor::Result* result) {
@@ -32,9 +45,10 @@ bool is_bad(const core::checks::InvariantsMonitor::Result* result) {
 float checks_mark_width(const Ui& ui) {
     float width = 0.0F;
     for (const std::string& text :
-         {std::string(measuring()), tr_n("✗ {count} failing", "✗ {count} failing", core::checks::kLaws),
-          tr_n("✓ {count} check", "✓ {count} checks", core::checks::kLaws), std::string(tr("✗ no checks")),
-          std::string(tr("checks closed"))})
+         {std::string(measuring()),
+          tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", core::checks::kLaws, of_all()),
+          tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", core::checks::kLaws, of_all()),
+          std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
         width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
     return width;
 }
@@ -47,7 +61,9 @@ void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& sta
         state.dialog = Dialog::checks;
         state.dialog_opens = true;
     }
-    tooltip(tr("What holds for every forward pass, checked on this one (V)"));
+    std::string tip;
+    for (const std::string& line : mark_tip(result)) tip += (tip.empty() ? "" : "\n") + line;
+    tooltip(tip.c_str());
 }
 
 namespace {

@@ -2,15 +2,22 @@
 
 #include "app/core/labs/generate/generation.h"
 #include "app/core/labs/generate/shown_generation.h"
+#include "app/core/labs/generate/temperature.h"
+#include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace decoderscope::views::generate {
 
@@ -102,6 +109,7 @@ Lab generate_lab() {
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_text,
+            .first_hour = true,
             .computes = true};
 }
 
@@ -243,6 +251,56 @@ void link_to(const GenerateScene& scene, const std::string& text, const char* te
     scene.commands.push_back(core::command::Follow{tensor, {scene.row, scene.length - 1, token}});
 }
 
+struct ShownTemperature {
+    core::generate::TemperatureFor found;
+};
+
+void choose_wanted(const GenerateScene& scene, const std::vector<core::generate::Candidate>& candidates) {
+    const Ui& ui = scene.ui;
+    GenerateTabState& tab = scene.tab();
+    constexpr std::size_t kMost = 20;
+    tab.wanted_rank = std::min(tab.wanted_rank, candidates.size() - 1);
+    ImGui::SetNextItemWidth(ui.px(110));
+    if (begin_list("##wanted", scene.piece(candidates[tab.wanted_rank].token).c_str(), ImGuiComboFlags_HeightLarge)) {
+        for (std::size_t rank = 0; rank < std::min(kMost, candidates.size()); ++rank)
+            if (press_row(labelled(scene.piece(candidates[rank].token), std::to_string(rank)).c_str(),
+                          rank == tab.wanted_rank))
+                tab.wanted_rank = rank;
+        ImGui::EndCombo();
+    }
+    ImGui::SameLine(0, ui.px(6));
+    ImGui::SetNextItemWidth(ui.px(76));
+    focusable_field("##probability");
+    ImGui::InputFloat("##probability", &tab.wanted_probability, 0.0F, 0.0F, "%.3g");
+    tab.wanted_probability = std::clamp(tab.wanted_probability, 0.0F, 1.0F);
+    tooltip(tr("The probability that is sought, from 0 to 1, before top-k and top-p"));
+}
+
+// Which temperature gives a token a probability, and one click that sets it.
+void solve_temperature(const GenerateScene& scene, const std::vector<core::generate::Candidate>& candidates) {
+    if (candidates.size() < 2) return;
+    const Ui& ui = scene.ui;
+    section_line(ui);
+    paragraph(ui.fonts.caption, ui.theme.muted, tr("At which temperature does a token get this probability?"));
+    choose_wanted(scene, candidates);
+    const std::size_t rank = scene.tab().wanted_rank;
+    const auto wanted = static_cast<double>(scene.tab().wanted_probability);
+    const core::Value<ShownTemperature> shown = scene.session.derived().get<ShownTemperature>(
+        {scene.session.shown().run}, std::make_tuple(scene.row, scene.length, rank, scene.tab().wanted_probability),
+        [&] { return ShownTemperature{core::generate::temperature_for(candidates, rank, wanted)}; });
+    paragraph(ui.fonts.text, ui.theme.text,
+              tr(core::generate::temperature_sentence(shown->found, scene.piece(candidates[rank].token), wanted)));
+    for (std::size_t i = 0; i < shown->found.reached_at.size(); ++i) {
+        const double temperature = shown->found.reached_at[i];
+        const std::string text =
+            tr("Set it to {temperature} →", {{"temperature", core::short_number_text(temperature, 3)}});
+        if (!link(ui, ui.fonts.caption, ui.theme.accent, text, 10 + static_cast<int>(i))) continue;
+        core::generate::Sampling sampling = scene.session.sampling();
+        sampling.temperature = temperature;
+        scene.commands.push_back(core::command::SetSampling{sampling});
+    }
+}
+
 void say_next_token(const GenerateScene& scene) {
     if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
         return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
@@ -255,6 +313,7 @@ void say_next_token(const GenerateScene& scene) {
     const std::string token = piece(first);
     link_to(scene, tr("Explain the logit of “{token}” →", {{"token", token}}), "logits", first, 1);
     link_to(scene, tr("Explain the probability of “{token}” →", {{"token", token}}), "probs", first, 2);
+    solve_temperature(scene, scene.next->next->candidates);
 }
 
 void say_lens(const GenerateScene& scene) {

@@ -26,6 +26,9 @@ struct GenerateTabState {
     Index layer = 0;             // whose k and v are shown
     bool proving = false;        // the cached pass is computed alongside the run, and compared
     Index lens_back = 0;         // columns by which the lens is scrolled back from the newest
+    // Of which candidate, by rank, the temperature is sought that gives it this probability.
+    std::size_t wanted_rank = 1;
+    float wanted_probability = 0.25F;
 };
 
 inline constexpr std::string_view kGenerateLab = "generate";

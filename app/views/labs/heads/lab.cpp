@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 
 namespace decoderscope::views::heads {
 
@@ -77,9 +79,12 @@ Lab heads_lab() {
             .key = Key::h,
             .term = "head",
             .draw = draw_heads_tab,
+            .inspect = inspect_heads,
+            .explains_cells = true,
             .suggest = suggest,
             .companion_runs = companion_runs,
             .add_exports = add_exports,
+            .first_hour = true,
             .computes = true};
 }
 
@@ -141,7 +146,7 @@ struct Compared {
 
 // A companion may briefly still belong to the previous model: only outputs of the same shape are compared.
 bool comparable(const Run& before, const Run& after) {
-    const Ref output = core::diff::output_step(after.plan());
+    const Ref output = core::output_step(after.plan());
     return output != nullptr && before.value(output->name).axes() == after.value(output->id).axes();
 }
 
@@ -154,58 +159,46 @@ Compared compared(const core::Session& session, const HeadsTabState& heads) {
     return {comparable(*shown.unedited, *shown.run) ? shown.unedited : shown.run, shown.run, false};
 }
 
-// What the strip shows: the output, its movement, and the labels of its axes.
+// What the strip shows: the output's moves in one batch row, and the labels of its positions.
 struct Shown {
     const core::Session& session;
     const Step& output;
     const Compared& runs;
-    core::Value<core::heads::OutputEffects> measured;
+    const core::OutputMoves& moves;
     std::vector<std::string> positions;
     Index batch;
     bool by_norm;
 
-    [[nodiscard]] const std::vector<core::diff::PositionEffect>& effects() const { return measured->positions; }
-    [[nodiscard]] bool has_logits() const { return output.name == "logits"; }
-    [[nodiscard]] double height(std::size_t at) const { return by_norm ? effects()[at].norm : effects()[at].largest; }
-    [[nodiscard]] bool changes_its_mind(std::size_t at) const {
-        return has_logits() && !std::isnan(effects()[at].norm) && effects()[at].top_before != effects()[at].top_after;
+    [[nodiscard]] std::span<const core::PositionMove> row() const { return moves.row(batch); }
+    // 0 at padding, which doesn't count.
+    [[nodiscard]] double height(std::size_t at) const {
+        const core::PositionMove& move = row()[at];
+        return !move.counts ? 0.0 : by_norm ? move.norm : move.largest;
     }
     // The name of an index of the output: the token, or the index itself.
-    [[nodiscard]] std::string name_of(Index index) const {
+    [[nodiscard]] std::string name_of(std::optional<Index> index) const {
+        if (!index) return "NaN";
         const tokenizer::Tokenizer& tokenizer = session.shown().scenario.tokenizer();
-        return has_logits() && index < tokenizer.size() ? "“" + core::token_text(tokenizer, index) + "”"
-                                                        : std::to_string(index);
+        return moves.predicts && *index < tokenizer.size() ? "“" + core::token_text(tokenizer, *index) + "”"
+                                                           : std::to_string(*index);
     }
 };
 
-// "by up to 0.128 at position 1 · 2 best tokens change"
-Sentence movement(const Shown& shown, std::size_t most) {
-    const auto count = [&](auto matches) {
-        Index found = 0;
-        for (std::size_t i = 0; i < shown.effects().size(); ++i) found += matches(i) ? 1 : 0;
-        return found;
-    };
-    const Index broken = count([&](std::size_t at) { return std::isnan(shown.effects()[at].norm); });
-    if (broken > 0) return message_n("to NaN at {count} position", "to NaN at {count} positions", broken);
-    const Index minds = count([&](std::size_t at) { return shown.changes_its_mind(at); });
-    const Arguments where = {{"number", number(shown.effects()[most].largest)}, {"position", most}};
-    if (minds == 0) return message("by up to {number} at position {position}", where);
-    return message_n("by up to {number} at position {position} · {count} best token changes",
-                     "by up to {number} at position {position} · {count} best tokens change", minds, where);
-}
-
+// "Your edits: logits moved by at most 1.62; no prediction changed. Furthest at row 0, position 3"
 std::string headline(const Shown& shown, bool opened) {
-    const std::string what = shown.has_logits() ? tr("the logits") : shown.output.name;
-    const auto most = core::diff::furthest(shown.effects());
-    if (shown.runs.preview)
-        return most ? tr("Without this head {what} would move {movement}",
-                         {{"what", what}, {"movement", movement(shown, *most)}})
-                    : tr("Without this head nothing would change.");
-    if (most) return tr("Your edits move {what} {movement}", {{"what", what}, {"movement", movement(shown, *most)}});
+    const core::Scenario& scenario = shown.session.shown().scenario;
+    const auto said = [&](core::Mood mood) {
+        const Sentence moved = core::moves_sentence(scenario, shown.moves, mood);
+        if (!shown.moves.furthest) return moved;
+        return message("{moved} ({furthest})",
+                       {{"moved", moved}, {"furthest", core::furthest_sentence(scenario, shown.moves)}});
+    };
+    if (shown.runs.preview) return tr("Without this head: {effect}", {{"effect", said(core::Mood::would)}});
     if (shown.runs.before != shown.runs.after)
-        return tr("Your edits leave {what} of this batch row unchanged.", {{"what", what}});
+        return tr("Your edits: {effect}", {{"effect", said(core::Mood::happened)}});
     return opened ? tr("Computing the output without this head …")
-                  : tr("Switch a head off at its dot: its effect on {what} appears here.", {{"what", what}});
+                  : tr("Switch a head off at its dot: its effect on {what} appears here.",
+                       {{"what", shown.moves.predicts ? tr("the logits") : shown.output.name}});
 }
 
 // "largest · norm": what the bars' height means.
@@ -224,20 +217,21 @@ void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
 
 void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     if (!compat::begin_tooltip()) return;
-    const core::diff::PositionEffect& effect = shown.effects()[at];
+    const core::PositionMove& move = shown.row()[at];
     text_line(ui.fonts.mono_small, ui.theme.muted,
               tr("{tensor}  position {position}  “{token}”",
                  {{"tensor", shown.output.name}, {"position", at}, {"token", shown.positions[at]}}));
+    if (!move.counts) text_line(ui.fonts.caption, ui.theme.muted, tr("padding: it doesn't count"));
     text_line(ui.fonts.mono_small, ui.theme.text,
               tr("largest change {largest}   L2 norm {norm}",
-                 {{"largest", number(effect.largest)}, {"norm", number(effect.norm)}}));
-    if (shown.changes_its_mind(at))
+                 {{"largest", number(move.largest)}, {"norm", number(move.norm)}}));
+    if (move.changes_prediction())
         text_line(ui.fonts.caption, ui.theme.warning,
-                  tr("most likely token: {before} → {after}",
-                     {{"before", shown.name_of(effect.top_before)}, {"after", shown.name_of(effect.top_after)}}));
-    else if (shown.has_logits())
+                  tr("prediction: {before} → {after}",
+                     {{"before", shown.name_of(move.before)}, {"after", shown.name_of(move.after)}}));
+    else if (move.counts && shown.moves.predicts)
         text_line(ui.fonts.caption, ui.theme.muted,
-                  tr("most likely token stays {token}", {{"token", shown.name_of(effect.top_after)}}));
+                  tr("prediction stays {token}", {{"token", shown.name_of(move.after)}}));
     const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
         return run->value(shown.output.name);
     };
@@ -265,7 +259,9 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
     ImGui::InvisibleButton("position", {std::max(box.width(), 1.0F), box.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
-    const ImU32 color = nan ? ui.theme.error : shown.changes_its_mind(at) ? ui.theme.warning : ui.theme.accent;
+    const ImU32 color = nan                                    ? ui.theme.error
+                        : shown.row()[at].changes_prediction() ? ui.theme.warning
+                                                               : ui.theme.accent;
     const ImVec2 low = {middle - half, floor - std::max(room * part, value > 0.0 || nan ? ui.px(1.5F) : 0.0F)};
     if (value != 0.0)
         list.AddRectFilled(low, {middle + half, floor},
@@ -289,15 +285,15 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
 
 void draw_positions(const Ui& ui, const Shown& shown, Area area) {
     double top = 0.0;
-    for (std::size_t i = 0; i < shown.effects().size(); ++i)
+    for (std::size_t i = 0; i < shown.row().size(); ++i)
         if (std::isfinite(shown.height(i))) top = std::max(top, shown.height(i));
-    const float pitch = std::min(area.width() / static_cast<float>(shown.effects().size()), ui.px(88));
+    const float pitch = std::min(area.width() / static_cast<float>(shown.row().size()), ui.px(88));
     // If they crowd, only every n-th has a label, as wide as its neighbours allow.
     const auto every = static_cast<std::size_t>(std::ceil(ui.px(28) / pitch));
     const float floor = area.high.y - compat::font_size(ui.fonts.mono_small) - ui.px(2);
     ImGui::GetWindowDrawList()->AddLine(
-        {area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.effects().size()), floor}, ui.theme.line);
-    for (std::size_t i = 0; i < shown.effects().size(); ++i) {
+        {area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.row().size()), floor}, ui.theme.line);
+    for (std::size_t i = 0; i < shown.row().size(); ++i) {
         const float x = area.low.x + pitch * static_cast<float>(i);
         draw_position(ui, shown, i, top, {{x, area.low.y}, {x + pitch, area.high.y}}, every <= 1);
         const float room = pitch * static_cast<float>(every);
@@ -319,26 +315,30 @@ void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& st
     const float line = compat::font_size(ui.fonts.caption);
     const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
     const Compared runs = compared(session, state.part<HeadsTabState>());
-    const Ref output = core::diff::output_step(runs.after->plan());
+    const Ref output = core::output_step(runs.after->plan());
     if (output == nullptr) return;
     const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
-    if (!ready(runs.before) || !ready(runs.after)) {  // they are computed last
-        draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, "computing " + output->name + " …", top.width());
+    const core::Value<core::OutputMoves> moves =
+        core::heads::shown_output_moves(session.derived(), session.shown().scenario, runs.before, runs.after);
+    const Index batch = session.cursor().place.batch;
+    if (!ready(runs.before) || !ready(runs.after) || !moves || moves->all.empty()) {  // they are computed last
+        draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, tr("Computing {output} …", {{"output", output->name}}),
+                  top.width());
         return;
     }
-    const Index batch = session.cursor().place.batch;
     const Shown shown = {session,
                          *output,
                          runs,
-                         core::heads::output_effects(session.derived(), runs.before, runs.after, *output, batch),
+                         *moves,
                          core::axis_labels(session.shown().scenario, *output, 1, batch),
                          batch,
                          state.part<HeadsTabState>().by_norm};
     choose_height(ui, state.part<HeadsTabState>(), top);
-    const std::string text =
-        headline(shown, state.part<HeadsTabState>().opened) + (session.stale() ? "  · computing …" : "");
-    const bool moved = core::diff::furthest(shown.effects()).has_value();
-    draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
+    const std::string text = headline(shown, state.part<HeadsTabState>().opened) +
+                             (session.stale() ? "  · " + std::string(tr("computing …")) : "");
+    draw_text(ui, ui.fonts.caption, top.low, moves->furthest ? ui.theme.text : ui.theme.muted, text,
+              top.width() - ui.px(112));
+    area_tooltip(ui, {top.low, {top.high.x - ui.px(112), top.high.y}}, {text});
     draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }
 

@@ -36,6 +36,8 @@ struct HeadsTabState {
 };
 
 void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// The cursor's head in words and numbers, and which heads the run can do without.
+void inspect_heads(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The companion run in which the open head is off.
 inline constexpr const char* kHeadPreview = "heads.without";

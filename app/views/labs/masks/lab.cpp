@@ -53,8 +53,11 @@ Lab masks_lab() {
             .key = Key::m,
             .term = "mask",
             .draw = draw_masks_tab,
+            .inspect = inspect_masks,
+            .explains_cells = true,
             .companion_runs = companion_runs,
             .add_exports = add_exports,
+            .first_hour = true,
             .computes = true};
 }
 

@@ -40,6 +40,8 @@ struct MasksTabState {
 };
 
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// How many cells each mask hides.
+void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The parts of the Masks tab, one file each.
 

@@ -194,9 +194,10 @@ void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& pi
     if (!h.hidden.empty() && h.hidden[offset] != 0)
         lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
     if (!picture.marked.empty() && picture.marked[offset] != 0)
-        lines.push_back(
-            {fonts.caption, theme.accent,
-             picture.step == nullptr ? tr("opened manually: another mask hides it") : tr("changed by an edit")});
+        lines.push_back({fonts.caption, theme.accent,
+                         picture.overridden        ? tr("drawn manually: that overrides this mask")
+                         : picture.step == nullptr ? tr("opened manually: another mask hides it")
+                                                   : tr("changed by an edit")});
     gesture.picture = {{gesture.picture.low.x, scene.covered_by_none.low.y}, scene.covered_by_none.high};
     draw_cell_tooltip(scene.ui, gesture, lines);
 }

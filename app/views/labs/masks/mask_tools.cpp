@@ -242,8 +242,10 @@ void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
                                 ? color_of(Meaning::attention)
                                 : to_imgui(core::hidden_color(part.cause, scene.ui.theme.dark));
         core::masks::MaskPicture picture{nullptr, part.heatmap, {}, true};
-        if (part.cause == core::hidden_by::hand || part.cause == core::hidden_by::nothing)
-            picture.marked = parts.opened;
+        // What was painted is marked in every picture, so that the one that was dragged over shows it, too.
+        const bool of_hand = part.cause == core::hidden_by::hand || part.cause == core::hidden_by::nothing;
+        picture.marked = of_hand ? parts.opened : parts.painted;
+        picture.overridden = !of_hand;
         if (*part.sign != '\0') draw_sign(scene, slots.parts[i], part.sign, {part.tip});
         draw_mask_picture(scene, picture, color, Legend::none, slots.parts[i]);
     }

@@ -129,6 +129,11 @@ Lab norms_lab() {
             .add_exports = add_exports,
             .save = save,
             .restore = restore,
+            .about_steps =
+                [](const ViewState& state) {
+                    return state.part<NormsTabState>().view != core::files::NormsView::gradients;
+                },
+            .first_hour = true,
             .computes = true};
 }
 
@@ -370,7 +375,26 @@ NormsScene norms_scene(const core::Session& session, const NormsTabState& norms)
     return {*norms.shown, here, here.stack, block, still_there ? norms.chosen->norm : std::string()};
 }
 
+namespace {
+
+// The row that is explained is that of the selected position, until another one is chosen here.
+void follow_selection(const core::Session& session, NormsTabState& norms) {
+    const std::optional<Cell>& cell = session.cursor().cell;
+    const Step& step = session.step();
+    const std::optional<SelectedCell> now = cell ? std::optional(SelectedCell{step.name, *cell}) : std::nullopt;
+    if (now == norms.followed) return;
+    norms.followed = now;
+    if (!cell) return;
+    const core::TokenSequence sequence =
+        computed_step(session).stack == StackKind::encoder ? core::TokenSequence::source : core::TokenSequence::target;
+    if (const auto position = core::position_of(step, *cell, sequence, session.cursor().place.batch))
+        norms.row = *position;
+}
+
+}  // namespace
+
 void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    follow_selection(session, state.part<NormsTabState>());
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     rest.low.y += draw_switches(ui, session, state.part<NormsTabState>(), rest, commands);

@@ -23,6 +23,13 @@ struct ChosenNorm {
     std::string norm, at;
 };
 
+// The cell that was selected when a row was last taken from it.
+struct SelectedCell {
+    std::string step;
+    Cell cell;
+    bool operator==(const SelectedCell&) const = default;
+};
+
 // What the Norms tab remembers from frame to frame.
 struct NormsTabState {
     core::files::NormsView view = core::files::NormsView::depth;
@@ -30,6 +37,7 @@ struct NormsTabState {
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
     Index row = 0;                                  // the position whose row is explained
+    std::optional<SelectedCell> followed;           // whose position that was
     std::optional<ChosenNorm> chosen;               // until the window goes to another step
     std::optional<core::Places> places;             // the two places compared; nothing: as the model suggests
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame

@@ -1,4 +1,6 @@
+#include "app/core/labs/norms/disagreement.h"
 #include "app/core/labs/norms/gradient_growth.h"
+#include "app/core/labs/norms/stream_lengths.h"
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
@@ -253,6 +255,43 @@ std::optional<double> value_at(const core::DepthCurve& curve, const NormsScene& 
     return best == nullptr ? std::nullopt : std::optional(best->value);
 }
 
+// How long the stream is at the selected position, block by block, in both.
+void say_position(const Ui& ui, const core::Session& session, const NormsTabState& norms, const NormsScene& scene) {
+    const Index batch = session.cursor().place.batch;
+    const auto lengths = [&](const core::Companion& run) {
+        return core::norms::stream_lengths(*run.run, scene.stack, batch, norms.row);
+    };
+    const std::vector<core::norms::StreamLength> left = lengths(scene.runs.left), right = lengths(scene.runs.right);
+    if (left.empty()) return;
+    section_heading(ui, tr("Length of the stream at position {position}", {{"position", norms.row}}));
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const std::string label = left[i].block.empty() ? std::string(tr("what enters")) : left[i].block;
+        rows.push_back({label, written(left[i].length), i < right.size() ? written(right[i].length) : "–"});
+    }
+    draw_rows(ui, scene, rows);
+}
+
+// Where the two answer differently: the positions, the furthest apart first. A click goes there.
+void say_disagreements(const Ui& ui, const core::Session& session, const NormsScene& scene, Commands& commands) {
+    constexpr std::size_t kMost = 6;
+    const core::Scenario& scenario = session.shown().scenario;
+    if (!scene.runs.left.run->value("logits").size() || scenario.tokenizer().size() == 0) return;
+    section_heading(ui, tr("Where they disagree about the answer"));
+    const core::Value<core::norms::Disagreements> found =
+        core::norms::shown_disagreements(session.derived(), scene.runs);
+    if (!found) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    paragraph(ui.fonts.caption, ui.theme.text, tr(core::norms::disagreements_sentence(*found)));
+    for (std::size_t i = 0; i < std::min(kMost, found->positions.size()); ++i) {
+        const core::PositionMove& move = found->positions[i];
+        const std::string text = fitted(ui.fonts.caption, tr(core::norms::disagreement_sentence(scenario, move)),
+                                        ImGui::GetContentRegionAvail().x);
+        if (link(ui, ui.fonts.caption, ui.theme.accent, text, 500 + static_cast<int>(i)))
+            commands.push_back(core::command::Follow{
+                "logits", {move.batch, move.position, move.after.value_or(move.before.value_or(0))}});
+    }
+}
+
 void say_depth(const Ui& ui, const core::Session& session, const NormsScene& scene) {
     const core::Value<core::BothNorms<core::norms::DepthCurves>> curves = shown_curves(session, scene);
     paragraph(ui.fonts.mono, ui.theme.text, scene.block);
@@ -320,11 +359,14 @@ void inspect_norms(const Ui& ui, const core::Session& session, ViewState& state,
     const NormsScene scene = norms_scene(session, norms);
     switch (norms.view) {
         case core::files::NormsView::depth:
-            return say_depth(ui, session, scene);
+            say_depth(ui, session, scene);
+            say_position(ui, session, norms, scene);
+            return say_disagreements(ui, session, scene, commands);
         case core::files::NormsView::step:
             return say_step(ui, session, state, scene, commands);
         case core::files::NormsView::row:
-            return say_row(ui, session, state, scene);
+            say_row(ui, session, state, scene);
+            return say_position(ui, session, norms, scene);
         case core::files::NormsView::gradients:
             break;
     }

@@ -56,7 +56,8 @@ Lab step_lab() {
             .key = Key::s,
             .term = "step",
             .draw = draw_step_tab,
-            .suggest = suggest};
+            .suggest = suggest,
+            .first_hour = true};
 }
 
 namespace {
@@ -188,12 +189,48 @@ void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state,
     ImGui::EndChild();
 }
 
-// For a lecture hall: the result alone, as large as the screen.
+// What a lecture hall must be told of the picture, which no panel beside it says: "softmax, head 3, batch row 0".
+Sentence said_below(const core::Session& session, const Step& step) {
+    const auto several = [&](std::string_view name) {
+        return std::ranges::any_of(step.axes, [&](const Axis& along) { return along.name == name && along.size > 1; });
+    };
+    const core::Place place = session.cursor().place;
+    const Arguments arguments = {
+        {"operation", step.operation.about().name}, {"head", place.head}, {"row", place.batch}};
+    if (several(axis::head) && several(axis::batch))
+        return message("{operation}, head {head}, batch row {row}", arguments);
+    if (several(axis::head)) return message("{operation}, head {head}", arguments);
+    if (several(axis::batch)) return message("{operation}, batch row {row}", arguments);
+    return Sentence::verbatim(step.operation.about().name);
+}
+
+// The part of an area that a picture fills, in its middle.
+Area centred(const Ui& ui, const core::Heatmap& heatmap, Area area) {
+    const HeatmapNeeds needs = needs_of(ui, heatmap, area.width());
+    const ImVec2 room = {std::max(area.width() - needs.around.x, 1.0F), std::max(area.height() - needs.around.y, 1.0F)};
+    const ImVec2 cell = fitted_cell(ui, needs.rows, needs.columns, room);
+    const float width = std::min(area.width(), needs.around.x + cell.x * static_cast<float>(needs.columns));
+    const float height = std::min(area.height(), needs.around.y + cell.y * static_cast<float>(needs.rows));
+    const ImVec2 low = {std::floor((area.low.x + area.high.x - width) * 0.5F),
+                        std::floor((area.low.y + area.high.y - height) * 0.5F)};
+    return {low, {low.x + width, low.y + height}};
+}
+
+// For a lecture hall: the result alone, as large as the screen, and a line that says what it is.
 void draw_alone(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     Hovered hovered;
-    const float pad = ui.px(16);
-    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - pad}};
-    draw_card(ui, session, state, {session.step(), inner, true}, std::nullopt, hovered, commands);
+    const Step& step = session.step();
+    const float pad = ui.px(16), line = compat::font_size(ui.fonts.text) + ui.px(8);
+    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - pad - line}};
+    Area picture = inner;
+    if (!session.shown().run->value(step.id).empty())
+        picture = centred(
+            ui, core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
+            inner);
+    draw_card(ui, session, state, {step, picture, true}, std::nullopt, hovered, commands);
+    const std::string below = fitted(ui.fonts.text, tr(said_below(session, step)), inner.width());
+    const float middle = (inner.low.x + inner.high.x - compat::text_size(ui.fonts.text, below).x) * 0.5F;
+    draw_text(ui, ui.fonts.text, {middle, inner.high.y + ui.px(4)}, ui.theme.text, below);
     state.hovered = hovered;
 }
 

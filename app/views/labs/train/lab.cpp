@@ -38,7 +38,8 @@ Lab train_lab() {
             .least_height = [](float) { return 660.0F; },
             .inspect = inspect_training,
             .add_exports = add_exports,
-            .actions = actions_of_training};
+            .actions = actions_of_training,
+            .about_steps = [](const ViewState&) { return false; }};
 }
 
 namespace {

@@ -8,8 +8,14 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
+#include <iterator>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace decoderscope::views::train {
 
@@ -31,11 +37,22 @@ const char* title_of(std::string_view task) {
     return tr("Your own text");
 }
 
-// A list of a few values in a combo box of this width.
-template <class Value, class Values>
-void choose(const Ui& ui, const char* id, float width, const char* tip, const Values& values, Value& now,
-            const std::function<std::string(const Value&)>& text) {
-    ImGui::SetNextItemWidth(ui.px(width));
+// How a value is written in its list.
+template <class Value>
+using TextOf = std::function<std::string(const Value&)>;
+
+// The width of a combo box in which each of its values can be read whole.
+template <class Value>
+float list_width(const std::vector<Value>& values, const TextOf<Value>& text) {
+    float widest = 0.0F;
+    for (const Value& value : values) widest = std::max(widest, ImGui::CalcTextSize(text(value).c_str()).x);
+    return std::ceil(widest + ImGui::GetStyle().FramePadding.x * 2.0F + ImGui::GetFrameHeight());
+}
+
+// A list of a few values in a combo box.
+template <class Value>
+void choose(const char* id, const char* tip, const std::vector<Value>& values, Value& now, const TextOf<Value>& text) {
+    ImGui::SetNextItemWidth(list_width(values, text));
     if (begin_list(id, text(now).c_str(), ImGuiComboFlags_HeightLarge)) {
         for (const Value& value : values)
             if (press_row(text(value).c_str(), value == now)) now = value;
@@ -45,13 +62,29 @@ void choose(const Ui& ui, const char* id, float width, const char* tip, const Va
     }
 }
 
+// The same in a row of controls.
+template <class Value>
+FlowItem list_item(float gap, const char* id, std::string tip, std::vector<Value> values, Value& now,
+                   TextOf<Value> text) {
+    const float width = list_width(values, text);
+    return {width, gap, [id, tip = std::move(tip), values = std::move(values), &now, text = std::move(text)] {
+                choose(id, tip.c_str(), values, now, text);
+            }};
+}
+
+template <class Values>
+auto as_vector(const Values& values) {
+    return std::vector<std::decay_t<decltype(*std::begin(values))>>(std::begin(values), std::end(values));
+}
+
 std::string number_of(const Index& value) { return std::to_string(value); }
 
 // ---- what all runs share
 
-FlowItem labelled_item(const Ui& ui, const char* text, float width, std::function<void()> draw) {
+// A control with its name before it.
+FlowItem labelled_item(const Ui& ui, const char* text, FlowItem item) {
     const float label = compat::text_size(ui.fonts.caption, text).x + ui.px(6);
-    return {label + ui.px(width), ui.px(12), [&ui, text = std::string(text), draw = std::move(draw)] {
+    return {label + item.width, ui.px(12), [&ui, text = std::string(text), draw = std::move(item.draw)] {
                 ImGui::AlignTextToFramePadding();
                 text_line(ui.fonts.caption, ui.theme.muted, text);
                 ImGui::SameLine(0, ui.px(6));
@@ -60,18 +93,19 @@ FlowItem labelled_item(const Ui& ui, const char* text, float width, std::functio
 }
 
 std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan, Commands& commands) {
-    const auto item = [&](const char* text, const char* id, auto& values, Index& now, const char* tip) {
-        return labelled_item(ui, text, 70,
-                             [&ui, id, &values, &now, tip] { choose<Index>(ui, id, 70, tip, values, now, number_of); });
+    const auto item = [&](const char* text, const char* id, const auto& values, Index& now, const char* tip) {
+        return labelled_item(ui, text, list_item<Index>(0.0F, id, tip, as_vector(values), now, number_of));
     };
     std::vector<FlowItem> items;
     items.push_back({button_width(tr("Three runs: what warm-up is for")), 0.0F, [&commands] {
                          if (button(tr("Three runs: what warm-up is for"), "three")) train_three_runs(commands);
                      }});
-    items.push_back(labelled_item(ui, tr("task"), 180, [&ui, &plan] {
-        choose<std::string>(ui, "##task", 180, tr(core::train::about_task(plan.task)), core::train::trainable_tasks(),
-                            plan.task, [](const std::string& task) { return std::string(title_of(task)); });
-    }));
+    std::vector<std::string> tasks;
+    for (const auto& task : core::train::trainable_tasks()) tasks.emplace_back(task);
+    items.push_back(
+        labelled_item(ui, tr("task"),
+                      list_item<std::string>(0.0F, "##task", tr(core::train::about_task(plan.task)), tasks, plan.task,
+                                             [](const std::string& task) { return std::string(title_of(task)); })));
     items.push_back(item(tr("layers"), "##layers", kLayers, plan.layers, tr("How many layers each stack has")));
     items.push_back(item("d_model", "##width", kWidths, plan.d_model, tr("The width of the residual stream")));
     items.push_back(item(tr("batch"), "##rows", kRows, plan.rows, tr("How many examples a step has")));
@@ -91,58 +125,47 @@ std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan
 std::vector<FlowItem> run_items(const Ui& ui, core::train::RunChoice& run, std::size_t number,
                                 std::function<void()> remove) {
     std::vector<FlowItem> items;
-    const auto add = [&](float width, std::function<void()> draw) {
-        items.push_back({ui.px(width), items.empty() ? 0.0F : ui.px(4), [number, draw = std::move(draw)] {
-                             ImGui::PushID(static_cast<int>(number));
-                             draw();
-                             ImGui::PopID();
-                         }});
+    const auto add_item = [&](FlowItem item) {
+        item.draw = [number, draw = std::move(item.draw)] {
+            ImGui::PushID(static_cast<int>(number));
+            draw();
+            ImGui::PopID();
+        };
+        item.gap = items.empty() ? 0.0F : ui.px(4);
+        items.push_back(std::move(item));
     };
+    const auto add = [&](float width, std::function<void()> draw) { add_item({ui.px(width), 0.0F, std::move(draw)}); };
     add(32, [&ui, number] {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_line_sample(ui, {at.x, at.y + ImGui::GetFrameHeight() * 0.5F}, ui.px(28), color_of_run(number),
                          is_dashed(number));
         ImGui::Dummy({ui.px(32), ImGui::GetFrameHeight()});
     });
-    add(104, [&ui, &run] {
-        std::vector<NormPlacement> places;
-        for (const core::PlaceOfNorms& place : core::places_of_norms()) places.push_back(place.placement);
-        choose<NormPlacement>(
-            ui, "##place", 104, tr("Norm placement"), places, run.placement,
-            [](const NormPlacement& place) { return std::string(tr(core::place_of_norms(place).title)); });
-    });
-    add(80, [&ui, &run] {
-        static constexpr std::array kKinds = {decoderscope::train::OptimiserKind::adam,
-                                              decoderscope::train::OptimiserKind::adamw,
-                                              decoderscope::train::OptimiserKind::sgd};
-        choose<decoderscope::train::OptimiserKind>(ui, "##optimiser", 80, tr("The optimiser"), kKinds, run.optimiser,
-                                                   [](const decoderscope::train::OptimiserKind& kind) {
-                                                       return std::string(tr(core::train::title_of(kind)));
-                                                   });
-    });
-    add(96, [&ui, &run] {
-        choose<double>(ui, "##rate", 96, tr("The learning rate"), kRates, run.learning_rate, [](const double& rate) {
-            return tr("rate {rate}", {{"rate", core::short_number_text(rate, 2)}});
-        });
-    });
-    add(124, [&ui, &run] {
-        choose<Index>(ui, "##warmup", 124, tr("Steps in which the learning rate rises to its full size"), kWarmups,
-                      run.warmup, [](const Index& steps) {
-                          return steps == 0 ? std::string(tr("no warm-up")) : tr("warm-up {steps}", {{"steps", steps}});
-                      });
-    });
-    add(92, [&ui, &run] {
-        choose<double>(ui, "##clip", 92, tr("The largest norm that all gradients together may have"), kClips, run.clip,
-                       [](const double& clip) {
-                           return clip == 0.0 ? std::string(tr("no clip"))
-                                              : tr("clip {norm}", {{"norm", core::short_number_text(clip, 2)}});
-                       });
-    });
-    add(88, [&ui, &run] {
-        static constexpr std::array kInits = {true, false};
-        choose<bool>(ui, "##init", 88, tr("How the weights are initialised"), kInits, run.xavier,
-                     [](const bool& xavier) { return std::string(xavier ? tr("Xavier") : tr("PyTorch")); });
-    });
+    std::vector<NormPlacement> places;
+    for (const core::PlaceOfNorms& place : core::places_of_norms()) places.push_back(place.placement);
+    add_item(list_item<NormPlacement>(
+        0.0F, "##place", tr("Norm placement"), std::move(places), run.placement,
+        [](const NormPlacement& place) { return std::string(tr(core::place_of_norms(place).title)); }));
+    using decoderscope::train::OptimiserKind;
+    add_item(list_item<OptimiserKind>(
+        0.0F, "##optimiser", tr("The optimiser"), {OptimiserKind::adam, OptimiserKind::adamw, OptimiserKind::sgd},
+        run.optimiser, [](const OptimiserKind& kind) { return std::string(tr(core::train::title_of(kind))); }));
+    add_item(list_item<double>(0.0F, "##rate", tr("The learning rate"), as_vector(kRates), run.learning_rate,
+                               [](const double& rate) {
+                                   return tr("rate {rate}", {{"rate", core::short_number_text(rate, 2)}});
+                               }));
+    add_item(list_item<Index>(
+        0.0F, "##warmup", tr("Steps in which the learning rate rises to its full size"), as_vector(kWarmups),
+        run.warmup, [](const Index& steps) {
+            return steps == 0 ? std::string(tr("no warm-up")) : tr("warm-up {steps}", {{"steps", steps}});
+        }));
+    add_item(list_item<double>(0.0F, "##clip", tr("The largest norm that all gradients together may have"),
+                               as_vector(kClips), run.clip, [](const double& clip) {
+                                   return clip == 0.0 ? std::string(tr("no clip"))
+                                                      : tr("clip {norm}", {{"norm", core::short_number_text(clip, 2)}});
+                               }));
+    add_item(list_item<bool>(0.0F, "##init", tr("How the weights are initialised"), {true, false}, run.xavier,
+                             [](const bool& xavier) { return std::string(xavier ? tr("Xavier") : tr("PyTorch")); }));
     if (remove)
         add(14, [&ui, remove = std::move(remove)] {
             if (link(ui, ui.fonts.text, ui.theme.accent, "×", 7)) remove();

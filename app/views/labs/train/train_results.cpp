@@ -156,17 +156,25 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
     const TrainTabState& train = state.part<TrainTabState>();
     ImGui::PushID(static_cast<int>(number));
     draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
-    draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, ui.theme.text,
-              tr("{title}, step {step}", {{"title", seen.recipe->title}, {"step", seen.step}}),
+    const std::optional<Index> coming = core::train::step_under_way(seen, session.training_step());
+    const Arguments caption = {
+        {"title", seen.recipe->title}, {"step", seen.step}, {"coming", coming.value_or(seen.step)}};
+    draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, coming ? ui.theme.muted : ui.theme.text,
+              coming ? tr(message("{title}, step {step}: step {coming} is being computed …", caption))
+                     : tr(message("{title}, step {step}", caption)),
               area.width() - ui.px(30));
-    if (seen.model) {
+    if (seen.model && !coming) {
         ImGui::SetCursorScreenPos({area.low.x + ui.px(30), area.low.y + ui.px(17)});
         save_links(ui, train, seen, commands);
     }
     ImGui::PopID();
     if (!seen.model) return;
     const core::Value<core::train::TrainedModelRun> run = core::train::trained_model_run(session.derived(), seen.model);
-    if (!run) return;
+    if (!run) {
+        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y + ui.px(38)}, ui.theme.muted,
+                  tr("Being computed …"), area.width() - ui.px(30));
+        return;
+    }
     const Index heads = seen.recipe->config.nhead;
     const float gap = ui.px(6), top = area.low.y + ui.px(38);
     const float side =
@@ -185,6 +193,7 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
                                         .key = key,
                                         .version = pattern.number(),
                                         .color = color_of(Meaning::attention),
+                                        .stale = coming.has_value(),
                                         .legend = Legend::none,
                                         .grid = true},
                                        state.viewports[key], {{x, top}, {x + side, top + side}}));

@@ -80,6 +80,11 @@ TEST_CASE("nothing is predicted where a logit is NaN, or by a model without a vo
     const Predictions found = read(session);
     CHECK_FALSE(found.row(0)[2].token);
     CHECK(found.row(0)[1].token);
+    // That is wrong: the score is of as many next tokens as before.
+    const Predictions whole = finished(predictions_of(session.shown().unedited, session.shown().scenario.inputs));
+    CHECK(found.judged == whole.judged);
+    CHECK_FALSE(found.row(0)[2].is_right());
+    CHECK(found.right == whole.right - (whole.row(0)[2].is_right() ? 1 : 0));
     CHECK(likely_answers(*session.shown().run, 0, 2, 3).empty());
     CHECK(predicts_tokens(session.scenario()));
     for (const char* name : {"causal-lm-as-meant", "simple-decoder", "pre-ln-encdec"})
@@ -102,6 +107,6 @@ TEST_CASE("of equally probable tokens the first is predicted, wherever a predict
     for (const Answer& answer : likely_answers(run, 0, 2, 3)) likely.push_back(answer.token);
     CHECK(likely == std::vector<Index>{5, 9, 30});
     const Tensor& logits = run.value("logits");
-    CHECK(position_effects(logits, logits, 0)[2].top_before == 5);
-    CHECK(position_effects(logits, logits, 0)[2].top_after == 5);
+    CHECK(moves_of(logits, logits, {}, true).row(0)[2].before == Index{5});
+    CHECK(moves_of(logits, logits, {}, true).row(0)[2].after == Index{5});
 }

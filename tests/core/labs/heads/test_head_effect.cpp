@@ -28,18 +28,20 @@ Session open(std::string_view model = "causal-lm-as-meant") { return Session(mak
 
 }  // namespace
 
-TEST_CASE("the effect on a position is its largest change, the length of the change, and the best token") {
+TEST_CASE("the effect on a position is its largest change, the length of the change, and the prediction") {
     const Tensor before = output({1, 2, 3, 0, 0, 5}), after = output({1, 6, 0, 0, 0, 5});
-    const auto effects = position_effects(before, after, 0);
+    const OutputMoves moves = moves_of(before, after, {}, true);
+    const auto effects = moves.row(0);
     REQUIRE(effects.size() == 2);
     CHECK(effects[0].largest == 4.0);
     CHECK(effects[0].norm == 5.0);
-    CHECK(effects[0].top_before == 2);
-    CHECK(effects[0].top_after == 1);
+    CHECK(effects[0].before == Index{2});
+    CHECK(effects[0].after == Index{1});
     CHECK(effects[1].largest == 0.0);
     CHECK(effects[1].norm == 0.0);
-    CHECK(furthest(effects) == std::size_t{0});
-    CHECK_FALSE(furthest(position_effects(before, before, 0)));
+    CHECK(moves.furthest == std::size_t{0});
+    CHECK(moves.changed == std::vector<std::size_t>{0});
+    CHECK_FALSE(moves_of(before, before, {}, true).furthest);
     const auto changes = largest_changes(before, after, 0, 0, 5);
     REQUIRE(changes.size() == 2);
     CHECK(changes[0].index == 1);
@@ -50,12 +52,14 @@ TEST_CASE("the effect on a position is its largest change, the length of the cha
 }
 
 TEST_CASE("a NaN that appears or disappears is a large change, one that stays is none") {
-    const auto effects = position_effects(output({kNan, 2, 3, 0, 0, 5}), output({kNan, 2, 4, 0, kNan, 9}), 0);
+    const OutputMoves moves = moves_of(output({kNan, 2, 3, 0, 0, 5}), output({kNan, 2, 4, 0, kNan, 9}), {}, true);
+    const auto effects = moves.row(0);
     CHECK(effects[0].largest == 1.0);
     CHECK(effects[0].norm == 1.0);
     CHECK(std::isnan(effects[1].largest));
     CHECK(std::isnan(effects[1].norm));
-    CHECK(furthest(effects) == std::size_t{1});
+    CHECK(moves.furthest == std::size_t{1});
+    CHECK(moves.lost == 1);
 }
 
 TEST_CASE("the output is the logits, else the last of the residual stream") {
@@ -77,8 +81,9 @@ TEST_CASE("a head off moves the output by what it wrote, through the last block 
     const Tensor result = session.shown().run->value(attention + ".result");
     REQUIRE_FALSE(result.empty());
     apply(session, command::ScaleHeadTo{attention, 1, 0.0F});
-    const auto effects = position_effects(session.shown().unedited->value("blocks.0.resid_mid"),
-                                          session.shown().run->value("blocks.0.resid_mid"), 0);
+    const OutputMoves moves = moves_of(session.shown().unedited->value("blocks.0.resid_mid"),
+                                       session.shown().run->value("blocks.0.resid_mid"), {}, false);
+    const auto effects = moves.row(0);
     for (std::size_t position = 0; position < effects.size(); ++position) {
         double squares = 0.0;
         for (Index i = 0; i < result.dim(3); ++i)

@@ -70,6 +70,7 @@ TEST_CASE("causal, padding and drawn masks stand apart, and together are what wa
             CHECK((parts.drawn.at(q, k) == 0.0F) == by_hand);
             CHECK(parts.combined.at(q, k) == recorded.at(Cell{1, 0, q, k}));
             CHECK((parts.opened[at] != 0) == opened);
+            CHECK((parts.painted[at] != 0) == (by_hand || opened));  // marked in every picture of a mask
             CHECK((parts.causal.hidden[at] == hidden_by::causal) == (k > q));
             hidden += recorded.at(Cell{1, 0, q, k}) == 0.0F ? 1 : 0;
         }

@@ -83,7 +83,7 @@ TEST_CASE("without the scale a score is √d_head as large, and its row follows"
     REQUIRE(found.says);
     CHECK(found.says->position == 2);
     CHECK(found.says->probability_now ==
-          Approx(run.run->value("probs").at(Cell{0, 2, found.says->token_now})).epsilon(1e-4));
+          Approx(run.run->value("probs").at(Cell{0, 2, *found.says->token_now})).epsilon(1e-4));
 }
 
 TEST_CASE("−1e9 and −∞ differ in nothing while every query sees a key, and in a row that sees nothing") {
@@ -95,7 +95,7 @@ TEST_CASE("−1e9 and −∞ differ in nothing while every query sees a key, and
     const WhatIfEffect same = effect(run, step, cell, fill.variation);
     CHECK(same.nothing_changed());
     CHECK(same.row->moved.empty());
-    CHECK(same.answers_changed == 0);
+    CHECK(same.moves.changed.empty());
 
     auto blind = blind_query(run.scenario, *run.run->plan().find(step), cell, {});
     REQUIRE(blind);
@@ -126,8 +126,10 @@ TEST_CASE("a mask taken off, a key hidden, a head off") {
                                     offer(offers(run, "blocks.0.attn.z", {0, 1, 3, 1}), "head").variation);
     CHECK(off.cell->then == 0.0F);
     CHECK(off.row->moved.empty());  // the pattern comes before z
-    CHECK(off.furthest_logit > 0.0);
-    CHECK(off.positions == static_cast<std::size_t>(run.scenario.inputs.pos()));
+    CHECK(off.moves.largest > 0.0);
+    // All rows of the batch, without padding.
+    const Tensor& mask = run.scenario.inputs.attention_mask;
+    CHECK(off.moves.positions == std::ranges::count(mask.values(), 1.0F));
 }
 
 TEST_CASE("k and v of their own where the tutorial shares q's projection") {

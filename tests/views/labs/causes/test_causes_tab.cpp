@@ -1,11 +1,14 @@
 // The Causes tab: what moves a number, what another run brings back, who wrote a logit.
 #include "app/views/dialogs/saving.h"
 #include "app/views/labs/causes/lab.h"
+#include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 using namespace decoderscope;
 using namespace decoderscope::core::causes;
@@ -60,14 +63,15 @@ TEST_CASE("patching with another token: what comes back with the token's own row
     d.press(Key::k);
     REQUIRE(d.click_label("Whatcomesback"));
     d.settle();
+    d.settle();
     CausesTabState& causes = d.state.part<CausesTabState>();
     REQUIRE(causes.shown);
-    const auto shown = shown_patching(d.session.derived(), d.session.shown(), *causes.shown, causes.other,
+    const auto shown = shown_patching(d.session.derived(), d.session.shown(), *causes.shown, causes.compared,
                                       causes.every_step, causes.patching);
     REQUIRE(shown);
     REQUIRE(shown->error.empty());
     REQUIRE_FALSE(shown->patching.steps.empty());
-    const auto changed = changed_token(d.session.scenario(), 0, causes.other);
+    const auto changed = changed_token(d.session.scenario(), 0, causes.compared);
     REQUIRE(changed);
     const PatchedStep& first = shown->patching.steps.front();
     CHECK(first.back[static_cast<std::size_t>(changed->position)] == Approx(1.0).margin(1e-4));
@@ -91,6 +95,27 @@ TEST_CASE("who wrote a logit: the terms make it") {
     CHECK(d.last<command::GoTo>()->step == "blocks.1.attn.result");
     REQUIRE(d.last<command::ChooseHead>());
     CHECK(d.last<command::ChooseHead>()->head == 1);
+}
+
+TEST_CASE("who wrote a logit: the largest terms stand first") {
+    Driver d("dates", 1.0F, {1280, 800});
+    d.press(Key::k);
+    REQUIRE(d.click_label("Whowroteit"));
+    d.settle();
+    const CausesTabState& causes = d.state.part<CausesTabState>();
+    REQUIRE(causes.shown);
+    const auto shown = shown_attribution(d.session.derived(), d.session.shown(), *causes.shown, false);
+    std::vector<Contribution> terms = shown->attribution.terms;
+    REQUIRE(terms.size() > 10);
+    std::ranges::stable_sort(terms, std::greater<>(), [](const Contribution& term) { return std::abs(term.logit); });
+    float above = 0.0F;
+    for (std::size_t i = 0; i < 5; ++i) {
+        const auto drawn = d.find_on_stage(without_spaces(tr(name_of(terms[i]))));
+        INFO(i << ": " << name_of(terms[i]).english());
+        REQUIRE(drawn);
+        CHECK(drawn->low.y > above);
+        above = drawn->low.y;
+    }
 }
 
 TEST_CASE("what the tab asks is saved and restored") {

@@ -41,15 +41,15 @@ std::vector<DrawnText> added(const std::vector<DrawnText>& before, const std::ve
 
 TEST_CASE("the mark counts the checks that hold, and says in words when one fails") {
     Driver d;
-    CHECK(d.sees("✓5checks"));
+    CHECK(d.sees("✓5of5checks"));
     break_a_row(d);
-    CHECK(d.sees("✗1failing"));
+    CHECK(d.sees("✗1of5failing"));
     d.session.apply(command::Undo{});
     d.settle();
-    CHECK(d.sees("✓5checks"));
+    CHECK(d.sees("✓5of5checks"));
     d.session.apply(command::SetOption{"causal", "false"});
     d.settle();
-    CHECK(d.sees("✓4checks"));
+    CHECK(d.sees("✓4of5checks"));
 }
 
 TEST_CASE("until a run is measured the mark says that it is being checked") {
@@ -61,7 +61,7 @@ TEST_CASE("until a run is measured the mark says that it is being checked") {
     CHECK(d.sees("…checking"));
     d.session.finish();
     d.settle();
-    CHECK(d.sees("✗1failing"));
+    CHECK(d.sees("✗1of5failing"));
 }
 
 TEST_CASE("the mark, its key and the palette open what was measured; a click goes to the cell that breaks it") {

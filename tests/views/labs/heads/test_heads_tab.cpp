@@ -154,10 +154,10 @@ TEST_CASE("the dot switches a head off and on, and with Shift solos it; the stri
     d.click(d.dot(9));
     REQUIRE(d.last<command::ScaleHeadTo>());
     CHECK(d.factor("blocks.1.attn", 1) == 0.0F);
-    const auto effects =
-        position_effects(d.session.shown().unedited->value("logits"), d.session.shown().run->value("logits"), 0);
-    CHECK(d.sees("Youreditsmovethelogits"));
-    CHECK(d.sees("byupto" + short_number_text(effects[*furthest(effects)].largest, 3)));
+    const OutputMoves moves =
+        moves_of(d.session.shown().unedited->value("logits"), d.session.shown().run->value("logits"),
+                 d.session.shown().scenario.inputs.attention_mask, true);
+    CHECK(d.sees("Youredits:logitsmovedbyatmost" + short_number_text(moves.largest, 3)));
     CHECK(d.sees("off"));
     d.click(d.dot(9));
     CHECK(d.session.scenario().edits.empty());
@@ -175,13 +175,13 @@ TEST_CASE("an open head shows what the output would be without it") {
     REQUIRE(d.last<command::Accompany>());
     CHECK(d.last<command::Accompany>()->variation->more_edits ==
           std::vector<Edit>{ScaleHead{"blocks.0.attn", 3, 0.0F}});
-    CHECK(d.sees("Withoutthisheadthelogitswouldmove"));
     const Run& without = *d.session.shown().companion("heads.without")->run;
-    const auto effects = position_effects(d.session.shown().run->value("logits"), without.value("logits"), 0);
-    CHECK(d.sees("byupto" + short_number_text(effects[*furthest(effects)].largest, 3)));
+    const OutputMoves moves = moves_of(d.session.shown().run->value("logits"), without.value("logits"),
+                                       d.session.shown().scenario.inputs.attention_mask, true);
+    CHECK(d.sees("Withoutthishead:logitswouldmovebyatmost" + short_number_text(moves.largest, 3)));
     REQUIRE(d.click_text("Off"));
     CHECK(d.factor("blocks.0.attn", 3) == 0.0F);
-    CHECK(d.sees("Youreditsmovethelogits"));
+    CHECK(d.sees("Youredits:logitsmoved"));
     CHECK(d.session.shown().companion("heads.without") == nullptr);
     REQUIRE(d.click_text("Solo"));
     CHECK(is_solo(d.session.scenario().edits, "blocks.0.attn", 3, 8));
@@ -262,7 +262,7 @@ TEST_CASE("a query with everything masked is marked in the lines and in the outp
     d.click(d.picture(0));
     for (Index key = 0; key < 3; ++key) d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
     d.settle();
-    CHECK(d.sees("YoureditsmovethelogitstoNaN"));
+    CHECK(d.sees("Youredits:logits:NaNat"));
     CHECK(d.sees("NaN"));
     REQUIRE(d.click_text("←Allheads"));
     CHECK(d.numbers().front().text == fixed_text(measured_heads(d.session.derived(), d.session.shown().scenario,

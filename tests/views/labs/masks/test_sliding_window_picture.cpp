@@ -11,7 +11,6 @@ using namespace decoderscope::load;
 using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
 using decoderscope::testing::kScreens;
 using decoderscope::testing::open_tab;
 using decoderscope::testing::Screen;
@@ -27,8 +26,8 @@ std::shared_ptr<const Model> mistral_like() {
 TEST_CASE("the window is shown beside the other masks where a layer has one, and nowhere else") {
     Driver d(mistral_like(), 1.0F, {1280, 1000});
     open_tab(d, Key::m, "masks");
-    const auto causal = find_text(d.seen(), "causal"), window = find_text(d.seen(), "slidingwin"),
-               combined = find_text(d.seen(), "combined");
+    const auto causal = d.find_on_stage("causal"), window = d.find_on_stage("slidingwin"),
+               combined = d.find_on_stage("combined");
     REQUIRE(causal);
     REQUIRE(window);
     REQUIRE(combined);

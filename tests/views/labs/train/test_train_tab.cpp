@@ -1,5 +1,7 @@
 // The Train tab: runs side by side, any step of them, and their models.
+#include "app/core/labs/generate/prediction.h"
 #include "app/core/labs/train/shown_training.h"
+#include "app/core/run/typed_inputs.h"
 #include "app/views/labs/train/lab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -10,6 +12,7 @@
 #include <filesystem>
 
 using namespace decoderscope;
+using namespace decoderscope::core::generate;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core::train;
 using namespace decoderscope::core;
@@ -58,6 +61,14 @@ TEST_CASE("runs are trained side by side, and any of their steps is looked at") 
     d.session.finish_training();
     seen = d.session.training().seen();
     CHECK(seen[1].step == 2);
+    // Until then the models of another step are shown as what they are.
+    CHECK_FALSE(step_under_way(seen[1], Index{2}));
+    CHECK(step_under_way(seen[1], Index{5}) == Index{5});
+    CHECK(step_under_way(seen[1], Index{900}) == Index{6});
+    CHECK_FALSE(step_under_way(seen[1], std::nullopt));
+    d.settle();
+    CHECK(d.sees("step2"));
+    CHECK_FALSE(d.sees("isbeingcomputed"));
     const Recipe& recipe = *seen[1].recipe;
     Trainer beside = first_trainer(recipe);
     for (Index step = 1; step <= 2; ++step) beside.train(batch_of(recipe, step));
@@ -106,6 +117,19 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
                              seen.model->weights.at("lm_head.weight").values()));
     CHECK(std::ranges::equal(d.session.scenario().inputs.tokens.values(), seen.model->example.tokens.values()));
     CHECK(d.session.can_undo());
+    // Only what the task asks for is judged: the word backwards, behind the separator, which can be typed.
+    const Tensor& targets = opened.example.targets;
+    REQUIRE_FALSE(targets.empty());
+    const auto asked = std::ranges::count_if(targets.values(), [](float target) { return target != -100.0F; });
+    CHECK(asked < targets.size() - 1);
+    const Predictions judged = finished(predictions_of(d.session.shown().run, d.session.scenario().inputs));
+    CHECK(judged.judged == asked);
+    CHECK(d.sees("/" + std::to_string(asked)));
+    const Inputs& inputs = d.session.scenario().inputs;
+    const TokenRows rows = rows_of(inputs.tokens, inputs.attention_mask);
+    const Typed typed = typed_of(opened.tokenizer, rows);
+    CHECK(typed.text.find("<eos>") != std::string::npos);
+    CHECK(rows_of(opened.tokenizer, typed) == rows);
 }
 
 TEST_CASE("one click trains the three runs that show what warm-up is for") {

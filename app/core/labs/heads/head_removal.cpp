@@ -1,0 +1,91 @@
+#include "app/core/labs/heads/head_removal.h"
+
+#include "app/core/run/output_moves.h"
+#include "app/core/text/numbers.h"
+#include "engine/graph/substitution.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+namespace decoderscope::core::heads {
+
+namespace {
+
+// [batch, head, query, d_head] with zeros in one head.
+Tensor without_head(Tensor z, Index head) {
+    const Index size = z.dim(2) * z.dim(3);
+    const std::span<float> values = z.writable();
+    for (Index batch = 0; batch < z.dim(0); ++batch)
+        std::ranges::fill(
+            values.subspan(static_cast<std::size_t>((batch * z.dim(1) + head) * size), static_cast<std::size_t>(size)),
+            0.0F);
+    return z;
+}
+
+bool changes_less(const HeadRemoval& a, const HeadRemoval& b) {
+    return std::tie(a.changed, a.lost, a.largest) < std::tie(b.changed, b.lost, b.largest);
+}
+
+}  // namespace
+
+Resumable<HeadRemovals> measure_removals(std::shared_ptr<const Run> run, Tensor attention_mask) {
+    HeadRemovals removals;
+    const Plan& plan = run->plan();
+    const Ref output = output_step(plan);
+    if (output == nullptr || run->value(output->id).rank() != 3) co_return removals;
+    removals.output = output->name;
+    removals.predicts = output->axes.back().name == axis::vocab;
+    const Substitution substitution(*run, output->id);
+    const Tensor before = run->value(output->id);
+    for (const Step& step : plan.steps()) {
+        if (plan.step_of(step.attention, AttentionStep::z) != &step || !substitution.depends_on(step.id)) continue;
+        const Tensor z = run->value(step.id);
+        for (Index head = 0; head < step.axes[1].size; ++head) {
+            co_yield kPause;
+            const Tensor after = substitution.with(step.id, without_head(z, head));
+            const OutputMoves moves = moves_of(before, after, attention_mask, removals.predicts);
+            removals.positions = moves.positions;
+            removals.heads.push_back({.attention = step.attention,
+                                      .layer = step.layer,
+                                      .head = head,
+                                      .changed = static_cast<Index>(moves.changed.size()),
+                                      .lost = moves.lost,
+                                      .largest = moves.largest});
+        }
+    }
+    std::ranges::stable_sort(removals.heads, changes_less);
+    co_return removals;
+}
+
+Value<HeadRemovals> shown_removals(Derived& derived, const Snapshot& shown) {
+    if (!shown.scenario.computes()) return {};
+    return derived.later<HeadRemovals>(
+        {shown.run}, std::tuple<>(), [&] { return measure_removals(shown.run, shown.scenario.inputs.attention_mask); });
+}
+
+Sentence removals_sentence(const HeadRemovals& removals) {
+    if (removals.heads.empty()) return {};
+    if (!removals.predicts)
+        return message_n("{count} head, the one that moves {output} least first.",
+                         "{count} heads, the one that moves {output} least first.", removals.heads.size(),
+                         {{"output", removals.output}});
+    const auto safe = static_cast<std::size_t>(
+        std::ranges::count_if(removals.heads, [](const HeadRemoval& head) { return head.changed == 0; }));
+    return message_n("{safe} of {count} head can go without changing a prediction.",
+                     "{safe} of {count} heads can each go without changing a prediction.", removals.heads.size(),
+                     {{"safe", safe}});
+}
+
+Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal) {
+    const Arguments arguments = {{"changed", removal.changed},
+                                 {"all", removals.positions},
+                                 {"output", removals.output},
+                                 {"largest", short_number_text(removal.largest, 3)}};
+    if (!removals.predicts) return message("{output} moved by at most {largest}", arguments);
+    return message_n("{changed} of {all} prediction changes; {output} moved by at most {largest}",
+                     "{changed} of {all} predictions change; {output} moved by at most {largest}", removals.positions,
+                     arguments);
+}
+
+}  // namespace decoderscope::core::heads

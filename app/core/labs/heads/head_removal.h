@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/jobs/resumable.h"
+#include "app/core/run/snapshot.h"
+#include "engine/base/message.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// Which heads a run can do without: each one is switched off alone, in all rows of the batch.
+namespace decoderscope::core::heads {
+
+struct HeadRemoval {
+    std::string attention;  // "blocks.0.cross_attn"
+    Index layer = 0, head = 0;
+    Index changed = 0, lost = 0;  // predictions that change; positions that become NaN (app/core/run/output_moves.h)
+    double largest = 0.0;         // how far the output moves at most
+};
+
+// Of every attention, the encoder's, too.
+struct HeadRemovals {
+    static constexpr std::size_t kKept = 2;
+
+    std::string output;              // what moves: "logits"; empty for a run without any output
+    bool predicts = false;           // it is logits: then predictions change
+    Index positions = 0;             // that count
+    std::vector<HeadRemoval> heads;  // the one that changes least first
+};
+
+// From a run of these inputs: what the run would be without the head, its edits kept.
+[[nodiscard]] Resumable<HeadRemovals> measure_removals(std::shared_ptr<const Run> run, Tensor attention_mask);
+
+// Empty while it is being measured, and for a recording, which computes nothing.
+[[nodiscard]] Value<HeadRemovals> shown_removals(Derived& derived, const Snapshot& shown);
+
+// "5 of 24 heads can each go without changing a prediction."
+[[nodiscard]] Sentence removals_sentence(const HeadRemovals& removals);
+// "2 of 20 predictions change; logits moved by at most 4.5"
+[[nodiscard]] Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal);
+
+}  // namespace decoderscope::core::heads

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/run/snapshot.h"
+#include "engine/base/message.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+// A row of an attention's pattern at a glance: how sharp it is, between which keys it hesitates, and what each key's
+// value makes of the row's output.
+namespace decoderscope::core::step {
+
+// A key's part of z = Σ weight · v.
+struct KeyPart {
+    Index key = 0;
+    std::string name;     // "key 3 “a”"
+    double weight = 0.0;  // of the pattern
+    double length = 0.0;  // of weight · v (L2)
+    double share = 0.0;   // (weight · v) · z / |z|²: what it makes of z's length; the shares of a row add up to 1
+};
+
+struct PatternRowReading {
+    Index query = 0;
+    double entropy = 0.0;          // −Σ w·log2 w, in bits; NaN where a weight is
+    std::optional<double> before;  // of the row before; nothing for the first
+    // The two keys between which it hesitates most: those of the two largest weights, the larger first. Their
+    // difference says how much. Nothing with fewer than two keys.
+    std::optional<KeyPart> largest, second;
+    double length = 0.0;         // of z; NaN where z isn't the sum of weight · v (dropout, edits of z)
+    std::vector<KeyPart> parts;  // of all keys, the largest share first; empty where length is NaN
+};
+
+// The row of the pattern in whose attention the step is, at the cell's batch row, head and query. Nothing for steps
+// outside attentions, for cells that belong to no query, and without values.
+[[nodiscard]] std::optional<PatternRowReading> read_pattern_row(const Scenario& scenario, const Run& run,
+                                                                const Step& step, const Cell& cell);
+
+struct ShownPatternRow {
+    std::optional<PatternRowReading> row;
+};
+[[nodiscard]] Value<ShownPatternRow> shown_pattern_row(Derived& derived, const Snapshot& shown, const Step& step,
+                                                       const Cell& cell);
+
+// "Row: entropy 1.32 bits, 0.41 more than above."
+[[nodiscard]] Sentence sharpness_sentence(const PatternRowReading& row);
+// "Largest: key 3 “a” 0.51, key 5 “b” 0.46; 0.05 apart."; empty with fewer than two keys.
+[[nodiscard]] Sentence hesitation_sentence(const PatternRowReading& row);
+// "key 3 “a” makes 62 % of z (length 1.2).".
+[[nodiscard]] Sentence part_sentence(const KeyPart& part);
+
+}  // namespace decoderscope::core::step

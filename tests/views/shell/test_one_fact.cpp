@@ -1,0 +1,234 @@
+// One fact, one number: after random edits, every sentence that any tab draws about what they did is compared with the
+// tensors of runs that are computed here, by loops of our own.
+#include "app/views/frame/lab.h"
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <regex>
+#include <string>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+
+namespace {
+
+bool alike(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// What the edits of a scenario did, by the definitions in docs/semantics.md.
+struct Facts {
+    bool predicts = false;
+    double largest = 0.0;
+    int positions = 0, lost = 0, changed = 0;  // without padding
+    int judged = 0, right = 0;
+    int tensors = 0, changed_tensors = 0;
+};
+
+// −1 for NaN.
+int prediction_at(const Tensor& logits, Index row, Index position) {
+    int best = 0;
+    for (Index id = 0; id < logits.dim(2); ++id) {
+        const float logit = logits.at(Cell{row, position, id});
+        if (std::isnan(logit)) return -1;
+        if (logit > logits.at(Cell{row, position, best})) best = static_cast<int>(id);
+    }
+    return best;
+}
+
+bool is_kept(const Inputs& inputs, Index row, Index position) {
+    if (position >= inputs.pos()) return false;
+    return inputs.attention_mask.empty() || inputs.attention_mask.at(Cell{row, position}) == 1.0F;
+}
+
+Facts facts_of(const Scenario& scenario) {
+    Scenario plain = scenario;
+    plain.edits.clear();
+    const auto before = execute(plan_of(plain)), after = execute(plan_of(scenario));
+    Facts facts;
+    for (const Step& step : after->plan().steps()) {
+        const Tensor &was = before->value(step.name), &is = after->value(step.id);
+        if (step.role != Role::recorded || is.empty()) continue;
+        ++facts.tensors;
+        facts.changed_tensors += std::ranges::equal(was.values(), is.values(), alike) ? 0 : 1;
+    }
+    const Ref logits = after->plan().find("logits");
+    if (logits == nullptr) return facts;
+    facts.predicts = true;
+    const Tensor &was = before->value("logits"), &is = after->value("logits");
+    const Inputs& inputs = scenario.inputs;
+    for (Index row = 0; row < is.dim(0); ++row) {
+        for (Index position = 0; position < is.dim(1); ++position) {
+            if (!is_kept(inputs, row, position)) continue;
+            ++facts.positions;
+            bool lost = false;
+            for (Index id = 0; id < is.dim(2); ++id) {
+                const float a = was.at(Cell{row, position, id}), b = is.at(Cell{row, position, id});
+                lost = lost || (std::isnan(b) && !std::isnan(a));
+                if (!std::isnan(a) && !std::isnan(b) && a != b)
+                    facts.largest = std::max(facts.largest, std::abs(static_cast<double>(b) - static_cast<double>(a)));
+            }
+            facts.lost += lost ? 1 : 0;
+            const int now = prediction_at(is, row, position);
+            facts.changed += now != prediction_at(was, row, position) ? 1 : 0;
+            if (inputs.tokens.empty() || !is_kept(inputs, row, position + 1)) continue;
+            ++facts.judged;
+            facts.right += now == static_cast<int>(inputs.tokens.at(Cell{row, position + 1})) ? 1 : 0;
+        }
+    }
+    return facts;
+}
+
+// A number as the window writes it.
+double drawn_number(std::string text) {
+    if (text.starts_with("∞")) return INFINITY;
+    if (const std::size_t minus = text.find("−"); minus != std::string::npos) text.replace(minus, 3, "-");
+    return std::stod(text);
+}
+
+// How often each kind of sentence was seen, so that the test can't pass by seeing none.
+using SeenKinds = std::map<std::string, int>;
+
+void check_sentence(const std::string& text, const Facts& facts, SeenKinds& seen) {
+    std::smatch found;
+    const auto says = [&](const char* kind, const char* pattern) {
+        if (!std::regex_search(text, found, std::regex(pattern))) return false;
+        ++seen[kind];
+        return true;
+    };
+    const auto number = [&](std::size_t group) { return std::stoi(found[group].str()); };
+    if (says("moved", "logitsmovedbyatmost([^;…]+);")) {
+        const double drawn = drawn_number(found[1].str());
+        CHECK(facts.lost == 0);
+        CHECK((drawn == facts.largest || std::abs(drawn - facts.largest) <= 0.006 * facts.largest));
+    }
+    if (says("lost", "NaNat(\\d+)of(\\d+)positionsnow")) {
+        CHECK(number(1) == facts.lost);
+        CHECK(number(2) == facts.positions);
+    }
+    if (says("changed", "(\\d+)of(\\d+)predictionschanged")) {
+        CHECK(number(1) == facts.changed);
+        CHECK(number(2) == facts.positions);
+    }
+    if (says("unchanged", "nopredictionchanged")) CHECK(facts.changed == 0);
+    if (says("same", "logitsstayedthesame")) {
+        CHECK(facts.largest == 0.0);
+        CHECK(facts.changed == 0);
+    }
+    if (says("tensors", "(\\d+)of(\\d+)tensors(changed|differ)")) {
+        CHECK(number(1) == facts.changed_tensors);
+        CHECK(number(2) == facts.tensors);
+    }
+    if (says("score", "^✓(\\d+)/(\\d+)$")) {
+        CHECK(number(1) == facts.right);
+        CHECK(number(2) == facts.judged);
+    }
+}
+
+class Draws {
+public:
+    explicit Draws(unsigned seed) : random_(seed) {}
+    Index below(Index count) { return static_cast<Index>(random_() % static_cast<std::mt19937::result_type>(count)); }
+
+private:
+    std::mt19937 random_;
+};
+
+std::vector<std::string> masked_attentions(const Plan& plan) {
+    std::vector<std::string> found;
+    for (const Step& step : plan.steps())
+        if (step.is_pattern && step.masked_by) found.push_back(step.attention);
+    return found;
+}
+
+// A head off, a row of a mask hidden from all keys or but one, a number typed over, a NaN among the logits.
+void edit_at_random(Driver& d, Draws& draws) {
+    const Plan& plan = d.session.shown().run->plan();
+    const std::vector<std::string> attentions = masked_attentions(plan);
+    const std::string& attention =
+        attentions[static_cast<std::size_t>(draws.below(static_cast<Index>(attentions.size())))];
+    const Tensor& pattern = d.session.shown().run->value(attention, AttentionStep::pattern);
+    const Index batch = draws.below(pattern.dim(0)), head = draws.below(pattern.dim(1)),
+                query = draws.below(pattern.dim(2));
+    switch (draws.below(4)) {
+        case 0:
+            d.session.apply(command::ScaleHeadTo{attention, head, 0.0F});
+            break;
+        case 1: {
+            MaskStroke stroke{attention, batch, head, {}, false};
+            for (Index key = 0; key < pattern.dim(3); ++key) stroke.cells.emplace_back(query, key);
+            d.session.apply(command::PaintMasks{stroke});
+            break;
+        }
+        case 2:
+            d.session.apply(command::TypeOver{attention + ".z", {batch, head, query, 0}, 25.0F});
+            break;
+        default:
+            if (const Ref logits = plan.find("logits")) {
+                const Index row = draws.below(logits->axes[0].size), position = draws.below(logits->axes[1].size);
+                d.session.apply(command::TypeOver{"logits", {row, position, 0}, NAN});
+            }
+    }
+    d.session.finish();
+}
+
+// All that is drawn, a line a piece.
+void check_tab(Driver& d, const Lab& lab, const Facts& facts, SeenKinds& seen) {
+    d.state.tab = lab.id;
+    d.settle();
+    d.session.finish();
+    d.settle();
+    INFO(lab.id);
+    for (const DrawnText& piece : d.seen()) {
+        INFO(piece.text);
+        check_sentence(piece.text, facts, seen);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("after random edits of any model, no sentence of any tab contradicts the tensors") {
+    SeenKinds seen;
+    unsigned seed = 7;
+    for (const BundledModel& model : bundled_models()) {
+        Driver d(model.name, 1.0F, {1920, 1080});
+        if (!d.session.scenario().computes() || masked_attentions(d.session.shown().run->plan()).empty()) continue;
+        Draws draws(++seed);
+        for (int round = 0; round < 3; ++round) {
+            edit_at_random(d, draws);
+            d.settle();
+            const Facts facts = facts_of(d.session.scenario());
+            INFO(model.name << " round " << round << ", edits " << d.session.scenario().edits.size());
+            for (const Lab& lab : labs())
+                if (lab.id != "causes" && lab.id != "train") check_tab(d, lab, facts, seen);
+        }
+    }
+    for (const char* kind : {"moved", "lost", "changed", "unchanged", "tensors", "score"}) {
+        INFO(kind);
+        CHECK(seen[kind] > 0);
+    }
+}
+
+TEST_CASE("a mask that leaves a row nothing is wrong and changed wherever that is said") {
+    Driver d("reverse", 1.0F, {1920, 1080});
+    MaskStroke stroke{"blocks.1.attn", 0, 0, {}, false};
+    for (Index key = 0; key <= 3; ++key) stroke.cells.emplace_back(3, key);
+    d.session.apply(command::PaintMasks{stroke});
+    d.session.finish();
+    d.settle();
+    const Facts facts = facts_of(d.session.scenario());
+    REQUIRE(facts.lost > 0);
+    REQUIRE(facts.judged == 18);
+    CHECK(d.sees("✓" + std::to_string(facts.right) + "/18"));
+    CHECK(facts.right < 18);
+    CHECK(d.sees("✗NaN"));
+    CHECK_FALSE(d.sees("nopredictionchanged"));
+    CHECK(d.sees(std::to_string(facts.changed) + "of20predictionschanged"));
+}
