@@ -1,5 +1,6 @@
 #include "app/core/lessons/check_lesson.h"
 
+#include "app/core/files/saved_view.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
 #include "app/core/lessons/prose.h"
@@ -60,6 +61,10 @@ private:
             }
             if (!place.tab.empty() && std::ranges::find(tabs_, place.tab) == tabs_.end())
                 throw Error("tab: \"{tab}\", expected the id of one of the window's tabs", {{"tab", place.tab}});
+            if (!place.tab.empty()) tab_ = place.tab;
+            if (!place.step.empty() && place.tab.empty() && !tab_.empty() && tab_ != files::kStepLab)
+                throw Error("{step}: the tab that is open here, {tab}, doesn't show it; expected \"tab: step\", too",
+                            {{"step", place.step}, {"tab", tab_}});
             need_run();
             static_cast<void>(going_commands(place, {*runs_, nullptr, &lesson_.lets}));
         });
@@ -99,8 +104,15 @@ private:
         return judge(asked(question, *runs_), answer);
     }
 
+    static void need_accepted(const Question& question, const Verdict& verdict) {
+        if (verdict.right) return;
+        throw Error("{id}: the solution is refused: {why}",
+                    {{"id", question.id},
+                     {"why", verdict.replies.empty() ? std::string() : plain_text(verdict.replies.front())}});
+    }
+
     void need_right(const Question& question, const Answer& answer) {
-        if (!judged(question, answer).right) throw Error("{id}: the solution is refused", {{"id", question.id}});
+        need_accepted(question, judged(question, answer));
         computed(question.learned, &question.lets);
     }
 
@@ -199,8 +211,7 @@ private:
         if (judged(question, RunAnswer{}).right)
             throw Error("{id}: it is solved before anything is done", {{"id", question.id}});
         Runs solved(changed(*opened_, by.solution), nullptr, opened_);
-        if (!judge(asked(question, solved), RunAnswer{}).right)
-            throw Error("{id}: the solution is refused", {{"id", question.id}});
+        need_accepted(question, judge(asked(question, solved), RunAnswer{}));
         for (const WrongChange& wrong : by.wrong)
             at(wrong.line, [&] {
                 Runs other(changed(*opened_, wrong.changes), nullptr, opened_);
@@ -264,6 +275,7 @@ private:
     std::vector<Sentence> problems_;
     std::shared_ptr<const Scenario> opened_;
     std::unique_ptr<Runs> runs_;
+    std::string tab_;  // that the places so far have opened
 };
 
 }  // namespace

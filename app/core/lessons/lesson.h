@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/labs/checks/invariants.h"
 #include "app/core/lessons/expression.h"
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/runs.h"
@@ -87,9 +88,14 @@ struct ByPoint {
     CellAnswer solution;
     std::vector<WrongCell> wrong;
 };
+// What a deed may break; every other check that held before has to hold after it. By Law.
+using MayBreak = std::array<bool, checks::kLaws>;
+inline constexpr std::array<std::string_view, checks::kLaws> kLawNames = {"rows", "masked", "future", "norms",
+                                                                          "finite"};
 struct ByRun {
     ExpressionRef right;
     Changes solution;
+    MayBreak may_break{};
     std::vector<WrongChange> wrong;
 };
 struct ByBug {
@@ -135,6 +141,7 @@ struct Lesson {
     std::string name;      // "weight", "gallery/no-scale", or the path of a file from elsewhere
     std::string path;      // of the file
     bool bundled = false;  // it comes with the program: its name finds it on any machine
+    std::string digest;    // of the file that it is, or is a translation of; empty: not read from a file
     Prose title, summary;
     LessonKind kind = LessonKind::lesson;
     int number = 1000;

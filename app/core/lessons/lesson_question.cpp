@@ -14,6 +14,9 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
+const std::set<std::string_view> kKeys = {"id",       "kind",   "ask",    "let",     "hint",  "learned",  "otherwise",
+                                          "withhold", "answer", "within", "between", "right", "solution", "breaks",
+                                          "choice",   "wrong",  "if",     "reply",   "also"};
 const std::set<std::string_view> kRepeated = {"let", "hint", "choice", "wrong", "if", "reply", "also"};
 
 // A choice or a wrong answer with the lines that belong to it.
@@ -84,6 +87,8 @@ public:
 
 private:
     void add(const BlockLine& line) {
+        if (!kKeys.contains(line.key))
+            throw Error("\"{key}\" is not a key of a question; docs/lessons.md lists them", {{"key", line.key}});
         if (line.key == "choice" || line.key == "wrong") {
             groups_[line.key].push_back({line});
             group_ = &groups_[line.key].back();
@@ -165,8 +170,27 @@ ByPoint by_point(QuestionLines& lines) {
             wrong_cells(lines)};
 }
 
+// "future, rows": the checks that a deed may break.
+MayBreak may_break(QuestionLines& lines) {
+    MayBreak laws{};
+    const BlockLine* line = lines.find("breaks");
+    if (line == nullptr) return laws;
+    return lines.at(*line, [&] {
+        std::string words = line->value;
+        std::ranges::replace(words, ',', ' ');
+        std::istringstream in(words);
+        for (std::string name; in >> name;) {
+            const auto found = std::ranges::find(kLawNames, name);
+            if (found == kLawNames.end())
+                throw Error("\"{word}\", expected some of rows, masked, future, norms, finite", {{"word", name}});
+            laws[static_cast<std::size_t>(found - kLawNames.begin())] = true;
+        }
+        return laws;
+    });
+}
+
 ByRun by_run(QuestionLines& lines) {
-    ByRun run;
+    ByRun run{.may_break = may_break(lines)};
     run.right = lines.need("right", "CONDITION", [](const std::string& v) { return parse_expression(v); });
     run.solution = lines.need("solution", "CHANGES", [](const std::string& v) { return parse_changes(v); });
     for (const Group& group : lines.groups("wrong"))

@@ -1,5 +1,6 @@
 // A lesson's file: what is read from it, and how a mistake is answered: with its line.
 #include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"
@@ -165,6 +166,8 @@ TEST_CASE("a mistake in the file is answered with its line") {
         {with("answer: 6", "answer 6"), "x.md:29: ", "key: value"},
         {with("## A page\n", ""), "x.md:11: ", "##"},
         {with("hint: Count.", "hint: <b>Count</b>."), "x.md:34: ", "HTML"},
+        {with("answer: 6", "answr: 6"), "x.md:29: ", "answr"},
+        {with("within: 0.5", "witin: 0.5"), "x.md:30: ", "witin"},
     };
     for (const Mistake& mistake : mistakes) {
         const std::string error = error_of(mistake.text);
@@ -189,6 +192,8 @@ TEST_CASE("what only a run can tell is found when the lesson is played") {
         {with("within: 0.5", "within: 3"), "x.md:25: ", "random"},
         {with("between: 0, 10", "between: 0, 4"), "x.md:25: ", "between"},
         {with("hint: Count.", "hint: {= what}."), "x.md:34: ", "what"},
+        {with("The end.", "```place\ntitle: There\ntab: masks\n```\n\n```place\ntitle: Nowhere\nstep: embed\n```"),
+         "x.md:45: ", "tab: step"},
     };
     for (const Mistake& mistake : mistakes) {
         const std::vector<std::string> problems = problems_of(mistake.text);
@@ -197,6 +202,72 @@ TEST_CASE("what only a run can tell is found when the lesson is played") {
         CHECK(problems.front().starts_with(mistake.begins));
         CHECK(problems.front().find(mistake.says) != std::string::npos);
     }
+}
+
+TEST_CASE("a number is typed as people write it") {
+    CHECK(typed_number("0.84") == 0.84);
+    CHECK(typed_number("0,84") == 0.84);
+    CHECK(typed_number("−3 ") == -3.0);
+    CHECK(typed_number("1/8") == 0.125);
+    CHECK(typed_number("3 / 4") == 0.75);
+    CHECK(typed_number("84 %") == 0.84);
+    CHECK(typed_number("1e3") == 1000.0);
+    for (const char* none : {"", "a", "1/", "1/0", "%", "1 2", "0.5x", "nan", "inf"}) {
+        INFO(none);
+        CHECK_FALSE(typed_number(none).has_value());
+    }
+}
+
+TEST_CASE("a percentage without its sign is told from a wrong share") {
+    const Lesson lesson = parse_lesson(
+        with("answer: 6\nwithin: 0.5\nbetween: 0, 10\nwrong: 5", "answer: 0.25\nwithin: 0.05\nbetween: 0, 1\nwrong: 1"),
+        "x.md");
+    Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    const auto& question = std::get<lessons::Question>(lesson.pages[0].blocks[4]);
+    const auto said = [&](double number) {
+        const lessons::Verdict verdict = judge({lesson, question, runs, nullptr}, NumberAnswer{number});
+        CHECK_FALSE(verdict.right);
+        return plain_text(verdict.replies.at(0));
+    };
+    CHECK(said(25.0).find("percent") != std::string::npos);
+    CHECK(said(1.0) == "One more.");
+    CHECK(said(0.6).find("percent") == std::string::npos);
+}
+
+TEST_CASE("a deed doesn't pass if it breaks a check that held, unless the question says that it may") {
+    const std::string deed = R"(id: how-many
+kind: do
+ask: Change something.
+right: edits() > 0
+solution: [{"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0}]
+wrong: target=abcabc
+reply: That is no edit.
+hint: 1
+hint: 2
+hint: 3
+learned: Changed.
+)";
+    const std::size_t begins = kLesson.find("id: how-many"), ends = kLesson.find("```\n\nThe end.");
+    const auto passes = [&](const std::string& more, const std::string& changes) {
+        const Lesson lesson = parse_lesson(kLesson.substr(0, begins) + deed + more + kLesson.substr(ends), "x.md");
+        const auto opened = std::make_shared<const Scenario>(
+            changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+        Runs runs(changed(*opened, parse_changes(changes)), nullptr, opened);
+        const auto& question = std::get<lessons::Question>(lesson.pages[0].blocks[4]);
+        return judge({lesson, question, runs, opened.get()}, RunAnswer{});
+    };
+    const std::string off = R"([{"edit": "scale_head", "attention": "blocks.1.attn", "head": 0, "factor": 0}])";
+    const std::string leak =
+        R"([{"edit": "mask", "attention": "blocks.0.attn", "batch": 0, "head": "*", "query": 1, "key": 4, "keep": true}])";
+    CHECK(passes("", off).right);
+    const lessons::Verdict verdict = passes("", leak);
+    CHECK_FALSE(verdict.right);
+    CHECK(plain_text(verdict.replies.at(0)).find("Nothing from the future moves the past") != std::string::npos);
+    CHECK_FALSE(passes("breaks: rows, finite\n", leak).right);
+    CHECK(passes("breaks: future\n", leak).right);
+    CHECK(
+        error_of(kLesson.substr(0, begins) + deed + "breaks: everything\n" + kLesson.substr(ends)).find("everything") !=
+        std::string::npos);
 }
 
 TEST_CASE("a translation has other words and nothing else") {
