@@ -1,9 +1,8 @@
 #include "app/core/lessons/player.h"
 
-#include "app/core/files/saved_session.h"
 #include "app/core/files/session_file.h"
+#include "app/core/lessons/page.h"
 #include "engine/base/error.h"
-#include "engine/base/json.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -13,11 +12,7 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
-// As progress keeps it: in one line, with its keys in order.
-std::string run_text(const Session& session) {
-    const files::SavedSession work{.scenario = session.shown().scenario, .cursor = session.cursor()};
-    return nlohmann::json::parse(files::session_text(files::session_file_of(work), "")).dump();
-}
+constexpr std::size_t kMostGiven = 200;  // answers to one question that are kept; the right one always is
 
 }  // namespace
 
@@ -65,10 +60,42 @@ void Player::turn_to(std::size_t page) {
         }
     }
     reach_places();
+    say_again();
+}
+
+void Player::begin_again() {
+    progress_ = {};
+    opened_ = nullptr;
+    mistake_.reset();
+    turn_to(0);
 }
 
 void Player::speak(std::shared_ptr<const Lesson> translated) {
     if (translated->pages.size() == lesson_->pages.size()) lesson_ = std::move(translated);
+    say_again();
+}
+
+const Said* Player::said(const Question& question) const {
+    const auto found = progress_.questions.find(question.id);
+    return found == progress_.questions.end() || !found->second.said ? nullptr : &*found->second.said;
+}
+
+// What was said in another language, or before it was kept, is said again of the run that it was said of.
+void Player::say_again() {
+    for (const Block& block : shown_page().blocks) {
+        const auto* question = std::get_if<Question>(&block);
+        const auto found = question == nullptr ? progress_.questions.end() : progress_.questions.find(question->id);
+        if (found == progress_.questions.end() || !found->second.right || found->second.given.empty()) continue;
+        std::optional<Said>& said = found->second.said;
+        if (said && said->language == language_of(*lesson_)) continue;
+        try {
+            const std::shared_ptr<const Scenario> opened = opened_for(*lesson_, *question);
+            Runs runs(scenario_of_run(found->second.given.back().run, *opened), nullptr, opened);
+            said = said_of({*lesson_, *question, runs, opened.get()});
+        } catch (const Error&) {
+            continue;  // the page shows it of the run that is open
+        }
+    }
 }
 
 // The page's first place, and places with a model, are opened when they come to be shown.
@@ -126,32 +153,31 @@ Player::Step Player::advance(const Session& session) {
     return step;
 }
 
-Verdict Player::judged(const Session& session, const Question& question, const Answer& given) const {
-    Runs runs(session.shown().scenario, session.shown().run, opened_);
-    return judge({*lesson_, question, runs, opened_.get()}, given);
-}
-
 Verdict Player::answer(const Session& session, const Question& question, const Answer& given) {
-    QuestionProgress& progress = progress_.questions[question.id];
-    if (progress.right) return {true, {}};
-    Verdict verdict;
+    if (progress_.questions[question.id].right) return {true, {}};
     try {
-        verdict = judged(session, question, given);
+        Runs runs(session.shown().scenario, session.shown().run, opened_);
+        const Asked asked{*lesson_, question, runs, opened_.get()};
+        Verdict verdict = judge(asked, given);
+        note(asked, given, verdict);
+        return verdict;
     } catch (const Error&) {
         const std::string sentence =
             tr("What is open lacks what this question asks about. The page's first button opens it again.");
         return {false, {{{Span::Style::plain, sentence, "", false}}}};
     }
-    ++progress.tries;
-    if (verdict.right) note_solved(session, question, given);
-    return verdict;
 }
 
-void Player::note_solved(const Session& session, const Question& question, const Answer& given) {
-    QuestionProgress& progress = progress_.questions[question.id];
+// Keeps an answer, and what was said if it was right.
+void Player::note(const Asked& asked, const Answer& answer, const Verdict& verdict) {
+    QuestionProgress& progress = progress_.questions[asked.question.id];
+    ++progress.tries;
+    if (verdict.right || progress.given.size() < kMostGiven)
+        progress.given.push_back(
+            {answer, run_text(asked.runs.now().scenario), utc_text(std::chrono::system_clock::now())});
+    if (!verdict.right) return;
+    progress.said = said_of(asked);
     progress.right = true;
-    progress.answer = given;
-    progress.run = run_text(session);
 }
 
 // Whether the learner has changed what the place opened.
@@ -166,13 +192,13 @@ std::optional<Verdict> Player::watch(const Session& session) {
         return std::nullopt;
     watched_ = session.shown().version;
     try {
-        Verdict verdict = judged(session, *question, RunAnswer{});
-        if (!verdict.right) {
-            if (!is_touched(session.shown().scenario)) return std::nullopt;  // nothing was answered yet
-            return verdict;
-        }
-        ++progress_.questions[question->id].tries;
-        note_solved(session, *question, RunAnswer{});
+        Runs runs(session.shown().scenario, session.shown().run, opened_);
+        const Asked asked{*lesson_, *question, runs, opened_.get()};
+        Verdict verdict = judge(asked, RunAnswer{});
+        if (!verdict.right && !is_touched(session.shown().scenario)) return std::nullopt;  // nothing was answered yet
+        // Of deeds that are wrong, those are kept that show a mistake that the lesson knows, once in a row.
+        if (verdict.right || (verdict.wrong && verdict.wrong != mistake_)) note(asked, RunAnswer{}, verdict);
+        mistake_ = verdict.right ? std::nullopt : verdict.wrong;
         return verdict;
     } catch (const Error&) {
         return std::nullopt;

@@ -54,12 +54,16 @@ public:
     std::optional<Verdict> watch(const Session& session);
     // Shows one more hint.
     void ask_hint(const Question& question);
+    // What was said of a question of this page when it was solved; nullptr before that.
+    [[nodiscard]] const Said* said(const Question& question) const;
+    // Forgets every answer, and begins with the first page.
+    void begin_again();
 
 private:
     void reach_places();
-    [[nodiscard]] Verdict judged(const Session& session, const Question& question, const Answer& given) const;
     [[nodiscard]] bool is_touched(const Scenario& now) const;
-    void note_solved(const Session& session, const Question& question, const Answer& given);
+    void note(const Asked& asked, const Answer& answer, const Verdict& verdict);
+    void say_again();
 
     std::shared_ptr<const Lesson> lesson_;
     LessonProgress progress_;
@@ -68,6 +72,7 @@ private:
     std::optional<std::size_t> to_go_;    // one whose model is open, and where the cursor is still to go
     std::size_t reached_ = 0;             // the blocks of this page that were reached
     std::uint64_t watched_ = 0;           // the version of the last run that was watched
+    std::optional<std::size_t> mistake_;  // the last deed that was one of the wrong answers known to the lesson
 };
 
 }  // namespace decoderscope::core::lessons

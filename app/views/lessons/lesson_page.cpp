@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 namespace decoderscope::views::lesson_panel {
@@ -60,6 +59,24 @@ void turn(LessonsState& panel, std::size_t page) {
     panel.to_top = true;
 }
 
+void begin_again(LessonsState& panel) {
+    panel.player->begin_again();
+    turn(panel, 0);
+    panel.handed_in.clear();
+}
+
+// The name or number that a hand-in bears. It is asked for once, and may stay empty.
+void draw_learner(const Ui& ui, LessonsState& panel) {
+    std::string& name = panel.progress.learner.name;
+    if (panel.learner[0] == '\0' && !name.empty())
+        name.copy(panel.learner.data(), std::min(name.size(), panel.learner.size() - 1));
+    ImGui::SetNextItemWidth(std::min(ui.px(220), ImGui::GetContentRegionAvail().x - ui.px(6)));
+    focusable_field("##learner");
+    if (ImGui::InputTextWithHint("##learner", tr("your name or number, if you like"), panel.learner.data(),
+                                 panel.learner.size()))
+        name = panel.learner.data();
+}
+
 void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
     const core::lessons::Player& player = *panel.player;
     const std::size_t all = core::lessons::questions_of(*player.lesson()).size(),
@@ -73,12 +90,19 @@ void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
     for (const std::string& where : player.lesson()->happened)
         if (solved == all)
             paragraph(ui.fonts.caption, ui.theme.muted, tr("It happened in {where}", {{"where", where}}));
+    draw_learner(ui, panel);
     if (button(tr("Hand in"), "hand-in")) commands.push_back(request::HandIn{});
     tooltip(tr("Write the answers to a file in the home folder, for a teacher: nothing is sent"));
     ImGui::SameLine();
+    const bool again = solved > 0 && button(tr("Begin again"), "begin-again");
+    if (solved > 0) {
+        tooltip(tr("Forget the answers to this lesson, and begin with its first page"));
+        ImGui::SameLine();
+    }
     const bool leaves = button(tr("All lessons"), "end-all-lessons");
     if (!panel.handed_in.empty())
         paragraph(ui.fonts.caption, ui.theme.muted, tr("Written to {path}", {{"path", panel.handed_in}}));
+    if (again) begin_again(panel);
     if (leaves) panel.player.reset();
 }
 
@@ -130,7 +154,7 @@ void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& sta
         gap(ui, 4);
         ImGui::PopID();
     }
-    if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel, commands);
+    if (player->is_last_page()) draw_end(ui, panel, commands);
     if (panel.player) draw_foot(ui, panel);
 }
 
@@ -139,6 +163,7 @@ namespace {
 struct Drawn {
     const Ui& ui;
     const core::Session& session;
+    ViewState& state;
     LessonsState& panel;
     const core::lessons::Question& question;
     const core::lessons::ShownBlock& shown;
@@ -149,7 +174,7 @@ void begin_question(LessonsState& panel, const core::lessons::Question& question
     if (panel.question == question.id) return;
     panel.question = question.id;
     panel.choice.reset();
-    panel.wrong_step.clear();
+    panel.wrong_step.reset();
     panel.number.fill('\0');
 }
 
@@ -157,6 +182,9 @@ void give(const Drawn& d, const core::lessons::Answer& answer) {
     d.panel.verdict = d.panel.player->answer(d.session, d.question, answer);
     d.panel.judged = d.question.id;
     d.panel.reveal = Reveal::reply;
+    // The field goes with the question; who types on means the field.
+    if (d.panel.verdict->right && std::holds_alternative<core::lessons::NumberAnswer>(answer))
+        d.state.typing_until = ImGui::GetTime() + kTypingGoesOn;
 }
 
 // Whether something that is new on the page is here; its end is to be seen.
@@ -169,15 +197,25 @@ void show_if_new(LessonsState& panel, Reveal here) {
 
 // ---- what a question is answered with
 
-// The choices below one another; a ring beside each says whether it is marked.
+// What was said of another answer than the one that is being given now is over.
+void begin_answer(const Drawn& d) {
+    if (d.panel.judged == d.question.id) d.panel.verdict.reset();
+}
+
+// The choices below one another, in the learner's own order; a ring beside each says whether it is marked.
 void draw_choices_of(const Drawn& d) {
     const Ui& ui = d.ui;
-    for (std::size_t i = 0; i < d.shown.choices.size(); ++i) {
+    const core::lessons::Lesson& lesson = *d.panel.player->lesson();
+    for (const std::size_t i : core::lessons::shown_order(lesson, d.question, d.panel.progress.learner.seed)) {
+        if (i >= d.shown.choices.size()) continue;  // the texts are still those of another page
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float width = ImGui::GetContentRegionAvail().x - ui.px(6), indent = ui.px(24), pad = ui.px(4);
         const float height = draw_spans(ui, d.shown.choices[i], at, width - indent - pad, ui.theme.text, false);
         ImGui::PushID(static_cast<int>(i));
-        if (press_area("choice", {width, height + pad * 2})) d.panel.choice = i;
+        if (press_area("choice", {width, height + pad * 2})) {
+            d.panel.choice = i;
+            begin_answer(d);
+        }
         ImGui::PopID();
         const bool hovered = ImGui::IsItemHovered(), marked = d.panel.choice == i;
         ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -196,18 +234,7 @@ void draw_choices_of(const Drawn& d) {
 bool marked_answer(const Drawn& d) {
     const bool pressed = button(tr("Answer"), "answer");
     if (!d.panel.choice) tooltip(tr("Mark one of them first"));
-    return pressed && d.panel.choice;
-}
-
-// The number in a text; nothing if it is none. A comma counts as a point, a true minus as a hyphen.
-std::optional<double> typed_number(std::string text) {
-    for (std::size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, std::string("−").size(), "-");
-    std::ranges::replace(text, ',', '.');
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
-    while (*end == ' ') ++end;
-    if (end == text.c_str() || *end != '\0' || !std::isfinite(number)) return std::nullopt;
-    return number;
+    return pressed && d.panel.choice.has_value();
 }
 
 void draw_number(const Drawn& d) {
@@ -215,10 +242,11 @@ void draw_number(const Drawn& d) {
     focusable_field("##number");
     const bool entered = ImGui::InputText("##number", d.panel.number.data(), d.panel.number.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue);
+    if (ImGui::IsItemEdited()) begin_answer(d);
     if (entered) ImGui::SetKeyboardFocusHere(-1);  // another number is typed next, unless this one was right
     ImGui::SameLine();
     const bool pressed = button(tr("Answer"), "answer");
-    const std::optional<double> number = typed_number(d.panel.number.data());
+    const std::optional<double> number = core::lessons::typed_number(d.panel.number.data());
     if ((entered || pressed) && number) give(d, core::lessons::NumberAnswer{*number});
     if (!number && d.panel.number[0] != '\0')
         text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is not a number."));
@@ -234,18 +262,33 @@ void draw_pointing(const Drawn& d, bool wants_cell) {
     if (button(tr("This one"), "point")) give(d, core::lessons::PointedAnswer{step, cursor.cell});
 }
 
-void draw_bug(const Drawn& d, const core::lessons::ByBug& by) {
-    if (!by.solution.empty()) {
-        const std::string& step = d.session.step().name;
-        if (button(tr("This step"), "step")) d.panel.wrong_step = step;
-        tooltip(tr("Name {step} as the first wrong step", {{"step", step}}).c_str());
-        paragraph(d.ui.fonts.caption, d.ui.theme.muted,
-                  d.panel.wrong_step.empty() ? std::string(tr("Go to the first wrong step, then press This step."))
-                                             : tr("First wrong step: {step}", {{"step", d.panel.wrong_step}}));
-        ImGui::Dummy({1, d.ui.px(2)});
+// Whether some step is wrong, and which one is the first, is asked of every exercise alike.
+void draw_wrong_step(const Drawn& d) {
+    const std::string& step = d.session.step().name;
+    const std::optional<std::string>& named = d.panel.wrong_step;
+    std::optional<std::string> pressed;
+    if (button(tr("This step"), "step")) pressed = step;
+    tooltip(tr("Name {step} as the first wrong step", {{"step", step}}).c_str());
+    ImGui::SameLine();
+    if (button(tr("No step"), "no-step")) pressed = "";
+    tooltip(tr("Say that every step is computed as it should be"));
+    if (pressed) {
+        d.panel.wrong_step = pressed;
+        begin_answer(d);
     }
+    paragraph(d.ui.fonts.caption, d.ui.theme.muted,
+              !named           ? std::string(tr("Go to the first wrong step, then press This step."))
+              : named->empty() ? std::string(tr("No step is wrong"))
+                               : tr("First wrong step: {step}", {{"step", *named}}));
+    ImGui::Dummy({1, d.ui.px(2)});
+}
+
+void draw_bug(const Drawn& d) {
+    draw_wrong_step(d);
     draw_choices_of(d);
-    if (marked_answer(d)) give(d, core::lessons::BugAnswer{d.panel.wrong_step, *d.panel.choice});
+    const bool answered = marked_answer(d);
+    if (!d.panel.wrong_step) tooltip(tr("Press This step or No step first"));
+    if (answered && d.panel.wrong_step) give(d, core::lessons::BugAnswer{*d.panel.wrong_step, *d.panel.choice});
 }
 
 struct DrawAnswer {
@@ -260,7 +303,7 @@ struct DrawAnswer {
     void operator()(const core::lessons::ByRun&) const {
         paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: the lesson notices when it is done."));
     }
-    void operator()(const core::lessons::ByBug& by) const { draw_bug(d, by); }
+    void operator()(const core::lessons::ByBug&) const { draw_bug(d); }
 };
 
 // ---- what is said about it
@@ -310,18 +353,19 @@ void draw_withheld(const Drawn& d) {
 
 }  // namespace
 
-void draw_question(const Ui& ui, const core::Session& session, ViewState&, LessonsState& panel,
+void draw_question(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
                    const core::lessons::Question& question, const core::lessons::ShownBlock& shown) {
-    const Drawn d{ui, session, panel, question, shown};
+    const Drawn d{ui, session, state, panel, question, shown};
     const bool solved = panel.player->progress().solved(question.id);
+    const core::lessons::Said* said = solved ? panel.player->said(question) : nullptr;
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImGui::Dummy({1, ui.px(2)});
     ImGui::Indent(ui.px(10));
-    spans_line(ui, shown.text, ui.theme.text);
+    spans_line(ui, said == nullptr ? shown.text : said->ask, ui.theme.text);
     if (solved) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_text(ui, ui.fonts.text, at, ui.theme.accent, "✓");
-        spans_line(ui, shown.learned, ui.theme.text, ui.px(20));
+        spans_line(ui, said == nullptr ? shown.learned : said->learned, ui.theme.text, ui.px(20));
         // Choices are gone, and what follows is shown: what was learned may lie above the panel now.
         if (panel.reveal == Reveal::reply && panel.judged == question.id) {
             panel.reveal = Reveal::nothing;

@@ -4,6 +4,7 @@
 #include "app/core/lessons/page.h"
 #include "app/core/lessons/player.h"
 #include "app/core/lessons/progress.h"
+#include "app/core/lessons/shuffle.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
@@ -30,7 +31,7 @@ struct LessonsState {
     // Of the open question:
     std::string question;                           // its id
     std::optional<std::size_t> choice;              // that is marked
-    std::string wrong_step;                         // of a bug: the step that was named
+    std::optional<std::string> wrong_step;          // of a bug: the step that was named; empty: no step is wrong
     std::array<char, 32> number{};                  // as it was typed
     std::optional<core::lessons::Verdict> verdict;  // on the last answer
     std::string judged;                             // the question that the verdict is on
@@ -39,8 +40,9 @@ struct LessonsState {
     std::optional<bool> noticed;  // a deed was judged while the inspector was shown: whether it was right
 
     core::lessons::Progress progress;
-    std::string progress_path;  // where it is kept; empty: nowhere
-    std::string handed_in;      // the file that they were written to; empty: none yet
+    std::string progress_path;       // where it is kept; empty: nowhere
+    std::array<char, 64> learner{};  // the name or number, as it is typed
+    std::string handed_in;           // the file that they were written to; empty: none yet
 
     core::lessons::WindowPart point = core::lessons::WindowPart::none;  // that is pointed at
     double point_until = 0.0;                                           // seconds, ImGui's clock

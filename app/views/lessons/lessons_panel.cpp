@@ -34,8 +34,8 @@ void list(LessonsState& panel) {
 // ---- the list
 
 std::string progress_text(const LessonsState& panel, const core::lessons::LessonCard& card) {
-    const auto found = panel.progress.find(card.name);
-    if (found == panel.progress.end()) return {};
+    const auto found = panel.progress.lessons.find(card.name);
+    if (found == panel.progress.lessons.end()) return {};
     const auto solved = static_cast<std::size_t>(
         std::ranges::count_if(found->second.questions, [](const auto& one) { return one.second.right; }));
     if (solved >= card.questions && card.questions > 0) return tr("✓ done");
@@ -184,9 +184,9 @@ void toggle_lessons(ViewState& state) {
 void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> lesson) {
     LessonsState& panel = panel_of(state);
     lesson = translated(std::move(lesson), panel.language);
-    const auto found = panel.progress.find(lesson->name);
+    const auto found = panel.progress.lessons.find(lesson->name);
     panel.player = std::make_shared<core::lessons::Player>(
-        lesson, found == panel.progress.end() ? core::lessons::LessonProgress() : found->second);
+        lesson, found == panel.progress.lessons.end() ? core::lessons::LessonProgress() : found->second);
     panel.verdict.reset();
     panel.question.clear();
     panel.handed_in.clear();
@@ -224,6 +224,7 @@ void keep_lesson_progress_in(ViewState& state, const std::string& path) {
     LessonsState& panel = panel_of(state);
     panel.progress_path = path;
     panel.progress = core::lessons::load_progress(path);
+    if (panel.progress.learner.seed == 0) panel.progress.learner.seed = core::lessons::new_seed();
 }
 
 void follow_lesson(const core::Session& session, ViewState& state, Commands& commands) {
@@ -248,7 +249,7 @@ void follow_lesson(const core::Session& session, ViewState& state, Commands& com
     }
     if (!panel.inspector) panel.noticed.reset();
     state.withheld = player->withheld();
-    core::lessons::LessonProgress& kept = panel.progress[player->lesson()->name];
+    core::lessons::LessonProgress& kept = panel.progress.lessons[player->lesson()->name];
     if (!(kept == player->progress())) kept = player->progress();
 }
 
