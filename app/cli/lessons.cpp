@@ -1,6 +1,8 @@
 #include "app/cli/commands.h"
+#include "app/cli/lesson_grades.h"
 #include "app/core/language/languages.h"
 #include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/grade.h"
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
@@ -80,6 +82,26 @@ void check_file(const std::string& path, std::ostream& out) {
         check_lesson_file(path, out);
 }
 
+struct GradesWanted {
+    std::string folder, lesson, csv;
+    bool json = false;
+};
+
+// Whatever can't be read, the others are graded; then the command fails.
+void grade_handins(const GradesWanted& wanted, std::ostream& out) {
+    const auto lesson = wanted.lesson.empty() ? nullptr : core::lessons::find_lesson(wanted.lesson);
+    const core::lessons::ClassGrades grades = core::lessons::grade_folder(wanted.folder, lesson);
+    if (!wanted.csv.empty()) write_whole(wanted.csv, [&](std::ostream& csv) { write_grades_csv(csv, grades); });
+    if (wanted.json)
+        write_grades_json(out, grades);
+    else
+        write_grades(out, grades);
+    if (const std::size_t unread = grades.unreadable.size(); unread > 0)
+        throw Error(message_n("{folder}: {count} hand-in could not be read; expected none",
+                              "{folder}: {count} hand-ins could not be read; expected none", unread,
+                              {{"folder", wanted.folder}}));
+}
+
 struct PageWanted {
     std::string name, path;
     std::string language;  // empty: the file's own
@@ -117,9 +139,18 @@ void add_lessons(CLI::App& app, const Context& context) {
     write.add_option("NAME", page->name, "a lesson's name or its file")->required();
     write.add_option("--out", page->path, "the file to write (.html)")->required();
     write.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
-    command.callback([context, &check, &write, path, page] {
+    const auto grades = std::make_shared<GradesWanted>();
+    CLI::App& grade = *command.add_subcommand("grade", "Judge the hand-ins of a class: learners by questions");
+    grade.add_option("FOLDER", grades->folder, "where the hand-ins are (.json), in folders of their own or not")
+        ->required();
+    grade.add_option("--lesson", grades->lesson, "only those for this lesson: its name or its file");
+    grade.add_option("--csv", grades->csv, "write the points to this file, too: a line a hand-in");
+    grade.add_flag("--json", grades->json, "print everything as JSON");
+    command.callback([context, &check, &write, &grade, path, page, grades] {
         if (check.parsed())
             context.work = [context, path] { check_file(*path, context.out); };
+        else if (grade.parsed())
+            context.work = [context, grades] { grade_handins(*grades, context.out); };
         else if (write.parsed())
             context.work = [page] { export_lesson(*page); };
         else
