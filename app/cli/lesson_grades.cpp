@@ -82,6 +82,13 @@ void write_ungraded(std::ostream& out, const std::string& title, const std::vect
     for (const Ungraded& one : files) out << "  " << one.file << ": " << one.why << '\n';
 }
 
+std::vector<Ungraded> edited_of(const LessonGrades& grades) {
+    std::vector<Ungraded> edited;
+    for (const GradedHandin& handin : grades.handins)
+        if (handin.judged.is_edited) edited.push_back({handin.file, named(handin)});
+    return edited;
+}
+
 // A field as spreadsheets read it; one that begins like a formula is made a text.
 std::string csv_field(std::string text) {
     if (!text.empty() && std::string("=+-@\t\r").find(text.front()) != std::string::npos) text.insert(0, "'");
@@ -95,11 +102,21 @@ nlohmann::ordered_json number_or_null(const std::optional<double>& number) {
     return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
+nlohmann::ordered_json json_of_both(const std::optional<BeforeAndAfter>& twice) {
+    if (!twice) return {};
+    return {{"learners", twice->learners},
+            {"before", twice->before},
+            {"after", twice->after},
+            {"gain", number_or_null(twice->gain)}};
+}
+
 nlohmann::ordered_json json_of_handin(const GradedHandin& handin) {
     nlohmann::ordered_json json = {{"learner", handin.learner},
                                    {"file", handin.file},
                                    {"time", handin.time},
                                    {"seed", handin.seed},
+                                   {"round", handin.round},
+                                   {"edited", handin.judged.is_edited},
                                    {"right", handin.judged.right()},
                                    {"answers", nlohmann::ordered_json::array()}};
     for (const JudgedAnswer& answer : handin.judged.answers) {
@@ -141,10 +158,16 @@ void write_grades(std::ostream& out, const ClassGrades& grades) {
             << (of.handins.size() == 1 ? " hand-in, " : " hand-ins, ") << of.questions.size() << " questions";
         if (of.reliability) out << ", reliability (Cronbach's alpha) " << two_digits(*of.reliability);
         out << "\n  (✓ right at the first answer, ✓3 at the third, ✗ wrong, · not answered)\n";
+        if (of.twice)
+            out << "  before and after, " << of.twice->learners
+                << (of.twice->learners == 1 ? " learner: " : " learners: ") << two_digits(of.twice->before) << " and "
+                << two_digits(of.twice->after) << " right at the first answer"
+                << (of.twice->gain ? ", gain " + two_digits(*of.twice->gain) : "") << '\n';
         write_table(out, of);
         out << '\n';
         write_questions(out, of);
         out << '\n';
+        write_ungraded(out, "Edited since they were handed in, and judged as they are now:", edited_of(of));
     }
     if (grades.lessons.empty()) out << "no hand-in that could be graded\n";
     write_ungraded(out, "Of another lesson:", grades.foreign);
@@ -179,6 +202,7 @@ void write_grades_json(std::ostream& out, const ClassGrades& grades) {
         nlohmann::ordered_json one = {{"lesson", of.lesson->name},
                                       {"title", plain_text(of.lesson->title)},
                                       {"reliability", number_or_null(of.reliability)},
+                                      {"before_and_after", json_of_both(of.twice)},
                                       {"questions", nlohmann::ordered_json::array()},
                                       {"learners", nlohmann::ordered_json::array()}};
         for (const QuestionGrades& question : of.questions) one["questions"].push_back(json_of_question(question));

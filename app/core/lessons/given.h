@@ -35,6 +35,10 @@ struct Said {
     Shown ask, learned;
     bool operator==(const Said&) const = default;
 };
-[[nodiscard]] Said said_of(const Asked& asked);
+// With the computed number first, where the answer was only near it.
+[[nodiscard]] Said said_of(const Asked& asked, const Answer& answer);
+
+// What was answered, in words.
+[[nodiscard]] std::string answer_text(const Asked& asked, const Answer& answer, const Verdict& verdict);
 
 }  // namespace decoderscope::core::lessons

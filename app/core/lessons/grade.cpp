@@ -96,9 +96,30 @@ std::vector<WrongAnswer> wrong_answers(const LessonGrades& grades, std::size_t q
     return all;
 }
 
+std::optional<BeforeAndAfter> before_and_after(const LessonGrades& grades) {
+    std::map<std::string, std::vector<const GradedHandin*>> by_learner;
+    for (const GradedHandin& handin : grades.handins)
+        if (!handin.learner.empty()) by_learner[handin.learner].push_back(&handin);
+    std::vector<double> before, after;
+    const auto share_at_first = [](const GradedHandin& handin) {
+        const std::vector<JudgedAnswer>& answers = handin.judged.answers;
+        return share(static_cast<std::size_t>(std::ranges::count_if(answers, &JudgedAnswer::at_first)), answers.size());
+    };
+    for (const auto& [learner, handins] : by_learner) {
+        const auto [first, last] = std::ranges::minmax_element(handins, {}, &GradedHandin::round);
+        if ((*first)->round == (*last)->round) continue;
+        before.push_back(share_at_first(**first));
+        after.push_back(share_at_first(**last));
+    }
+    if (before.empty()) return {};
+    BeforeAndAfter twice{before.size(), mean_of(before), mean_of(after), {}};
+    if (twice.before < 1.0) twice.gain = (twice.after - twice.before) / (1.0 - twice.before);
+    return twice;
+}
+
 // What the hand-ins show of each question.
 void sum_up(LessonGrades& grades) {
-    std::ranges::sort(grades.handins, {}, [](const GradedHandin& h) { return std::tie(h.learner, h.file); });
+    std::ranges::sort(grades.handins, {}, [](const GradedHandin& h) { return std::tie(h.learner, h.round, h.file); });
     for (const Question* question : questions_of(*grades.lesson)) grades.questions.push_back({.id = question->id});
     const std::vector<std::vector<double>> items = first_answers(grades);
     const std::vector<double> totals = totals_of(items);
@@ -117,6 +138,7 @@ void sum_up(LessonGrades& grades) {
         question.discrimination = correlation_of(items[i], rest);
     }
     grades.reliability = cronbach_alpha(items);
+    grades.twice = before_and_after(grades);
 }
 
 // The judges of the lessons that were met so far.
@@ -169,9 +191,10 @@ ClassGrades grade_folder(const std::string& folder, std::shared_ptr<const Lesson
             }
             LessonGrades& of = by_lesson[&judge->lesson()];
             if (!of.lesson) of.lesson = std::make_shared<const Lesson>(judge->lesson());
-            of.handins.push_back({file, handin.learner, handin.time, handin.seed, judge->judge(handin)});
+            of.handins.push_back({file, handin.learner, handin.time, handin.seed, handin.round, judge->judge(handin)});
         } catch (const std::exception& error) {  // whatever is in a file, the others are graded
-            grades.unreadable.push_back({file, error.what()});
+            const std::string begin = path.string() + ": ", why = error.what();
+            grades.unreadable.push_back({file, why.starts_with(begin) ? why.substr(begin.size()) : why});
         }
     }
     for (auto& [known, of] : by_lesson) {

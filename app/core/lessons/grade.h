@@ -13,7 +13,7 @@ namespace decoderscope::core::lessons {
 struct GradedHandin {
     std::string file;  // below the folder
     std::string learner, time;
-    std::uint64_t seed = 0;
+    std::uint64_t seed = 0, round = 0;
     JudgedHandin judged;
 };
 
@@ -34,11 +34,19 @@ struct QuestionGrades {
     std::optional<double> discrimination;
 };
 
+// Learners who handed in twice or more, by their names: their first and their last time.
+struct BeforeAndAfter {
+    std::size_t learners = 0;
+    double before = 0.0, after = 0.0;  // the share of questions that were right at the first answer, on average
+    std::optional<double> gain;        // (after - before) / (1 - before); nothing where there was nothing to gain
+};
+
 struct LessonGrades {
     std::shared_ptr<const Lesson> lesson;
     std::vector<GradedHandin> handins;  // by learner, then file
     std::vector<QuestionGrades> questions;
     std::optional<double> reliability;  // Cronbach's α of the first answers
+    std::optional<BeforeAndAfter> twice;
 };
 
 // A file that has no grades, and why.

@@ -1,6 +1,8 @@
 #include "app/core/lessons/handin.h"
 
+#include "app/core/files/checksum.h"
 #include "app/core/lessons/library.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json_object.h"
@@ -11,6 +13,7 @@
 #include <cctype>
 #include <exception>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -25,6 +28,14 @@ constexpr std::size_t kMostHandinBytes = std::size_t{64} << 20;
 // Of a lesson from elsewhere only its file's name: its folder is the learner's own business.
 std::string known_name(const Lesson& lesson) {
     return lesson.bundled ? lesson.name : std::filesystem::path(lesson.name).filename().string();
+}
+
+// Of all that a hand-in says, however it is laid out. Whoever edits one by hand leaves it as it was; it is no proof
+// against those who compute it anew.
+std::string checksum_of_answers(Json file) {
+    file.erase("checksum");
+    const std::string text = file.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return files::checksum_of(std::as_bytes(std::span(text)));
 }
 
 // A learner's name as a part of a file's: letters, digits and what no system minds; others become "-".
@@ -60,16 +71,19 @@ std::string handin_text(const Lesson& lesson, const LessonProgress& progress, co
     }
     nlohmann::ordered_json all_runs = nlohmann::ordered_json::array();
     for (const std::string& run : runs) all_runs.push_back(nlohmann::ordered_json::parse(run, nullptr, false));
-    const nlohmann::ordered_json file = {
+    nlohmann::ordered_json file = {
         {"format", kFormat},
         {"version", kVersion},
         {"learner", learner.name},
         {"time", utc_text(std::chrono::system_clock::now())},
         {"seed", learner.seed},
+        {"round", progress.round},
         {"lesson", {{"name", known_name(lesson)}, {"title", plain_text(lesson.title)}, {"digest", lesson.digest}}},
         {"answers", answers},
         {"runs", all_runs}};
-    return file.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const auto text = [&] { return file.dump(1, ' ', false, Json::error_handler_t::replace); };
+    file["checksum"] = checksum_of_answers(Json::parse(text()));
+    return text() + "\n";
 }
 
 std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& learner,
@@ -122,7 +136,7 @@ Handin::Handed handed_in(JsonObject& object, const std::vector<std::string>& run
     return handed;
 }
 
-Handin handin_in(JsonObject& file) {
+Handin handin_in(JsonObject& file, std::string& checksum) {
     Handin handin;
     static_cast<void>(file.word("format", std::array{kFormat}));
     const std::uint64_t version = file.whole("version");
@@ -135,12 +149,14 @@ Handin handin_in(JsonObject& file) {
         handin.learner = file.text("learner");
         handin.time = file.text("time");
         handin.seed = file.whole("seed");
+        if (file.find("round") != nullptr) handin.round = file.whole("round");
         JsonObject lesson = file.object("lesson");
         handin.lesson = lesson.text("name");
         handin.title = lesson.text("title");
         handin.digest = lesson.text("digest");
         lesson.finish();
         for (const Json& run : file.list("runs")) runs.push_back(run.dump());
+        checksum = file.text("checksum");
     }
     for (const Json& json : file.list("answers")) {
         if (!json.is_object()) file.fail("answers", message("expected a list of objects"));
@@ -160,7 +176,10 @@ Handin read_handin(const std::string& path) {
         const Json json = parse_json(read_text(path, kMostHandinBytes), message("what \"Hand in\" wrote"));
         if (!json.is_object()) throw Error("expected what \"Hand in\" wrote");
         JsonObject file(json, "");
-        return handin_in(file);
+        std::string checksum;
+        Handin handin = handin_in(file, checksum);
+        handin.is_edited = !checksum.empty() && checksum != checksum_of_answers(json);
+        return handin;
     });
 }
 
@@ -206,41 +225,6 @@ HandinJudge::Stage& HandinJudge::stage_of(const Question& question) {
     return *stage;
 }
 
-namespace {
-
-std::string cell_text(const std::string& step, const std::optional<Cell>& cell) {
-    if (!cell) return step;
-    std::string text = step + "[";
-    for (std::size_t i = 0; i < cell->size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string((*cell)[i]);
-    return text + "]";
-}
-
-// What was answered, in words.
-struct InWords {
-    const Asked& asked;
-    const Verdict& verdict;
-
-    [[nodiscard]] std::string choice(const std::vector<Choice>& choices, std::size_t number) const {
-        return plain_text(shown_choice(choices.at(number), asked.scope()));
-    }
-    std::string operator()(const ChosenAnswer& answer) const {
-        return choice(std::get<ByChoice>(asked.question.answer).choices, answer.choice);
-    }
-    std::string operator()(const NumberAnswer& answer) const { return shown_text(single(answer.number)); }
-    std::string operator()(const PointedAnswer& answer) const { return cell_text(answer.step, answer.cell); }
-    std::string operator()(const RunAnswer&) const {
-        if (verdict.right) return tr("done");
-        if (!verdict.wrong) return tr("not done");
-        return tr("mistake {number} of the lesson", {{"number", *verdict.wrong + 1}});
-    }
-    std::string operator()(const BugAnswer& answer) const {
-        return (answer.step.empty() ? std::string(tr("No step")) : answer.step) + ": " +
-               choice(std::get<ByBug>(asked.question.answer).choices, answer.choice);
-    }
-};
-
-}  // namespace
-
 JudgedTry HandinJudge::judged(const Question& question, const GivenAnswer& given) {
     const std::string key = question.id + '\n' + given.run + '\n' + json_of(given.answer).dump();
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
@@ -250,7 +234,7 @@ JudgedTry HandinJudge::judged(const Question& question, const GivenAnswer& given
         const Asked asked{*lesson_, question, stage.runs_of(given.run), stage.opened.get()};
         const Verdict verdict = lessons::judge(asked, given.answer);
         result.right = verdict.right;
-        result.said = std::visit(InWords{asked, verdict}, given.answer);
+        result.said = answer_text(asked, given.answer, verdict);
         if (!verdict.right && !verdict.replies.empty()) result.why = plain_text(verdict.replies.back());
     } catch (const std::exception& error) {
         result.why = error.what();
@@ -265,7 +249,10 @@ JudgedAnswer HandinJudge::judged(const Question& question, const Handin::Handed&
                         .tries = handed.tries,
                         .hints = handed.hints,
                         .complete = handed.complete};
-    for (const GivenAnswer& given : handed.given) result.all.push_back(judged(question, given));
+    const bool limited = lesson_->tries > 0 && !std::holds_alternative<ByRun>(question.answer);
+    const std::size_t most = limited ? static_cast<std::size_t>(lesson_->tries) : handed.given.size();
+    for (std::size_t i = 0; i < std::min(most, handed.given.size()); ++i)
+        result.all.push_back(judged(question, handed.given[i]));
     if (!result.given) return result;
     result.right = result.all.back().right;
     result.why = result.all.back().why;
@@ -274,7 +261,13 @@ JudgedAnswer HandinJudge::judged(const Question& question, const Handin::Handed&
 }
 
 JudgedHandin HandinJudge::judge(const Handin& handin) {
-    JudgedHandin all{.lesson = lesson_->name, .title = plain_text(lesson_->title)};
+    if (const int version = version_for(*lesson_, handin.seed, handin.round); version != lesson_->version) {
+        std::unique_ptr<HandinJudge>& judge = of_versions_[version];
+        if (!judge) judge = std::make_unique<HandinJudge>(lesson_for(lesson_, handin.seed, handin.round));
+        return judge->judge(handin);
+    }
+    JudgedHandin all{
+        .lesson = lesson_->name, .title = plain_text(lesson_->title), .is_edited = handin.is_edited, .answers = {}};
     for (const Question* question : questions_of(*lesson_)) {
         const auto found = handin.answers.find(question->id);
         all.answers.push_back(found == handin.answers.end() ? JudgedAnswer{.question = question->id}

@@ -27,7 +27,8 @@ struct Handin {
         bool complete = true;  // every answer is there; in older files only the last one
     };
     std::string learner, time;
-    std::uint64_t seed = 0;
+    bool is_edited = false;                              // since it was written; older files don't tell
+    std::uint64_t seed = 0, round = 0;                   // by which the version is chosen
     std::string lesson, title, digest;                   // of a bundled lesson its name, else its file's name
     std::map<std::string, Handed, std::less<>> answers;  // by question
 };
@@ -54,6 +55,7 @@ struct JudgedAnswer {
 };
 struct JudgedHandin {
     std::string lesson, title;
+    bool is_edited = false;
     std::vector<JudgedAnswer> answers;  // one per question of the lesson, in its order
 
     [[nodiscard]] std::size_t right() const;
@@ -77,6 +79,7 @@ private:
     [[nodiscard]] Stage& stage_of(const Question& question);
 
     std::shared_ptr<const Lesson> lesson_;
+    std::map<int, std::unique_ptr<HandinJudge>> of_versions_;            // the other ones
     std::map<std::string, std::unique_ptr<Stage>, std::less<>> stages_;  // by question
     std::map<std::string, JudgedTry, std::less<>> known_;                // by question, run and answer
 };

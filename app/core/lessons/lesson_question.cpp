@@ -16,7 +16,7 @@ namespace {
 
 const std::set<std::string_view> kKeys = {"id",       "kind",   "ask",    "let",     "hint",  "learned",  "otherwise",
                                           "withhold", "answer", "within", "between", "right", "solution", "breaks",
-                                          "choice",   "wrong",  "if",     "reply",   "also"};
+                                          "choice",   "wrong",  "if",     "reply",   "also",  "version"};
 const std::set<std::string_view> kRepeated = {"let", "hint", "choice", "wrong", "if", "reply", "also"};
 
 // A choice or a wrong answer with the lines that belong to it.
@@ -192,6 +192,7 @@ MayBreak may_break(QuestionLines& lines) {
 ByRun by_run(QuestionLines& lines) {
     ByRun run{.may_break = may_break(lines)};
     run.right = lines.need("right", "CONDITION", [](const std::string& v) { return parse_expression(v); });
+    run.solution_text = lines.need("solution", "CHANGES", [](const std::string& v) { return v; });
     run.solution = lines.need("solution", "CHANGES", [](const std::string& v) { return parse_changes(v); });
     for (const Group& group : lines.groups("wrong"))
         run.wrong.push_back({lines.at(group.head, [&] { return parse_changes(group.head.value); }),
@@ -235,6 +236,12 @@ std::string checked_id(const std::string& id) {
     return id;
 }
 
+int single_digit(const std::string& text) {
+    if (text.size() != 1 || std::isdigit(static_cast<unsigned char>(text[0])) == 0)
+        throw Error("\"{text}\", expected a digit", {{"text", text}});
+    return text[0] - '0';
+}
+
 std::size_t replies_in(const Question& question) {
     const auto count = [](const auto& list) {
         return static_cast<std::size_t>(
@@ -264,11 +271,13 @@ Question read_question(const BlockSource& source) {
     if (const BlockLine* line = lines.find("otherwise")) question.otherwise = lines.prose_of(*line);
     for (const BlockLine& let : lines.all("let")) lines.at(let, [&] { add_let(question.lets, let.value); });
     const std::vector<BlockLine> hints = lines.all("hint");
-    if (hints.size() != kHints)
+    if (!hints.empty() && hints.size() != kHints)
         lines.fail(message("{count} hints; expected {wanted}: the last one shows the answer",
                            {{"count", hints.size()}, {"wanted", kHints}}));
-    for (std::size_t i = 0; i < kHints; ++i) question.hints[i] = lines.prose_of(hints[i]);
+    for (std::size_t i = 0; i < hints.size(); ++i) question.hints[i] = lines.prose_of(hints[i]);
     question.withheld = withheld_by(lines, kind == "do");
+    if (const BlockLine* line = lines.find("version"))
+        question.version = lines.at(*line, [&] { return single_digit(line->value); });
     if (kind == "predict" && lines.groups("choice").empty())
         question.answer = by_number(lines);
     else if (kind == "predict" || kind == "explain")

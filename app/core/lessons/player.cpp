@@ -2,6 +2,7 @@
 
 #include "app/core/files/session_file.h"
 #include "app/core/lessons/page.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -16,16 +17,25 @@ constexpr std::size_t kMostGiven = 200;  // answers to one question that are kep
 
 }  // namespace
 
-Player::Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress)
-    : lesson_(std::move(lesson)), progress_(std::move(progress)) {
+Player::Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress, std::uint64_t seed)
+    : lesson_(lesson_for(std::move(lesson), seed, progress.round)), progress_(std::move(progress)), seed_(seed) {
     turn_to(std::min(progress_.page, lesson_->pages.size() - 1));
+    // Taken up on a page that goes on with the model of one before.
+    const auto opens = [](const Block& block) {
+        const auto* place = std::get_if<Place>(&block);
+        return place != nullptr && !place->model.empty();
+    };
+    const std::vector<Block>& blocks = shown_page().blocks;
+    const auto first =
+        std::ranges::find_if(blocks, [](const Block& block) { return std::holds_alternative<Place>(block); });
+    resumes_ = opened_ && (first == blocks.end() || !opens(*first));
 }
 
 std::size_t Player::shown_blocks() const {
     const std::vector<Block>& blocks = shown_page().blocks;
     for (std::size_t i = 0; i < blocks.size(); ++i)
         if (const auto* question = std::get_if<Question>(&blocks[i]))
-            if (!progress_.solved(question->id)) return i + 1;
+            if (!is_passed(*question)) return i + 1;
     return blocks.size();
 }
 
@@ -33,8 +43,16 @@ const Question* Player::open_question() const {
     const std::size_t shown = shown_blocks();
     if (shown == 0) return nullptr;
     const auto* question = std::get_if<Question>(&shown_page().blocks[shown - 1]);
-    return question != nullptr && !progress_.solved(question->id) ? question : nullptr;
+    return question != nullptr && !is_passed(*question) ? question : nullptr;
 }
+
+bool Player::is_passed(const Question& question) const {
+    return skipped_.contains(question.id) || is_over(*lesson_, question, progress_);
+}
+
+void Player::skip(const Question& question) { skipped_.insert(question.id); }
+
+void Player::take_up(const Question& question) { skipped_.erase(question.id); }
 
 ClosedPanels Player::withheld() const {
     const Question* question = open_question();
@@ -43,6 +61,7 @@ ClosedPanels Player::withheld() const {
 
 void Player::turn_to(std::size_t page) {
     progress_.page = page;
+    skipped_.clear();
     reached_ = 0;
     to_open_.reset();
     to_go_.reset();
@@ -64,14 +83,16 @@ void Player::turn_to(std::size_t page) {
 }
 
 void Player::begin_again() {
-    progress_ = {};
+    progress_ = {.round = progress_.round + 1};
+    lesson_ = lesson_for(lesson_, seed_, progress_.round);
     opened_ = nullptr;
     mistake_.reset();
     turn_to(0);
 }
 
 void Player::speak(std::shared_ptr<const Lesson> translated) {
-    if (translated->pages.size() == lesson_->pages.size()) lesson_ = std::move(translated);
+    if (translated->pages.size() == lesson_->pages.size())
+        lesson_ = lesson_for(std::move(translated), seed_, progress_.round);
     say_again();
 }
 
@@ -91,7 +112,7 @@ void Player::say_again() {
         try {
             const std::shared_ptr<const Scenario> opened = opened_for(*lesson_, *question);
             Runs runs(scenario_of_run(found->second.given.back().run, *opened), nullptr, opened);
-            said = said_of({*lesson_, *question, runs, opened.get()});
+            said = said_of({*lesson_, *question, runs, opened.get()}, found->second.given.back().answer);
         } catch (const Error&) {
             continue;  // the page shows it of the run that is open
         }
@@ -112,6 +133,7 @@ void Player::reach_places() {
 void Player::open(std::size_t block) { to_open_ = block; }
 
 void Player::keep_what_is_open() {
+    resumes_ = false;
     if (!to_open_) return;
     const auto& place = std::get<Place>(shown_page().blocks[*std::exchange(to_open_, std::nullopt)]);
     if (place.model.empty()) return;
@@ -125,6 +147,10 @@ void Player::keep_what_is_open() {
 Player::Step Player::advance(const Session& session) {
     Step step;
     reach_places();
+    if (std::exchange(resumes_, false) && session.scenario().model()->name != opened_->model()->name) {
+        step.commands.push_back(command::OpenScenario{opened_, {}});
+        return step;
+    }
     if (to_open_) {
         const auto& place = std::get<Place>(shown_page().blocks[*to_open_]);
         to_go_ = std::exchange(to_open_, std::nullopt);
@@ -154,7 +180,7 @@ Player::Step Player::advance(const Session& session) {
 }
 
 Verdict Player::answer(const Session& session, const Question& question, const Answer& given) {
-    if (progress_.questions[question.id].right) return {true, {}};
+    if (is_over(*lesson_, question, progress_)) return {progress_.solved(question.id), {}};
     try {
         Runs runs(session.shown().scenario, session.shown().run, opened_);
         const Asked asked{*lesson_, question, runs, opened_.get()};
@@ -176,7 +202,7 @@ void Player::note(const Asked& asked, const Answer& answer, const Verdict& verdi
         progress.given.push_back(
             {answer, run_text(asked.runs.now().scenario), utc_text(std::chrono::system_clock::now())});
     if (!verdict.right) return;
-    progress.said = said_of(asked);
+    progress.said = said_of(asked, answer);
     progress.right = true;
 }
 
@@ -207,7 +233,7 @@ std::optional<Verdict> Player::watch(const Session& session) {
 
 void Player::ask_hint(const Question& question) {
     std::size_t& hints = progress_.questions[question.id].hints;
-    hints = std::min(hints + 1, kHints);
+    hints = std::min(hints + 1, lesson_->hints);
 }
 
 }  // namespace decoderscope::core::lessons

@@ -119,6 +119,7 @@ LessonProgress lesson_of(const Json& json) {
     LessonProgress progress;
     JsonObject object(json, "");
     progress.page = object.whole("page");
+    if (object.find("round") != nullptr) progress.round = object.whole("round");
     const Json& questions = object.member("questions", message("an object"));
     for (const auto& [id, question] : questions.items()) progress.questions.emplace(id, question_of(question));
     return progress;
@@ -135,7 +136,9 @@ nlohmann::ordered_json json_of(const LessonProgress& lesson) {
                             {"ask", json_of_shown(question.said->ask)},
                             {"learned", json_of_shown(question.said->learned)}};
     }
-    return {{"page", lesson.page}, {"questions", questions}};
+    nlohmann::ordered_json json = {{"page", lesson.page}, {"questions", questions}};
+    if (lesson.round > 0) json["round"] = lesson.round;
+    return json;
 }
 
 // No question has as many choices, so what is more is as wrong as that.
@@ -155,6 +158,18 @@ std::size_t LessonProgress::solved_of(const Lesson& lesson) const {
     const auto all = questions_of(lesson);
     return static_cast<std::size_t>(
         std::ranges::count_if(all, [&](const Question* question) { return solved(question->id); }));
+}
+
+std::optional<std::size_t> answers_left(const Lesson& lesson, const Question& question,
+                                        const LessonProgress& progress) {
+    if (lesson.tries == 0 || std::holds_alternative<ByRun>(question.answer)) return std::nullopt;
+    const auto found = progress.questions.find(question.id);
+    const int given = found == progress.questions.end() ? 0 : found->second.tries;
+    return static_cast<std::size_t>(std::max(lesson.tries - given, 0));
+}
+
+bool is_over(const Lesson& lesson, const Question& question, const LessonProgress& progress) {
+    return progress.solved(question.id) || answers_left(lesson, question, progress) == std::size_t{0};
 }
 
 nlohmann::ordered_json json_of(const Answer& answer) { return std::visit(AsJson{}, answer); }

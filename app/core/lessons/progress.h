@@ -23,12 +23,19 @@ struct QuestionProgress {
 
 struct LessonProgress {
     std::size_t page = 0;
+    std::uint64_t round = 0;                                         // how often it was begun again
     std::map<std::string, QuestionProgress, std::less<>> questions;  // by id
     bool operator==(const LessonProgress&) const = default;
 
     [[nodiscard]] bool solved(const std::string& question) const;
     [[nodiscard]] std::size_t solved_of(const Lesson& lesson) const;
 };
+
+// How many more answers a question takes; nothing: any number. A deed is tried as often as one likes.
+[[nodiscard]] std::optional<std::size_t> answers_left(const Lesson& lesson, const Question& question,
+                                                      const LessonProgress& progress);
+// Whether a question is behind the learner: solved, or out of answers.
+[[nodiscard]] bool is_over(const Lesson& lesson, const Question& question, const LessonProgress& progress);
 
 // Who learns.
 struct Pupil {

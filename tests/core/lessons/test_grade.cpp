@@ -96,11 +96,14 @@ TEST_CASE("a class of thirty is graded; what can't be read is named, and nothing
         CHECK(one.file.starts_with("damaged"));
         CHECK_FALSE(one.why.empty());
         CHECK(one.why.find('\n') == std::string::npos);
+        CHECK(one.why.find(folder.path()) == std::string::npos);
     }
     // What was edited counts for what it says now.
     const auto edited = std::ranges::find(of.handins, "edited.json", &GradedHandin::file);
     REQUIRE(edited != of.handins.end());
     CHECK(edited->judged.right() == 4);
+    CHECK(edited->judged.is_edited);
+    CHECK(std::ranges::count_if(of.handins, [](const GradedHandin& h) { return h.judged.is_edited; }) == 1);
     CHECK(edited->seed == 99);
     const auto first = std::ranges::find(of.handins, "learner-10", &GradedHandin::learner);
     REQUIRE(first != of.handins.end());
@@ -148,6 +151,38 @@ TEST_CASE("difficulty, discrimination and reliability are those of the formulas"
     CHECK(*of.reliability == Approx(7.0 / 6.0 * (1.0 - (3 * 3.0 / 16.0 + 2 * 0.25) / 3.6875)));
 }
 
+TEST_CASE("a learner's first and last time are compared") {
+    const TemporaryFolder folder;
+    const std::shared_ptr<const Lesson> lesson = find_lesson("masks");
+    const auto hand_in = [&](const std::string& learner, std::size_t good, std::uint64_t round) {
+        LessonProgress progress = learner_of(*lesson, good);
+        progress.round = round;
+        std::ofstream(folder.file(learner + std::to_string(round) + ".json"))
+            << handin_text(*lesson, progress, {learner, 1});
+    };
+    hand_in("Ada", 1, 0);
+    hand_in("Ada", 4, 1);
+    hand_in("Bo", 2, 0);
+    hand_in("Bo", 3, 2);
+    hand_in("once", 5, 0);
+    const LessonGrades of = grade_folder(folder.path(), lesson).lessons.at(0);
+    REQUIRE(of.twice.has_value());
+    CHECK(of.twice->learners == 2);
+    CHECK(of.twice->before == Approx(1.5 / 7.0));  // of seven questions
+    CHECK(of.twice->after == Approx(3.5 / 7.0));
+    CHECK(*of.twice->gain == Approx((3.5 - 1.5) / (7.0 - 1.5)));
+}
+
+TEST_CASE("where a lesson counts answers, those beyond don't count, whatever a file holds") {
+    const TemporaryFolder lessons, folder;
+    const std::string text = read_text(find_lesson("masks")->path);
+    const std::size_t at = text.find("minutes:");
+    std::ofstream(lessons.file("strict.md")) << text.substr(0, at) << "tries: 1\n" << text.substr(at);
+    const std::shared_ptr<const Lesson> strict = find_lesson(lessons.file("strict.md"));
+    std::ofstream(folder.file("a.json")) << handin_text(*strict, learner_of(*strict, 3), {"Ada", 1});
+    CHECK(grade_folder(folder.path(), strict).lessons.at(0).handins.at(0).judged.right() == 3);
+}
+
 TEST_CASE("a lesson from elsewhere is known by its contents, wherever it lies") {
     const TemporaryFolder here, there, handins;
     const std::string text = read_text(find_lesson("masks")->path) + "\n";
@@ -188,7 +223,8 @@ TEST_CASE("the command prints a table, CSV and JSON, and fails where a file can'
     CHECK(text.status == 1);
     CHECK(testing::is_one_line(text.err));
     CHECK(text.err.find("3 hand-ins") != std::string::npos);
-    for (const char* seen : {"25 hand-ins", "learner-10", "✓2", "damaged-2.json: ", "lost-1.json: ", "difficulty"}) {
+    for (const char* seen : {"25 hand-ins", "learner-10", "✓2", "damaged-2.json: ", "lost-1.json: ", "difficulty",
+                             "edited.json: edited"}) {
         INFO(seen);
         CHECK(text.out.find(seen) != std::string::npos);
     }

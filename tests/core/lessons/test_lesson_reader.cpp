@@ -2,13 +2,19 @@
 #include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
+#include "app/core/lessons/progress.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <array>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -216,6 +222,71 @@ TEST_CASE("a number is typed as people write it") {
         INFO(none);
         CHECK_FALSE(typed_number(none).has_value());
     }
+}
+
+TEST_CASE("a right number that is not quite the one is told what it is") {
+    const Lesson lesson = parse_lesson(
+        with("answer: 6\nwithin: 0.5\nbetween: 0, 10\nwrong: 5", "answer: 0.8\nwithin: 0.1\nbetween: 0, 1\nwrong: 0.5"),
+        "x.md");
+    Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    const auto& question = std::get<lessons::Question>(lesson.pages[0].blocks[4]);
+    const auto learned = [&](double number) {
+        return plain_text(said_of({lesson, question, runs, nullptr}, NumberAnswer{number}).learned);
+    };
+    CHECK(learned(0.88).starts_with("Near enough: it is 0.8. "));
+    CHECK(learned(0.801).find("Near enough") == std::string::npos);
+}
+
+TEST_CASE("a lesson limits answers and hints, and has versions") {
+    const auto headed = [](const std::string& keys) { return with("minutes: 5", "minutes: 5\n" + keys); };
+    const Lesson strict = parse_lesson(headed("tries: 2\nhints: 1"), "x.md");
+    CHECK(strict.tries == 2);
+    CHECK(strict.hints == 1);
+    const auto& question = std::get<lessons::Question>(strict.pages[0].blocks[4]);
+    LessonProgress progress;
+    CHECK(answers_left(strict, question, progress) == std::size_t{2});
+    progress.questions[question.id].tries = 2;
+    CHECK(is_over(strict, question, progress));
+    CHECK_FALSE(progress.solved(question.id));
+    CHECK(error_of(headed("versions: many")).find("many") != std::string::npos);
+    CHECK(error_of(with("answer: 6", "answer: 6\nversion: 2")).find("version") != std::string::npos);
+
+    // `version` is a number in expressions, and a block may stand in one version only.
+    std::string text = headed("versions: 2");
+    const std::string answer = "answer: 6\n";
+    text.replace(text.find(answer), answer.size(), "answer: pick(version, 6, 7)\n");
+    text.replace(text.find("The end."), 8, "```place\ntitle: Only there\nversion: 1\ntab: step\n```");
+    const auto lesson = std::make_shared<const Lesson>(parse_lesson(text, "x.md"));
+    Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    std::vector<std::size_t> blocks;
+    for (int version = 0; version < 2; ++version) {
+        const Lesson one = in_version(*lesson, version);
+        const auto& asked = std::get<lessons::Question>(one.pages[0].blocks[4]);
+        CHECK(judge({one, asked, runs, nullptr}, NumberAnswer{version == 0 ? 6.0 : 7.0}).right);
+        CHECK_FALSE(judge({one, asked, runs, nullptr}, NumberAnswer{version == 0 ? 7.0 : 6.0}).right);
+        std::size_t count = 0;
+        for (const Page& page : one.pages) count += page.blocks.size();
+        blocks.push_back(count);
+    }
+    CHECK(blocks[1] == blocks[0] + 1);
+    // Each time that it is begun again, another one; each learner has one, and all of them are given out.
+    std::array<int, 2> given{};
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const int first = version_for(*lesson, seed, 0);
+        CHECK(version_for(*lesson, seed, 1) == 1 - first);
+        CHECK(lesson_for(lesson, seed, 0)->version == first);
+        ++given[static_cast<std::size_t>(first)];
+    }
+    CHECK(std::abs(given[0] - 50) < 20);
+}
+
+TEST_CASE("what can't be opened is said once, and a letter that isn't there is found") {
+    const std::vector<std::string> one = problems_of(with("model: induction", "model: no-such-model"));
+    REQUIRE(one.size() == 1);
+    CHECK(one.front().find("no-such-model") != std::string::npos);
+    const std::vector<std::string> none = problems_of(with("hint: Count.", "hint: At {= find('z', 0)}."));
+    REQUIRE(none.size() == 1);
+    CHECK(none.front().find("no such token") != std::string::npos);
 }
 
 TEST_CASE("a percentage without its sign is told from a wrong share") {
