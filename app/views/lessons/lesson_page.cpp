@@ -72,7 +72,7 @@ void draw_learner(const Ui& ui, LessonsState& panel) {
         name.copy(panel.learner.data(), std::min(name.size(), panel.learner.size() - 1));
     ImGui::SetNextItemWidth(std::min(ui.px(220), ImGui::GetContentRegionAvail().x - ui.px(6)));
     focusable_field("##learner");
-    if (ImGui::InputTextWithHint("##learner", tr("your name or number, if you like"), panel.learner.data(),
+    if (ImGui::InputTextWithHint("##learner", tr("name or number, if you like"), panel.learner.data(),
                                  panel.learner.size()))
         name = panel.learner.data();
 }
@@ -92,10 +92,13 @@ void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
             paragraph(ui.fonts.caption, ui.theme.muted, tr("It happened in {where}", {{"where", where}}));
     draw_learner(ui, panel);
     if (button(tr("Hand in"), "hand-in")) commands.push_back(request::HandIn{});
-    tooltip(tr("Write the answers to a file in the home folder, for a teacher: nothing is sent"));
+    tooltip(tr("Write the answers to a file for a teacher: nothing is sent"));
     ImGui::SameLine();
-    const bool again = solved > 0 && button(tr("Begin again"), "begin-again");
-    if (solved > 0) {
+    // Where answers are counted, only with other numbers.
+    const bool may_begin_again =
+        !player.progress().questions.empty() && (player.lesson()->tries == 0 || player.lesson()->versions > 1);
+    const bool again = may_begin_again && button(tr("Begin again"), "begin-again");
+    if (may_begin_again) {
         tooltip(tr("Forget the answers to this lesson, and begin with its first page"));
         ImGui::SameLine();
     }
@@ -113,10 +116,15 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
     const std::size_t pages = player.lesson()->pages.size(), page = player.page();
     if (page > 0 && button(tr("Back"), "page-back")) turn(panel, page - 1);
     if (page > 0) ImGui::SameLine();
-    if (page + 1 < pages) {
-        const bool open = player.open_question() != nullptr;
-        if (button(open ? tr("Skip") : tr("Go on"), "page-on")) turn(panel, page + 1);
-        if (open) tooltip(tr("The question stays open; the list says which lessons have some"));
+    const core::lessons::Question* open = player.open_question();
+    const bool is_last = player.is_last_page();
+    if (!is_last || open != nullptr) {
+        const bool pressed = button(open != nullptr ? tr("Skip") : tr("Go on"), "page-on");
+        if (open != nullptr) tooltip(tr("The question stays open; the list says which lessons have some"));
+        if (pressed && is_last)
+            panel.player->skip(*open);
+        else if (pressed)
+            turn(panel, page + 1);
         ImGui::SameLine();
     }
     ImGui::AlignTextToFramePadding();
@@ -183,7 +191,9 @@ void give(const Drawn& d, const core::lessons::Answer& answer) {
     d.panel.judged = d.question.id;
     d.panel.reveal = Reveal::reply;
     // The field goes with the question; who types on means the field.
-    if (d.panel.verdict->right && std::holds_alternative<core::lessons::NumberAnswer>(answer))
+    const core::lessons::Player& player = *d.panel.player;
+    if (core::lessons::is_over(*player.lesson(), d.question, player.progress()) &&
+        std::holds_alternative<core::lessons::NumberAnswer>(answer))
         d.state.typing_until = ImGui::GetTime() + kTypingGoesOn;
 }
 
@@ -240,8 +250,9 @@ bool marked_answer(const Drawn& d) {
 void draw_number(const Drawn& d) {
     ImGui::SetNextItemWidth(d.ui.px(110));
     focusable_field("##number");
+    // All is selected when the field is entered: another number takes the place of the one before.
     const bool entered = ImGui::InputText("##number", d.panel.number.data(), d.panel.number.size(),
-                                          ImGuiInputTextFlags_EnterReturnsTrue);
+                                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) begin_answer(d);
     if (entered) ImGui::SetKeyboardFocusHere(-1);  // another number is typed next, unless this one was right
     ImGui::SameLine();
@@ -328,12 +339,19 @@ void draw_hints(const Drawn& d) {
         spans_line(d.ui, d.shown.hints[i], d.ui.theme.text, d.ui.px(12));
     }
     show_if_new(d.panel, Reveal::hint);
-    if (asked >= core::lessons::kHints) return;
+    if (asked >= d.panel.player->lesson()->hints) return;
     if (button(asked == 0 ? tr("Hint") : tr("Another hint"), "hint")) {
         d.panel.player->ask_hint(d.question);
         d.panel.reveal = Reveal::hint;
     }
     if (asked + 1 == core::lessons::kHints) tooltip(tr("The last one gives the answer away"));
+}
+
+// How many answers a question still takes, where they are counted.
+void draw_answers_left(const Drawn& d) {
+    const core::lessons::Player& player = *d.panel.player;
+    if (const auto left = core::lessons::answers_left(*player.lesson(), d.question, player.progress()))
+        text_line(d.ui.fonts.caption, d.ui.theme.muted, tr_n("{count} answer left", "{count} answers left", *left));
 }
 
 // Which parts are closed, and that they come back.
@@ -357,12 +375,15 @@ void draw_question(const Ui& ui, const core::Session& session, ViewState& state,
                    const core::lessons::Question& question, const core::lessons::ShownBlock& shown) {
     const Drawn d{ui, session, state, panel, question, shown};
     const bool solved = panel.player->progress().solved(question.id);
+    const bool is_over = core::lessons::is_over(*panel.player->lesson(), question, panel.player->progress());
     const core::lessons::Said* said = solved ? panel.player->said(question) : nullptr;
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImGui::Dummy({1, ui.px(2)});
     ImGui::Indent(ui.px(10));
     spans_line(ui, said == nullptr ? shown.text : said->ask, ui.theme.text);
-    if (solved) {
+    if (is_over && panel.player->lesson()->kind == core::lessons::LessonKind::test) {
+        text_line(ui.fonts.caption, ui.theme.muted, tr("Answered."));  // right or wrong: a test doesn't say
+    } else if (solved) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_text(ui, ui.fonts.text, at, ui.theme.accent, "✓");
         spans_line(ui, said == nullptr ? shown.learned : said->learned, ui.theme.text, ui.px(20));
@@ -372,9 +393,16 @@ void draw_question(const Ui& ui, const core::Session& session, ViewState& state,
             const float above = start.y - ImGui::GetWindowPos().y;
             if (above < 0.0F) ImGui::SetScrollY(std::max(0.0F, ImGui::GetScrollY() + above));
         }
+    } else if (is_over) {
+        draw_verdict(d);
+        paragraph(ui.fonts.caption, ui.theme.muted, tr("No answers are left to this question."));
+    } else if (panel.player->is_skipped(question)) {
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Skipped. Answer it after all"), 9))
+            panel.player->take_up(question);
     } else {
         begin_question(panel, question);
         std::visit(DrawAnswer{d}, question.answer);
+        draw_answers_left(d);
         draw_verdict(d);
         draw_hints(d);
         draw_withheld(d);
@@ -382,7 +410,7 @@ void draw_question(const Ui& ui, const core::Session& session, ViewState& state,
     ImGui::Unindent(ui.px(10));
     const float end = ImGui::GetCursorScreenPos().y - ui.px(2);
     ImGui::GetWindowDrawList()->AddRectFilled({start.x, start.y}, {start.x + ui.px(3), end},
-                                              solved ? ui.theme.line : ui.theme.accent);
+                                              is_over ? ui.theme.line : ui.theme.accent);
 }
 
 }  // namespace decoderscope::views::lesson_panel

@@ -20,11 +20,13 @@ enum class Reveal { nothing, reply, hint };
 
 // What the lessons' panel remembers from frame to frame.
 struct LessonsState {
-    bool open = false;                              // the panel stands where the inspector is
-    bool inspector = false;                         // its other half is shown
-    std::string language;                           // that the texts are read in; empty: English
-    std::vector<core::lessons::LessonCard> cards;   // the list, read when the panel is first opened
-    bool listed = false;                            // they were read
+    bool open = false;                             // the panel stands where the inspector is
+    bool inspector = false;                        // its other half is shown
+    std::string language;                          // that the texts are read in; empty: English
+    std::vector<core::lessons::LessonCard> cards;  // the list, read when the panel is first opened
+    bool listed = false;                           // they were read
+    core::lessons::LessonKind listed_kind = core::lessons::LessonKind::lesson;  // the part of the list that is shown
+    std::array<char, 64> sought{};                  // words that a card must have: all parts are searched for them
     std::shared_ptr<core::lessons::Player> player;  // the lesson that is open; nullptr: the list is shown
 
     core::Value<core::lessons::ShownPage> last;  // the page's texts as last computed
