@@ -184,7 +184,7 @@ void Application::perform(const views::request::HandIn&) {
         const core::lessons::Lesson& lesson = *panel.player->lesson();
         const core::lessons::Pupil& learner = panel.progress.learner;
         const std::string text = core::lessons::handin_text(lesson, panel.player->progress(), learner);
-        const std::string path = core::lessons::handin_path(core::path_of("~"), lesson, learner.name, text);
+        const std::string path = core::lessons::handin_path(folder_for_files(), lesson, learner.name, text);
         write_whole(path, [&](std::ostream& out) { out << text; });
         panel.handed_in = path;
     } catch (const Error& error) {
