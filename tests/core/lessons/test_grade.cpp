@@ -145,8 +145,8 @@ TEST_CASE("difficulty, discrimination and reliability are those of the formulas"
             << handin_text(*lesson, learner_of(*lesson, number), {std::to_string(number), 1});
     const LessonGrades of = grade_folder(folder.path(), nullptr).lessons.at(0);
     CHECK(grades_of(of, "both").difficulty == Approx(0.5));
-    // "both" is 0, 0, 1, 1 against 0, 2, 3, 4 of the others: Pearson by hand, 1.25 / (0.5 · √2.1875).
-    CHECK(*grades_of(of, "both").discrimination == Approx(1.25 / (0.5 * std::sqrt(2.1875))));
+    // "both" is 0, 0, 1, 1 against 0, 2, 3, 4 of the others: Pearson by hand, 0.625 / (0.5 · √2.1875).
+    CHECK(*grades_of(of, "both").discrimination == Approx(0.625 / (0.5 * std::sqrt(2.1875))));
     // Variances: 3/16 twice, 1/4 twice, 3/16 and two of 0; of the totals 0, 2, 4, 5: 3.6875. Seven items.
     CHECK(*of.reliability == Approx(7.0 / 6.0 * (1.0 - (3 * 3.0 / 16.0 + 2 * 0.25) / 3.6875)));
 }
