@@ -182,8 +182,10 @@ void Application::perform(const views::request::HandIn&) {
     views::lesson_panel::LessonsState& panel = state_.part<views::lesson_panel::LessonsState>();
     if (!panel.player) return;
     try {
-        const std::string text = core::lessons::handin_text(*panel.player->lesson(), panel.player->progress());
-        const std::string path = core::lessons::handin_path(core::path_of("~"), *panel.player->lesson(), text);
+        const core::lessons::Lesson& lesson = *panel.player->lesson();
+        const core::lessons::Pupil& learner = panel.progress.learner;
+        const std::string text = core::lessons::handin_text(lesson, panel.player->progress(), learner);
+        const std::string path = core::lessons::handin_path(folder_for_files(), lesson, learner.name, text);
         write_whole(path, [&](std::ostream& out) { out << text; });
         panel.handed_in = path;
     } catch (const Error& error) {

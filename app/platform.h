@@ -22,6 +22,9 @@ struct CopyResult {
 // arrives like files that are dropped on the window.
 void pick_files();
 
+// The folder for a file that the person is to find and pass on: the home folder, or that of a browser's downloads.
+[[nodiscard]] std::string folder_for_files();
+
 // Shows a folder in the desktop's file manager, by xdg-open. Returns why it can't; empty if it was started.
 [[nodiscard]] Sentence open_folder(const std::string& folder);
 

@@ -39,6 +39,8 @@ namespace decoderscope::app {
 
 void pick_files() { page_pick(); }
 
+std::string folder_for_files() { return "/downloads"; }  // as in page.js
+
 Sentence open_folder(const std::string& folder) {
     return message("{folder}: a browser shows no folders; what is written is downloaded", {{"folder", folder}});
 }

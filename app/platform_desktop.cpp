@@ -1,4 +1,5 @@
 #include "app/core/files/settings.h"
+#include "app/core/session/paths_to_open.h"
 #include "app/platform.h"
 #include "engine/base/message.h"
 
@@ -94,6 +95,8 @@ CopyResult copy_png(const std::string& png) {
 }
 
 void pick_files() {}  // the dialog for opening lists the files itself
+
+std::string folder_for_files() { return core::path_of("~"); }
 
 Sentence open_folder(const std::string& folder) {
     // The shell ends at once and leaves the file manager behind; it reads the folder as an argument, never as code.

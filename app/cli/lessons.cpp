@@ -1,9 +1,13 @@
 #include "app/cli/commands.h"
+#include "app/cli/lesson_grades.h"
 #include "app/core/language/languages.h"
+#include "app/core/lessons/answer_key.h"
 #include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/grade.h"
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
+#include "app/core/lessons/versions.h"
 #include "app/views/frame/lab.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -62,6 +66,7 @@ void check_handin_file(const std::string& path, std::ostream& out) {
     const core::lessons::JudgedHandin judged = core::lessons::judge_handin(path);
     out << judged.lesson << "  " << judged.title << ": " << judged.right() << " of " << judged.answers.size()
         << " right\n";
+    if (judged.is_edited) out << "  edited since it was handed in, and judged as it is now\n";
     for (const core::lessons::JudgedAnswer& answer : judged.answers) {
         out << "  " << answer.question << ": ";
         if (!answer.given)
@@ -80,9 +85,30 @@ void check_file(const std::string& path, std::ostream& out) {
         check_lesson_file(path, out);
 }
 
+struct GradesWanted {
+    std::string folder, lesson, csv;
+    bool json = false;
+};
+
+// Whatever can't be read, the others are graded; then the command fails.
+void grade_handins(const GradesWanted& wanted, std::ostream& out) {
+    const auto lesson = wanted.lesson.empty() ? nullptr : core::lessons::find_lesson(wanted.lesson);
+    const core::lessons::ClassGrades grades = core::lessons::grade_folder(wanted.folder, lesson);
+    if (!wanted.csv.empty()) write_whole(wanted.csv, [&](std::ostream& csv) { write_grades_csv(csv, grades); });
+    if (wanted.json)
+        write_grades_json(out, grades);
+    else
+        write_grades(out, grades);
+    if (const std::size_t unread = grades.unreadable.size(); unread > 0)
+        throw Error(message_n("{folder}: {count} hand-in could not be read; expected none",
+                              "{folder}: {count} hand-ins could not be read; expected none", unread,
+                              {{"folder", wanted.folder}}));
+}
+
 struct PageWanted {
     std::string name, path;
     std::string language;  // empty: the file's own
+    core::lessons::LessonPageOptions options;
 };
 
 std::shared_ptr<const core::lessons::Lesson> wanted_lesson(const PageWanted& wanted) {
@@ -97,11 +123,26 @@ std::shared_ptr<const core::lessons::Lesson> wanted_lesson(const PageWanted& wan
 
 // The page is in one language: its own words are in that of the lesson.
 void export_lesson(const PageWanted& wanted) {
-    const std::shared_ptr<const core::lessons::Lesson> lesson = wanted_lesson(wanted);
+    const std::shared_ptr<const core::lessons::Lesson> lesson =
+        core::lessons::lesson_for(wanted_lesson(wanted), wanted.options.seed, 0);
     const auto no_environment = [](const char*) -> const char* { return nullptr; };
     core::language::WindowLanguage spoken(core::language::languages(), no_environment);
     static_cast<void>(spoken.follow(core::lessons::language_of(*lesson)));  // else the page's own words are English
-    write_whole(wanted.path, [&](std::ostream& out) { core::lessons::write_lesson_page(out, *lesson); });
+    write_whole(wanted.path,
+                [&](std::ostream& out) { core::lessons::write_lesson_page(out, *lesson, wanted.options); });
+}
+
+void write_answers(const PageWanted& wanted, std::ostream& out) {
+    const std::shared_ptr<const core::lessons::Lesson> lesson = wanted_lesson(wanted);
+    out << core::lessons::plain_text(lesson->title) << '\n';
+    for (int version = 0; version < lesson->versions; ++version) {
+        if (lesson->versions > 1) out << "\nversion " << version << '\n';
+        const core::lessons::Lesson one = core::lessons::in_version(*lesson, version);
+        for (const core::lessons::KeyEntry& entry : core::lessons::answer_key(one))
+            out << '\n'
+                << entry.question << ": " << core::lessons::plain_text(entry.ask) << "\n  = " << entry.answer << "\n  "
+                << core::lessons::plain_text(entry.learned) << '\n';
+    }
 }
 
 }  // namespace
@@ -117,11 +158,28 @@ void add_lessons(CLI::App& app, const Context& context) {
     write.add_option("NAME", page->name, "a lesson's name or its file")->required();
     write.add_option("--out", page->path, "the file to write (.html)")->required();
     write.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
-    command.callback([context, &check, &write, path, page] {
+    write.add_flag("--answers", page->options.answers, "with the answers at the end of the page");
+    write.add_option("--seed", page->options.seed, "the order of the choices: another number, another version");
+    write.add_option("--site", page->options.site, "the browser version's address: places and tasks link to it");
+    CLI::App& answers = *command.add_subcommand("answers", "Print the right answers to a lesson's questions");
+    answers.add_option("NAME", page->name, "a lesson's name or its file")->required();
+    answers.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
+    const auto grades = std::make_shared<GradesWanted>();
+    CLI::App& grade = *command.add_subcommand("grade", "Judge the hand-ins of a class: learners by questions");
+    grade.add_option("FOLDER", grades->folder, "where the hand-ins are (.json), in folders of their own or not")
+        ->required();
+    grade.add_option("--lesson", grades->lesson, "only those for this lesson: its name or its file");
+    grade.add_option("--csv", grades->csv, "write the points to this file, too: a line a hand-in");
+    grade.add_flag("--json", grades->json, "print everything as JSON");
+    command.callback([context, &check, &write, &answers, &grade, path, page, grades] {
         if (check.parsed())
             context.work = [context, path] { check_file(*path, context.out); };
+        else if (grade.parsed())
+            context.work = [context, grades] { grade_handins(*grades, context.out); };
         else if (write.parsed())
             context.work = [page] { export_lesson(*page); };
+        else if (answers.parsed())
+            context.work = [context, page] { write_answers(*page, context.out); };
         else
             context.work = [context] { list_lessons(context.out); };
     });

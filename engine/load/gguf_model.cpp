@@ -171,7 +171,7 @@ private:
             config_["rope_scaling"] = "linear";
             config_["rope_factor"] = factor;
         } else if (kind != "none") {
-            keys_.fail("rope.scaling.type", message("one of {expected}", {{"expected", "none, linear, yarn"}}));
+            keys_.fail("rope.scaling.type", message("one of {expected}", {{"expected", "none | linear | yarn"}}));
         }
         if (is_.name == "gemma3") config_["rope_local_theta"] = keys_.positive("rope.freq_base_swa", 10000.0);
     }
@@ -398,6 +398,8 @@ std::optional<std::string> pattern_named(const std::string& pre) {
     return std::nullopt;
 }
 
+constexpr const char* kSequence = "Sequence";  // not a message: tokenizer.json's
+
 OrderedJson pre_tokenizer_named(const std::string& pre) {
     const auto byte_level = [](bool by_regex) {
         return OrderedJson{
@@ -406,9 +408,11 @@ OrderedJson pre_tokenizer_named(const std::string& pre) {
     if (pre == "gpt-2" || pre == "gpt2") return byte_level(true);
     const auto pattern = pattern_named(pre);
     if (!pattern) return {{"type", "tokenizer.ggml.pre = " + pre}};
-    const OrderedJson split = {
-        {"type", "Split"}, {"pattern", {{"Regex", *pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
-    return {{"type", "Sequence"}, {"pretokenizers", {split, byte_level(false)}}};
+    const OrderedJson split = {{"type", "Split"},                   // not a message: tokenizer.json's
+                               {"pattern", {{"Regex", *pattern}}},  // not a message: tokenizer.json's
+                               {"behavior", "Isolated"},            // not a message: tokenizer.json's
+                               {"invert", false}};
+    return {{"type", kSequence}, {"pretokenizers", {split, byte_level(false)}}};
 }
 
 // Byte-level BPE with merges.
@@ -454,20 +458,24 @@ OrderedJson merges_by_score(const std::vector<Token>& tokens) {
 OrderedJson by_scores(const OrderedJson& metadata, const std::vector<Token>& tokens) {
     const bool prefix = flag_in(metadata, "tokenizer.ggml.add_space_prefix", true);
     OrderedJson normalizers = OrderedJson::array();
-    OrderedJson decoders = {{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
-                            {{"type", "ByteFallback"}},
-                            {{"type", "Fuse"}}};
+    const auto replace = [](const char* from, const char* to) {
+        const OrderedJson pattern = {{"String", from}};  // not a message: tokenizer.json's
+        return OrderedJson{{"type", "Replace"}, {"pattern", pattern}, {"content", to}};  // not a message: the same
+    };
+    OrderedJson decoders = {
+        replace("▁", " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}};  // not a message: the same
     if (prefix) {
-        normalizers.push_back({{"type", "Prepend"}, {"prepend", "▁"}});
-        decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+        normalizers.push_back({{"type", "Prepend"}, {"prepend", "▁"}});  // not a message: tokenizer.json's
+        decoders.push_back(
+            {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});  // not a message: the same
     }
-    normalizers.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}});
+    normalizers.push_back(replace(" ", "▁"));
     OrderedJson unknown;
     for (const Token& token : tokens)
         if (token.type == TokenType::unknown) unknown = token.text;
-    return {{"normalizer", {{"type", "Sequence"}, {"normalizers", normalizers}}},
+    return {{"normalizer", {{"type", kSequence}, {"normalizers", normalizers}}},
             {"pre_tokenizer", nullptr},
-            {"decoder", {{"type", "Sequence"}, {"decoders", decoders}}},
+            {"decoder", {{"type", kSequence}, {"decoders", decoders}}},
             {"model",
              {{"type", "BPE"},
               {"unk_token", unknown},
@@ -490,7 +498,7 @@ OrderedJson around(const OrderedJson& metadata, const std::vector<Token>& tokens
         special[text] = {{"id", text}, {"ids", {at}}, {"tokens", {text}}};
     };
     add("tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", usually_begins);
-    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+    single.push_back({{kSequence, {{"id", "A"}, {"type_id", 0}}}});
     add("tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false);
     if (special.empty()) return {};
     return {{"type", "TemplateProcessing"},

@@ -286,7 +286,7 @@ Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward
 // ---- gpt-oss' gate
 
 About ClampedSwiglu::about() const {
-    return {tr("clamped gate"), "post = (u + 1) · g · σ(alpha · g),  g = min(gate, limit),  u = clamp(pre, ±limit)",
+    return {tr("clamped gate"), "post = (u + 1) · g · σ(alpha · g),  g = min(gate,limit),  u = clamp(pre, ±limit)",
             tr("SwiGLU with both of its inputs held within a limit, so that no product runs away, and with 1 added to "
                "what is gated: where pre is 0 the gate alone still passes. gpt-oss computes its experts this way.")};
 }
@@ -337,9 +337,8 @@ About ClampedSwiglu::about_pull_back(std::size_t operand) const {
     const char* teaches =
         tr("Beyond the limit the output no longer moves with its input, so no gradient comes through there.");
     if (operand == 0)
-        return {tr("gradient w.r.t. what is gated"), "∂/∂pre = grad · g · σ(alpha · g) where |pre| ≤ limit", teaches};
-    return {tr("gradient w.r.t. the gate"), "∂/∂gate = grad · (u + 1) · (g · σ(alpha · g))′ where gate ≤ limit",
-            teaches};
+        return {tr("gradient w.r.t. what is gated"), "∂/∂pre = grad · g · σ(alpha · g) (|pre| ≤ limit)", teaches};
+    return {tr("gradient w.r.t. the gate"), "∂/∂gate = grad · (u + 1) · (g · σ(alpha · g))′ (gate ≤ limit)", teaches};
 }
 
 Tensor ClampedSwiglu::pull_back(std::size_t operand, const Backward& b) const {

@@ -53,7 +53,8 @@ std::vector<float> chosen_by(const Operands& in, Index row) {
 // ---- who is chosen
 
 About ChooseExperts::about() const {
-    return {tr("choose experts"), "expert[b, p, s] = the s-th best of score[b, p, e] + correction[e]",
+    return {tr("choose experts"),
+            "expert[b, p, s] = the s-th best of score[b, p, e] + correction[e]",  // not a message: a formula
             tr("Each position goes to the few experts that the router scores highest; all others compute nothing for "
                "it. A correction, where there is one, only chooses: it spreads the load over the experts and is not "
                "part of the weight. A choice has no gradient: the router learns through the weights of the chosen "

@@ -167,6 +167,24 @@ test('a file of one\'s own opens by drop, and a wrong one gets its sentence', as
     await context.close();
 });
 
+test('a teacher\'s own lesson opens by drop, and by its address', async () => {
+    const lesson = model => `# Mine\n\n\`\`\`lesson\nnumber: 1\n\`\`\`\n\n## A page\n\n\`\`\`place\ntitle: Open it\nmodel: ${model}\ntab: step\nstep: probs\n\`\`\`\n`;
+    const {page, context, wrong} = await stranger(site, {before: page => page.evaluateOnNewDocument(text => {
+        const ask = window.fetch.bind(window);
+        window.fetch = (address, options) => address === 'lessons/mine.md' ? Promise.resolve(new Response(text)) : ask(address, options);
+    }, lesson('induction'))}, '?lesson=lessons/mine.md');
+    await until('the lesson\'s model', async () => (await title(page)).at(-3) === 'induction');
+    await page.evaluate(text => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], 'another.md'));
+        window.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
+    }, lesson('reverse'));
+    await until('the other lesson\'s model', async () => (await title(page)).at(-3) === 'reverse');
+    assert.equal(await step(page), 'probs');
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
 test('a frame takes less than 16 ms of the page\'s time, one with an edit too', {skip: process.env.SLOW_MACHINE}, async () => {
     const {page, context} = await stranger(site, {before: page => page.evaluateOnNewDocument(() => {
         const ask = window.requestAnimationFrame.bind(window);

@@ -160,8 +160,8 @@ TEST_CASE("an integer that a float doesn't hold is an error") {
 
 TEST_CASE("a tensor of another kind, or none at all, is named") {
     const FileWith opened(raw_safetensors({{"whole", "I64", "[1]", raw<std::int64_t>({1})},
-                                         {"real", "F32", "[1]", raw<float>({1.0F})},
-                                         {"unsigned", "U32", "[1]", raw<std::uint32_t>({1})}}));
+                                           {"real", "F32", "[1]", raw<float>({1.0F})},
+                                           {"unsigned", "U32", "[1]", raw<std::uint32_t>({1})}}));
     const SafetensorsFile file = opened.file();
     check_message(error_of([&] { static_cast<void>(file.floats("whole")); }), {"t.safetensors", "whole", "I64", "F32"});
     check_message(error_of([&] { static_cast<void>(file.integers("real")); }), {"real", "F32", "I64"});

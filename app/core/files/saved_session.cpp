@@ -284,6 +284,23 @@ Phrase what_changed(bool weights, bool config) {
         "{model}: its config.json is not what it was when the session was saved, so the numbers may be others");
 }
 
+// All of a saved run but its edits, on its model. What has changed since gets a remark.
+Scenario without_edits_on(load::Opened opened, const SavedRun& saved, std::vector<Sentence>& remarks) {
+    Scenario scenario = naming("set", [&] { return Scenario(std::move(opened), saved.set); });
+    RestoredInput input;
+    if (scenario.computes())
+        input = naming("input", [&] { return restored_input(saved.input, *scenario.model(), scenario.config()); });
+    scenario.inputs = std::move(input.inputs);
+    scenario.inputs_path = std::move(input.inputs_path);
+    scenario.dropout_seed = saved.dropout_seed;
+    scenario.gradients_of = saved.gradients_of;
+    scenario.mutation = saved.mutation;
+    scenario.recording = saved.recording;
+    scenario.generated = saved.generated;
+    remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
+    return scenario;
+}
+
 // Reads the models of a session, each once.
 class Opener {
 public:
@@ -291,19 +308,9 @@ public:
 
     Scenario scenario(const SavedRun& saved) {
         const Opened& model = open(saved.model);
-        Scenario scenario = naming("set", [&] { return Scenario(model.opened, saved.set); });
-        RestoredInput input;
-        if (scenario.computes())
-            input = naming("input", [&] { return restored_input(saved.input, *scenario.model(), scenario.config()); });
-        scenario.inputs = std::move(input.inputs);
-        scenario.inputs_path = std::move(input.inputs_path);
-        scenario.dropout_seed = saved.dropout_seed;
-        scenario.gradients_of = saved.gradients_of;
-        scenario.mutation = saved.mutation;
-        scenario.recording = saved.recording;
-        scenario.generated = saved.generated;
-        remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
-        scenario.edits = edits(scenario, saved, model.as_it_was && input.remarks.empty());
+        const std::size_t before = remarks.size();
+        Scenario scenario = without_edits_on(model.opened, saved, remarks);
+        scenario.edits = edits(scenario, saved, model.as_it_was && remarks.size() == before);
         return scenario;
     }
 
@@ -378,6 +385,14 @@ private:
 };
 
 }  // namespace
+
+Scenario scenario_on(load::Opened opened, const SavedRun& saved) {
+    std::vector<Sentence> unread;
+    Scenario scenario = without_edits_on(std::move(opened), saved, unread);
+    scenario.edits = saved.edits;
+    static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));
+    return scenario;
+}
 
 SavedSession open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
     return naming(name, [&] {

@@ -54,6 +54,10 @@ struct SavedSession {
 [[nodiscard]] SavedSession open_session(const SessionFile& file, const std::string& name,
                                         LoadProgress* progress = nullptr);
 
+// A saved run on a model that is open already, whatever its file says of the model. Throws Error naming the key that
+// doesn't fit.
+[[nodiscard]] Scenario scenario_on(load::Opened opened, const SavedRun& saved);
+
 // Computes the work's pinned run; nullptr if none.
 [[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedSession& work);
 

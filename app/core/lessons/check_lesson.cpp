@@ -1,8 +1,10 @@
 #include "app/core/lessons/check_lesson.h"
 
+#include "app/core/files/saved_view.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
 #include "app/core/lessons/prose.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/random.h"
@@ -12,6 +14,7 @@
 #include <cmath>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace decoderscope::core::lessons {
 
@@ -41,10 +44,26 @@ private:
         }
     }
 
+    // A letter that isn't in the text: it would be shown as position -1, or as the last one.
+    static void need_found(const Expression& expression, const Scope& scope) {
+        const bool finds = expression.text == "find" || expression.text == "source_find";
+        if (expression.kind == Expression::Kind::call && finds && number_of(evaluate(expression, scope)) < 0.0)
+            throw Error("{function}: the text has no such token, so this is -1", {{"function", expression.text}});
+        // What these compute is for variables and runs that aren't known here.
+        static const std::set<std::string_view> elsewhere = {"each", "if", "pick", "before", "with"};
+        if (expression.kind == Expression::Kind::call && elsewhere.contains(expression.text)) return;
+        for (const ExpressionRef& part : expression.parts)
+            if (part) need_found(*part, scope);
+    }
+
     void computed(const Prose& prose, const Lets* lets) {
-        if (!runs_) return;
+        if (!runs_ || is_broken_) return;
         try {
-            check_formulas(prose, {*runs_, nullptr, &lesson_.lets, lets}, lesson_.path);
+            const Scope scope{*runs_, nullptr, &lesson_.lets, lets};
+            check_formulas(prose, scope, lesson_.path);
+            for (const Span& span : prose)
+                if (span.formula)
+                    at_line(lesson_.path, span.formula->line, [&] { need_found(*span.formula->expression, scope); });
         } catch (const Error& error) {
             problems_.push_back(error.sentence());
         }
@@ -55,17 +74,27 @@ private:
     void check(const Place& place) {
         at(place.line, [&] {
             if (!place.model.empty()) {
+                is_broken_ = true;  // until it is open
                 opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_.path));
                 runs_ = std::make_unique<Runs>(*opened_, nullptr, opened_);
+                is_broken_ = false;
             }
+            if (is_broken_) return;
             if (!place.tab.empty() && std::ranges::find(tabs_, place.tab) == tabs_.end())
                 throw Error("tab: \"{tab}\", expected the id of one of the window's tabs", {{"tab", place.tab}});
+            if (!place.tab.empty()) tab_ = place.tab;
+            if (!place.step.empty() && place.tab.empty() && !tab_.empty() && tab_ != files::kStepLab)
+                throw Error("{step}: the tab that is open here, {tab}, doesn't show it; expected \"tab: step\", too",
+                            {{"step", place.step}, {"tab", tab_}});
             need_run();
-            static_cast<void>(going_commands(place, {*runs_, nullptr, &lesson_.lets}));
+            const Scope scope{*runs_, nullptr, &lesson_.lets};
+            for (const ExpressionRef& index : place.cell) need_found(*index, scope);
+            static_cast<void>(going_commands(place, scope));
         });
     }
 
     void check(const Table& table) {
+        if (is_broken_) return;
         at(table.line, [&] {
             need_run();
             Scope scope{*runs_, nullptr, &lesson_.lets};
@@ -83,6 +112,7 @@ private:
     }
 
     void check(const Question& question) {
+        if (is_broken_) return;
         at(question.line, [&] {
             need_run();
             computed(question.ask, &question.lets);
@@ -99,8 +129,15 @@ private:
         return judge(asked(question, *runs_), answer);
     }
 
+    static void need_accepted(const Question& question, const Verdict& verdict) {
+        if (verdict.right) return;
+        throw Error("{id}: the solution is refused: {why}",
+                    {{"id", question.id},
+                     {"why", verdict.replies.empty() ? std::string() : plain_text(verdict.replies.front())}});
+    }
+
     void need_right(const Question& question, const Answer& answer) {
-        if (!judged(question, answer).right) throw Error("{id}: the solution is refused", {{"id", question.id}});
+        need_accepted(question, judged(question, answer));
         computed(question.learned, &question.lets);
     }
 
@@ -199,8 +236,7 @@ private:
         if (judged(question, RunAnswer{}).right)
             throw Error("{id}: it is solved before anything is done", {{"id", question.id}});
         Runs solved(changed(*opened_, by.solution), nullptr, opened_);
-        if (!judge(asked(question, solved), RunAnswer{}).right)
-            throw Error("{id}: the solution is refused", {{"id", question.id}});
+        need_accepted(question, judge(asked(question, solved), RunAnswer{}));
         for (const WrongChange& wrong : by.wrong)
             at(wrong.line, [&] {
                 Runs other(changed(*opened_, wrong.changes), nullptr, opened_);
@@ -264,12 +300,21 @@ private:
     std::vector<Sentence> problems_;
     std::shared_ptr<const Scenario> opened_;
     std::unique_ptr<Runs> runs_;
+    bool is_broken_ = false;  // the last place's model can't be opened, which was said once
+    std::string tab_;         // that the places so far have opened
 };
 
 }  // namespace
 
 std::vector<Sentence> check_lesson(const Lesson& lesson, std::span<const std::string_view> tabs) {
-    return Check(lesson, tabs).all();
+    std::vector<Sentence> problems;
+    std::set<std::string> said;
+    for (int version = 0; version < lesson.versions; ++version) {
+        const Lesson one = lesson.versions == 1 ? lesson : in_version(lesson, version);
+        for (Sentence& problem : Check(one, tabs).all())
+            if (said.insert(problem.english()).second) problems.push_back(std::move(problem));
+    }
+    return problems;
 }
 
 namespace {

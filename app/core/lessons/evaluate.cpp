@@ -210,6 +210,15 @@ Value evaluate_call(const Expression& e, const Scope& scope) {
         need_arguments(e, 3, 3);
         return evaluate(holds(evaluate(*e.parts[0], scope)) ? *e.parts[1] : *e.parts[2], scope);
     }
+    if (name == "pick") {
+        need_arguments(e, 2, 17);
+        const double number = number_of(evaluate(*e.parts[0], scope));
+        const std::size_t count = e.parts.size() - 1;
+        if (!(number >= 0.0 && number < static_cast<double>(count)))
+            throw Error("pick: {number}, expected a number from 0 to {last}",
+                        {{"number", shown_text(single(number))}, {"last", count - 1}});
+        return evaluate(*e.parts[1 + static_cast<std::size_t>(number)], scope);
+    }
     if (name == "each") {
         need_arguments(e, 3, 3);
         return each(e, scope);

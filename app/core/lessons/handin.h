@@ -2,34 +2,89 @@
 
 #include "app/core/lessons/progress.h"
 
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 // What a learner hands in, and what is found when it is judged again.
 namespace decoderscope::core::lessons {
 
-// The contents of a hand-in file: the answers, each with the run that it was given for.
-[[nodiscard]] std::string handin_text(const Lesson& lesson, const LessonProgress& progress);
+// The contents of a hand-in file: every answer in its order, each with the run that it was given for.
+[[nodiscard]] std::string handin_text(const Lesson& lesson, const LessonProgress& progress, const Pupil& learner);
 
-// Where it is written: decoderscope-NAME.json in that folder, or NAME-2, NAME-3 … so that no other file is lost.
-[[nodiscard]] std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& text);
+// Where it is written: decoderscope-LESSON-LEARNER.json in that folder, or …-2, …-3 so that no other file is lost.
+[[nodiscard]] std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& learner,
+                                      const std::string& text);
 
+// A hand-in as its file says it.
+struct Handin {
+    struct Handed {
+        std::vector<GivenAnswer> given;
+        std::size_t hints = 0;
+        int tries = 0;         // as the file says
+        bool complete = true;  // every answer is there; in older files only the last one
+    };
+    std::string learner, time;
+    bool is_edited = false;                              // since it was written; older files don't tell
+    std::uint64_t seed = 0, round = 0;                   // by which the version is chosen
+    std::string lesson, title, digest;                   // of a bundled lesson its name, else its file's name
+    std::map<std::string, Handed, std::less<>> answers;  // by question
+};
+// Throws Error naming the file.
+[[nodiscard]] Handin read_handin(const std::string& path);
+// Whether it was handed in for this lesson: the same contents, or the same one of the program's.
+[[nodiscard]] bool is_of(const Handin& handin, const Lesson& lesson);
+
+// One answer, judged again.
+struct JudgedTry {
+    bool right = false;
+    std::string said;  // what was answered, in words
+    std::string why;   // why it isn't right, or can't be judged
+};
 struct JudgedAnswer {
     std::string question;
     bool given = false, right = false;
+    bool at_first = false;  // the first answer was right already
     int tries = 0;
-    std::size_t hints = 0;
-    std::string why;  // why it isn't right, or can't be judged
+    std::size_t hints = 0;  // as the file says
+    bool complete = true;   // false: `tries` and `at_first` are as the file says, too
+    std::vector<JudgedTry> all;
+    std::string why;  // of the last one
 };
 struct JudgedHandin {
     std::string lesson, title;
+    bool is_edited = false;
     std::vector<JudgedAnswer> answers;  // one per question of the lesson, in its order
 
     [[nodiscard]] std::size_t right() const;
 };
 
-// Judges every answer of a hand-in again, on its run. Nothing that the file says of itself counts. Throws Error naming
-// the file.
+// Judges hand-ins for a lesson. Runs that many learners have in common are computed once.
+class HandinJudge {
+public:
+    explicit HandinJudge(std::shared_ptr<const Lesson> lesson);
+    ~HandinJudge();
+
+    [[nodiscard]] const Lesson& lesson() const { return *lesson_; }
+    // Every answer on the run that it was given for. Nothing that the file says of itself counts.
+    [[nodiscard]] JudgedHandin judge(const Handin& handin);
+
+private:
+    struct Stage;
+
+    [[nodiscard]] JudgedAnswer judged(const Question& question, const Handin::Handed& handed);
+    [[nodiscard]] JudgedTry judged(const Question& question, const GivenAnswer& given);
+    [[nodiscard]] Stage& stage_of(const Question& question);
+
+    std::shared_ptr<const Lesson> lesson_;
+    std::map<int, std::unique_ptr<HandinJudge>> of_versions_;            // the other ones
+    std::map<std::string, std::unique_ptr<Stage>, std::less<>> stages_;  // by question
+    std::map<std::string, JudgedTry, std::less<>> known_;                // by question, run and answer
+};
+
+// The same for one file, of one of the program's lessons or of one beside it. Throws Error naming the file.
 [[nodiscard]] JudgedHandin judge_handin(const std::string& path);
 
 }  // namespace decoderscope::core::lessons

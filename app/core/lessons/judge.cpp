@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 namespace decoderscope::core::lessons {
@@ -109,17 +110,17 @@ struct Judge {
     [[nodiscard]] Verdict solved() const { return {true, {shown(asked.question.learned, scope())}}; }
 
     // Of the reply that was written for this answer, else of that for all others.
-    [[nodiscard]] Verdict refused(const Prose& reply) const {
-        if (!reply.empty()) return {false, {shown(reply, scope())}};
-        if (!asked.question.otherwise.empty()) return {false, {shown(asked.question.otherwise, scope())}};
-        return {false, {words(tr("Not this one. A hint may help."))}};
+    [[nodiscard]] Verdict refused(const Prose& reply, std::optional<std::size_t> wrong = {}) const {
+        if (!reply.empty()) return {false, {shown(reply, scope())}, wrong};
+        if (!asked.question.otherwise.empty()) return {false, {shown(asked.question.otherwise, scope())}, wrong};
+        return {false, {words(tr("Not this one. A hint may help."))}, wrong};
     }
 
     Verdict operator()(const ByChoice& by, const ChosenAnswer& answer) const {
         const std::vector<std::size_t> right = right_choices(asked);
         if (std::ranges::find(right, answer.choice) != right.end()) return solved();
         if (answer.choice >= by.choices.size()) throw Error("there is no such choice");
-        return refused(by.choices[answer.choice].reply);
+        return refused(by.choices[answer.choice].reply, answer.choice);
     }
 
     Verdict operator()(const ByNumber& by, const NumberAnswer& answer) const {
@@ -127,8 +128,10 @@ struct Judge {
         const double within = computed(by.within);
         const auto close = [&](double number) { return std::abs(answer.number - number) <= within; };
         if (close(computed(by.answer))) return solved();
-        for (const WrongNumber& wrong : by.wrong)
-            if (close(computed(wrong.number))) return refused(wrong.reply);
+        for (std::size_t i = 0; i < by.wrong.size(); ++i)
+            if (close(computed(by.wrong[i].number))) return refused(by.wrong[i].reply, i);
+        if (std::abs(computed(by.answer)) <= 1.0 && std::abs(answer.number / 100.0 - computed(by.answer)) <= within)
+            return {false, {words(tr("Is that in percent? Write the sign, too: 25 % is 0.25."))}};
         return refused({});
     }
 
@@ -154,32 +157,43 @@ struct Judge {
         }
     }
 
-    [[nodiscard]] const Prose& reply_at(const std::vector<WrongCell>& wrong, const PointedAnswer& answer) const {
-        static const Prose none;
+    // Which of these wrong cells it is.
+    [[nodiscard]] std::optional<std::size_t> wrong_at(const std::vector<WrongCell>& wrong,
+                                                      const PointedAnswer& answer) const {
         const Scope at = scope_at(answer.step, answer.cell);
-        for (const WrongCell& one : wrong) {
-            const Spot spot = spot_of(one.at, scope());
+        for (std::size_t i = 0; i < wrong.size(); ++i) {
+            const Spot spot = spot_of(wrong[i].at, scope());
             const bool is_it = spot.step == answer.step && (!spot.cell || spot.cell == answer.cell);
-            if (is_it || (one.where && holds_at(one.where, at))) return one.reply;
+            if (is_it || (wrong[i].where && holds_at(wrong[i].where, at))) return i;
         }
-        return none;
+        return {};
     }
 
     Verdict operator()(const ByPoint& by, const PointedAnswer& answer) const {
         if (!by.solution.cell.empty() && !answer.cell) return {false, {words(tr("Click a cell first."))}};
         static_cast<void>(spot_of(by.solution, scope()));  // throws where another model is open
         if (holds_at(by.right, scope_at(answer.step, answer.cell))) return solved();
-        return refused(reply_at(by.wrong, answer));
+        const std::optional<std::size_t> wrong = wrong_at(by.wrong, answer);
+        return wrong ? refused(by.wrong[*wrong].reply, wrong) : refused({});
     }
 
     Verdict operator()(const ByRun& by, const RunAnswer&) const {
-        if (holds(evaluate(*by.right, scope()))) return solved();
-        for (const WrongChange& wrong : by.wrong)
-            if (wrong.where && holds(evaluate(*wrong.where, scope()))) return refused(wrong.reply);
+        if (holds(evaluate(*by.right, scope()))) {
+            const std::optional<checks::Law> broken = broken_law(asked, by.may_break);
+            return broken ? breaking(*broken) : solved();
+        }
+        for (std::size_t i = 0; i < by.wrong.size(); ++i)
+            if (by.wrong[i].where && holds(evaluate(*by.wrong[i].where, scope()))) return refused(by.wrong[i].reply, i);
         const Scenario& now = asked.runs.now().scenario;
-        for (const WrongChange& wrong : by.wrong)
-            if (asked.opened != nullptr && made_by(now, wrong.changes)) return refused(wrong.reply);
+        for (std::size_t i = 0; i < by.wrong.size(); ++i)
+            if (asked.opened != nullptr && made_by(now, by.wrong[i].changes)) return refused(by.wrong[i].reply, i);
         return refused({});
+    }
+
+    [[nodiscard]] static Verdict breaking(checks::Law law) {
+        return {false,
+                {words(tr("It is done, but it broke what held before: “{check}”. Undo (Ctrl+Z), and find another way.",
+                          {{"check", checks::title_of(law)}}))}};
     }
 
     // Whether the scenario is the opened one with just these changes.
@@ -200,20 +214,23 @@ struct Judge {
         const bool cause = std::ranges::find(right, answer.choice) != right.end();
         const Choice& choice = by.choices[answer.choice];
         if (by.solution.empty() || (choice.mutation == "nothing" && !cause))
-            return cause ? solved() : refused(choice.reply);
+            return cause ? solved() : refused(choice.reply, answer.choice);
         const std::string first = first_wrong_step(*asked.opened);
         const bool step = answer.step == (first.empty() ? by.solution : first) ||
                           std::ranges::find(by.also, answer.step) != by.also.end();
         if (!step) return wrong_step(by, answer);
         if (cause) return solved();
-        Verdict verdict = refused(choice.reply);
+        Verdict verdict = refused(choice.reply, answer.choice);
         verdict.replies.insert(verdict.replies.begin(), words(tr("The step is right. The cause is another one.")));
         return verdict;
     }
 
     [[nodiscard]] Verdict wrong_step(const ByBug& by, const BugAnswer& answer) const {
-        if (answer.step.empty()) return {false, {words(tr("Go to the first wrong step, then press This step."))}};
-        if (const Prose& reply = reply_at(by.wrong, {answer.step, std::nullopt}); !reply.empty()) return refused(reply);
+        if (answer.step.empty())
+            return {false, {words(tr("If this were the cause, some step would be wrong. Which one comes first?"))}};
+        if (const auto wrong = wrong_at(by.wrong, {answer.step, std::nullopt});
+            wrong && !by.wrong[*wrong].reply.empty())
+            return refused(by.wrong[*wrong].reply);
         const Scenario right = without_mutation(*asked.opened);
         const std::shared_ptr<const Run> meant = execute(plan_of(right));
         const Run& wrong = *asked.runs.before().run;
@@ -231,6 +248,35 @@ struct Judge {
 };
 
 }  // namespace
+
+std::optional<double> typed_number(std::string text) {
+    for (std::size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, std::string("−").size(), "-");
+    std::ranges::replace(text, ',', '.');
+    const char* at = text.c_str();
+    const auto skip_spaces = [&] {
+        while (*at == ' ') ++at;
+    };
+    const auto next_number = [&]() -> std::optional<double> {
+        char* end = nullptr;
+        const double number = std::strtod(at, &end);
+        if (end == at) return std::nullopt;
+        at = end;
+        skip_spaces();
+        return number;
+    };
+    std::optional<double> number = next_number();
+    if (number && *at == '/') {
+        ++at;
+        const std::optional<double> below = next_number();
+        number = below ? std::optional(*number / *below) : std::nullopt;
+    }
+    if (number && *at == '%') {
+        *number /= 100.0;
+        ++at;
+        skip_spaces();
+    }
+    return number && *at == '\0' && std::isfinite(*number) ? number : std::nullopt;
+}
 
 std::vector<std::size_t> right_choices(const Asked& asked) {
     std::vector<std::size_t> right;
@@ -255,6 +301,24 @@ std::vector<std::size_t> right_choices(const Asked& asked) {
     else
         add_where(bug->choices, [](const Choice& choice) { return choice.mutation == "nothing"; });
     return right;
+}
+
+std::optional<checks::Law> broken_law(const Asked& asked, const MayBreak& may_break) {
+    const Ran& now = asked.runs.now();
+    if (asked.opened == nullptr) return {};
+    const Ran& before = asked.runs.before();
+    const Scenario &did = now.scenario, &was = before.scenario;
+    const bool changed_text_only = did.edits == was.edits && did.config() == was.config() &&
+                                   did.mutation == was.mutation && did.dropout_seed == was.dropout_seed;
+    if (changed_text_only) return {};  // both are the same run
+    const auto measured = [](const Ran& of) { return checks::measure_invariants(*of.run, of.scenario.config()); };
+    const std::optional<checks::Invariants> after = measured(now), held = measured(before);
+    for (const checks::Invariant& one : after->all) {
+        const bool broken = one.verdict == checks::Verdict::broken;
+        const bool was_broken = held->of(one.law).verdict == checks::Verdict::broken;
+        if (broken && !was_broken && !may_break[static_cast<std::size_t>(one.law)]) return one.law;
+    }
+    return {};
 }
 
 std::string first_wrong_step(const Scenario& mutant) {

@@ -48,7 +48,7 @@ struct RunAnswer {
     bool operator==(const RunAnswer&) const = default;
 };
 struct BugAnswer {
-    std::string step;  // the first wrong one; empty: nothing is wrong, or it isn't asked
+    std::string step;  // the first wrong one; empty: none is
     std::size_t choice = 0;
     bool operator==(const BugAnswer&) const = default;
 };
@@ -56,7 +56,8 @@ using Answer = std::variant<ChosenAnswer, NumberAnswer, PointedAnswer, RunAnswer
 
 struct Verdict {
     bool right = false;
-    std::vector<Shown> replies;  // a paragraph each
+    std::vector<Shown> replies;             // a paragraph each
+    std::optional<std::size_t> wrong = {};  // which of the wrong answers that the lesson knows it is
 };
 
 // A question with what it is asked of: the run that is open, and what the lesson's place opened.
@@ -72,11 +73,17 @@ struct Asked {
 // Throws Error if the run that is open has not what the question asks of: another model, a text too short.
 [[nodiscard]] Verdict judge(const Asked& asked, const Answer& answer);
 
+// The number in a text that was typed: "0.5", "0,5", "1/2" or "50 %"; nothing if it is none.
+[[nodiscard]] std::optional<double> typed_number(std::string text);
+
 // Which of the choices are right for the run. One, in a lesson that is well made.
 [[nodiscard]] std::vector<std::size_t> right_choices(const Asked& asked);
 
 // Of a bug: the first step that the mutation computes otherwise; empty if there is none.
 [[nodiscard]] std::string first_wrong_step(const Scenario& mutant);
+
+// The check that a run fails, though it passed before what the learner did, and the question doesn't allow it.
+[[nodiscard]] std::optional<checks::Law> broken_law(const Asked& asked, const MayBreak& may_break);
 
 // How a choice of a question is shown: its own text, or the mutation's sentence.
 [[nodiscard]] Shown shown_choice(const Choice& choice, const Scope& scope);

@@ -1,5 +1,6 @@
 #include "app/core/lessons/lesson.h"
 
+#include "app/core/lessons/versions.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/text_layout.h"
 #include "engine/base/error.h"
@@ -114,6 +115,17 @@ CellAnswer parse_cell_answer(const std::string& text) {
     return answer;
 }
 
+namespace {
+
+LessonKind kind_of(const std::string& value) {
+    constexpr std::array kKinds = {"lesson", "bug", "test"};  // by LessonKind
+    const auto found = std::ranges::find(kKinds, value);
+    if (found == kKinds.end()) throw Error("\"{value}\", expected lesson, bug or test", {{"value", value}});
+    return static_cast<LessonKind>(found - kKinds.begin());
+}
+
+}  // namespace
+
 void read_head(const BlockSource& source, Lesson& lesson) {
     for_each_line(source, {"let", "happened"}, [&](const BlockLine& line) {
         const auto& [key, value, at] = line;
@@ -121,18 +133,23 @@ void read_head(const BlockSource& source, Lesson& lesson) {
             lesson.number = whole_number(value);
         else if (key == "minutes")
             lesson.minutes = whole_number(value);
+        else if (key == "tries")
+            lesson.tries = whole_number(value);
+        else if (key == "hints")
+            lesson.hints = std::min(static_cast<std::size_t>(whole_number(value)), kHints);
         else if (key == "summary")
             lesson.summary = read_prose(value, source.formulas);
-        else if (key == "kind" && (value == "lesson" || value == "bug"))
-            lesson.kind = value == "bug" ? LessonKind::bug : LessonKind::lesson;
         else if (key == "kind")
-            throw Error("\"{value}\", expected lesson or bug", {{"value", value}});
+            lesson.kind = kind_of(value);
+        else if (key == "versions")
+            lesson.versions = std::max(whole_number(value), 1);
         else if (key == "happened")
             lesson.happened.push_back(value);
         else if (key == "let")
             add_let(lesson.lets, value);
         else
-            refuse_key(key, "number, minutes, summary, kind, happened, let");  // not a message: keys
+            refuse_key(key,
+                       "number, minutes, tries, hints, versions, summary, kind, happened, let");  // not a message: keys
     });
 }
 
@@ -172,6 +189,8 @@ Place read_place(const BlockSource& source) {
             place.batch = parse_expression(value);
         } else if (key == "head") {
             place.head = parse_expression(value);
+        } else if (key == "version") {
+            place.version = whole_number(value);
         } else if (key == "point") {
             const auto found = std::ranges::find(kWindowParts, value);
             if (found == kWindowParts.end() || value.empty())
@@ -181,7 +200,7 @@ Place read_place(const BlockSource& source) {
         } else {
             refuse_key(key,
                        "title, model, source, target, set, edits, mutation, dropout_seed, "  // not a message: keys
-                       "gradients_of, tab, step, cell, batch, head, point");                 // not a message: keys
+                       "gradients_of, tab, step, cell, batch, head, point, version");        // not a message: keys
         }
     });
     at_line(source.path, source.line, [&] {
@@ -256,7 +275,9 @@ public:
             if (!has_head_) throw Error("no ```lesson block; expected one before the first page");
             if (lesson_.pages.empty()) throw Error("no pages; expected headings such as \"## One weight\"");
         });
-        return std::move(lesson_);
+        if (lesson_.versions == 1) return std::move(lesson_);
+        lesson_.all_pages = std::make_shared<const std::vector<Page>>(std::move(lesson_.pages));
+        return in_version(lesson_, 0);
     }
 
 private:
@@ -296,22 +317,38 @@ private:
 
     void add_place(Place place) {
         Page& here = page(place.line);
+        need_version(place.version, place.line);
+        const bool opens = !place.model.empty() && !place.version;  // those of versions take turns
         at_line(lesson_.path, place.line, [&] {
-            const bool opens = !place.model.empty();
             if (opens && opened_since_question_)
                 throw Error("a second place with a model; expected it after a question, or on a page of its own");
         });
-        opened_since_question_ = opened_since_question_ || !place.model.empty();
+        opened_since_question_ = opened_since_question_ || opens;
         here.blocks.emplace_back(std::move(place));
     }
 
     void add_question(Question question) {
+        need_version(question.version, question.line);
         at_line(lesson_.path, question.line, [&] {
-            if (!ids_.insert(question.id).second)
+            const bool is_new = ids_.insert({question.id, question.version}).second;
+            if (!is_new || (question.version && ids_.contains({question.id, std::nullopt})))
                 throw Error("id: \"{id}\" is used twice; expected another", {{"id", question.id}});
+        });
+        at_line(lesson_.path, question.line, [&] {
+            if (question.hints.front().empty() && lesson_.hints > 0)
+                throw Error("no hints; expected {wanted}, or \"hints: 0\" in the ```lesson block",
+                            {{"wanted", kHints}});
         });
         opened_since_question_ = false;
         page(question.line).blocks.emplace_back(std::move(question));
+    }
+
+    void need_version(const std::optional<int>& version, int line) const {
+        at_line(lesson_.path, line, [&] {
+            if (version && *version >= lesson_.versions)
+                throw Error("version: {given}; expected less than the lesson's versions, {count}",
+                            {{"given", *version}, {"count", lesson_.versions}});
+        });
     }
 
     Page& page(int line) {
@@ -330,7 +367,7 @@ private:
     bool has_head_ = false;
     std::size_t current_page_ = 0;
     bool opened_since_question_ = false;
-    std::set<std::string> ids_;
+    std::set<std::pair<std::string, std::optional<int>>> ids_;
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "app/core/labs/checks/invariants.h"
 #include "app/core/lessons/expression.h"
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/runs.h"
 #include "engine/base/error.h"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +40,7 @@ struct Place {
     std::vector<ExpressionRef> cell;  // one per axis; empty: none is selected
     ExpressionRef batch, head;        // nullptr: as they are
     WindowPart point = WindowPart::none;
+    std::optional<int> version;  // the only one that it stands in
     int line = 0;
 };
 
@@ -87,9 +90,15 @@ struct ByPoint {
     CellAnswer solution;
     std::vector<WrongCell> wrong;
 };
+// What a deed may break; every other check that held before has to hold after it. By Law.
+using MayBreak = std::array<bool, checks::kLaws>;
+inline constexpr std::array<std::string_view, checks::kLaws> kLawNames = {"rows", "masked", "future", "norms",
+                                                                          "finite"};
 struct ByRun {
     ExpressionRef right;
     Changes solution;
+    std::string solution_text;  // as the file writes it
+    MayBreak may_break{};
     std::vector<WrongChange> wrong;
 };
 struct ByBug {
@@ -109,6 +118,7 @@ struct Question {
     Prose learned, otherwise;
     ClosedPanels withheld;
     std::variant<ByChoice, ByNumber, ByPoint, ByRun, ByBug> answer;
+    std::optional<int> version;  // the only one that it stands in
     int line = 0;
 };
 
@@ -129,22 +139,28 @@ struct Page {
     int line = 0;
 };
 
-enum class LessonKind { lesson, bug };
+enum class LessonKind { lesson, bug, test };
 
 struct Lesson {
     std::string name;      // "weight", "gallery/no-scale", or the path of a file from elsewhere
     std::string path;      // of the file
     bool bundled = false;  // it comes with the program: its name finds it on any machine
+    std::string digest;    // of the file that it is, or is a translation of; empty: not read from a file
     Prose title, summary;
     LessonKind kind = LessonKind::lesson;
     int number = 1000;
     int minutes = 0;
+    int tries = 0;               // how many answers a question takes, but for deeds; 0: any number
+    std::size_t hints = kHints;  // how many are given
     std::vector<std::string> happened;
     Lets lets;
+    int versions = 1;  // how many there are (versions.h)
+    int version = 0;   // which of them these pages are
     std::vector<Page> pages;
+    std::shared_ptr<const std::vector<Page>> all_pages;  // of all versions; nullptr if there is one
 };
 
-// Reads a lesson. Throws Error with path, line and what was expected.
+// Reads a lesson; of several versions, the first one. Throws Error with path, line and what was expected.
 [[nodiscard]] Lesson parse_lesson(const std::string& text, const std::string& path);
 [[nodiscard]] Lesson read_lesson(const std::string& path);
 

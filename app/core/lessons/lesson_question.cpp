@@ -14,6 +14,9 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
+const std::set<std::string_view> kKeys = {"id",       "kind",   "ask",    "let",     "hint",  "learned",  "otherwise",
+                                          "withhold", "answer", "within", "between", "right", "solution", "breaks",
+                                          "choice",   "wrong",  "if",     "reply",   "also",  "version"};
 const std::set<std::string_view> kRepeated = {"let", "hint", "choice", "wrong", "if", "reply", "also"};
 
 // A choice or a wrong answer with the lines that belong to it.
@@ -84,6 +87,8 @@ public:
 
 private:
     void add(const BlockLine& line) {
+        if (!kKeys.contains(line.key))
+            throw Error("\"{key}\" is not a key of a question; docs/lessons.md lists them", {{"key", line.key}});
         if (line.key == "choice" || line.key == "wrong") {
             groups_[line.key].push_back({line});
             group_ = &groups_[line.key].back();
@@ -165,9 +170,29 @@ ByPoint by_point(QuestionLines& lines) {
             wrong_cells(lines)};
 }
 
+// "future, rows": the checks that a deed may break.
+MayBreak may_break(QuestionLines& lines) {
+    MayBreak laws{};
+    const BlockLine* line = lines.find("breaks");
+    if (line == nullptr) return laws;
+    return lines.at(*line, [&] {
+        std::string words = line->value;
+        std::ranges::replace(words, ',', ' ');
+        std::istringstream in(words);
+        for (std::string name; in >> name;) {
+            const auto found = std::ranges::find(kLawNames, name);
+            if (found == kLawNames.end())
+                throw Error("\"{word}\", expected some of rows, masked, future, norms, finite", {{"word", name}});
+            laws[static_cast<std::size_t>(found - kLawNames.begin())] = true;
+        }
+        return laws;
+    });
+}
+
 ByRun by_run(QuestionLines& lines) {
-    ByRun run;
+    ByRun run{.may_break = may_break(lines)};
     run.right = lines.need("right", "CONDITION", [](const std::string& v) { return parse_expression(v); });
+    run.solution_text = lines.need("solution", "CHANGES", [](const std::string& v) { return v; });
     run.solution = lines.need("solution", "CHANGES", [](const std::string& v) { return parse_changes(v); });
     for (const Group& group : lines.groups("wrong"))
         run.wrong.push_back({lines.at(group.head, [&] { return parse_changes(group.head.value); }),
@@ -211,6 +236,12 @@ std::string checked_id(const std::string& id) {
     return id;
 }
 
+int single_digit(const std::string& text) {
+    if (text.size() != 1 || std::isdigit(static_cast<unsigned char>(text[0])) == 0)
+        throw Error("\"{text}\", expected a digit", {{"text", text}});
+    return text[0] - '0';
+}
+
 std::size_t replies_in(const Question& question) {
     const auto count = [](const auto& list) {
         return static_cast<std::size_t>(
@@ -240,11 +271,13 @@ Question read_question(const BlockSource& source) {
     if (const BlockLine* line = lines.find("otherwise")) question.otherwise = lines.prose_of(*line);
     for (const BlockLine& let : lines.all("let")) lines.at(let, [&] { add_let(question.lets, let.value); });
     const std::vector<BlockLine> hints = lines.all("hint");
-    if (hints.size() != kHints)
+    if (!hints.empty() && hints.size() != kHints)
         lines.fail(message("{count} hints; expected {wanted}: the last one shows the answer",
                            {{"count", hints.size()}, {"wanted", kHints}}));
-    for (std::size_t i = 0; i < kHints; ++i) question.hints[i] = lines.prose_of(hints[i]);
+    for (std::size_t i = 0; i < hints.size(); ++i) question.hints[i] = lines.prose_of(hints[i]);
     question.withheld = withheld_by(lines, kind == "do");
+    if (const BlockLine* line = lines.find("version"))
+        question.version = lines.at(*line, [&] { return single_digit(line->value); });
     if (kind == "predict" && lines.groups("choice").empty())
         question.answer = by_number(lines);
     else if (kind == "predict" || kind == "explain")

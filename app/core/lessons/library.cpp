@@ -1,10 +1,13 @@
 #include "app/core/lessons/library.h"
 
+#include "app/core/files/checksum.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/load/assets.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <tuple>
 
 namespace decoderscope::core::lessons {
@@ -77,9 +80,12 @@ std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const
         throw Error("{name}: no lesson of that name and no file; expected one of {known}, or a lesson's .md",
                     {{"name", name}, {"known", known}});
     }
+    const std::string text = read_text(path);
+    const std::string digest = files::checksum_of(std::as_bytes(std::span(text)));
     if (const std::string translated = translation_of(path, language); !translated.empty()) path = translated;
     Lesson lesson = read_lesson(path);
     lesson.name = name;
+    lesson.digest = digest;
     lesson.bundled = comes_with_the_program;
     return std::make_shared<const Lesson>(std::move(lesson));
 }

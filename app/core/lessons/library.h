@@ -20,8 +20,8 @@ struct LessonCard {
     std::string error;  // why it can't be read; empty if it can
 };
 
-// All of them, the lessons by their numbers, then the gallery by names. `language` is that of the window, "zh_CN"; a
-// lesson without a translation is in English. Empty where the program's files are missing.
+// All of them, the lessons by their numbers, then the gallery by names, then tests. `language` is that of the window,
+// "zh_CN"; a lesson without a translation is in English. Empty where the program's files are missing.
 [[nodiscard]] std::vector<LessonCard> lesson_cards(const std::string& language = "");
 
 // A lesson by its name, or a file by its path. Throws Error that lists the names.

@@ -1,6 +1,12 @@
 #include "app/core/lessons/page.h"
 
+#include "app/core/figure/exhibit_figure.h"
 #include "app/core/figure/svg.h"
+#include "app/core/files/link.h"
+#include "app/core/lessons/answer_key.h"
+#include "app/core/lessons/shuffle.h"
+#include "app/core/run/exhibit_step.h"
+#include "engine/base/base64.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/translate.h"
@@ -8,6 +14,7 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <sstream>
 #include <string_view>
 #include <tuple>
 
@@ -85,11 +92,12 @@ decoderscope::core::Value<ShownPage> shown_page(Derived& derived, const Snapshot
 
 namespace {
 
-// Light or dark as the reader's browser prefers; always light on paper, with the answers folded away.
+// Light or dark as the reader's browser prefers; always light on paper, with the answers folded away. --line: of
+// figures.
 constexpr std::string_view kStyle = R"css(
-:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --soft: #f3f4f6; --edge: #8e959d; --good: #1a6b3c; --bad: #a3321f; }
+:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --soft: #f3f4f6; --edge: #8e959d; --line: #c9ced4; --good: #1a6b3c; --bad: #a3321f; }
 @media screen and (prefers-color-scheme: dark) {
-  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --soft: #202329; --edge: #6b727a; --good: #7fd3a1; --bad: #f2a193; }
+  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --soft: #202329; --edge: #6b727a; --line: #3a4048; --good: #7fd3a1; --bad: #f2a193; }
 }
 html { color-scheme: light dark; }
 body { margin: 0 auto; max-width: 44rem; padding: 2rem 1.5rem 4rem; background: var(--page); color: var(--text);
@@ -102,20 +110,29 @@ fieldset { border: 1px solid var(--edge); border-radius: .4rem; background: var(
 legend { font-weight: 600; padding: 0 .4rem; }
 label { display: block; padding: .2rem 0; }
 button, input { font: inherit; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
+.key { break-before: page; }
 output { display: block; margin-top: .6rem; }
 output.good::before { content: '✓ '; color: var(--good); } output.bad::before { content: '✗ '; color: var(--bad); }
 table { border-collapse: collapse; margin: 1rem 0; } caption { text-align: left; font-weight: 600; }
 th, td { border: 1px solid var(--edge); padding: .15rem .6rem; text-align: right; } th:first-child, td:first-child { text-align: left; }
 @media print {
   body { max-width: none; padding: 0; font-size: 11pt; } fieldset { break-inside: avoid; background: none; }
-  button, output { display: none; } h2 { break-after: avoid; }
+  button, output, details { display: none; } h2, .place { break-after: avoid; } figure { break-inside: avoid; }
 }
 )css";
 
-// Judges what can be judged without the program: a choice and a number. The answers stand in the page.
+// Judges what can be judged without the program: a choice and a number. What the page knows is packed as base64.
 constexpr std::string_view kScript = R"js(
+const unpacked = text => new TextDecoder().decode(Uint8Array.from(atob(text), c => c.charCodeAt(0)));
+const typed = text => {
+  const found = /^\s*([^\/%\s]+)\s*(?:\/\s*([^\/%\s]+)\s*)?(%?)\s*$/.exec(text.replaceAll(',', '.').replaceAll('−', '-'));
+  return found ? Number(found[1]) / Number(found[2] ?? 1) / (found[3] ? 100 : 1) : NaN;
+};
+for (const folded of document.querySelectorAll('details[data-text]'))
+  folded.addEventListener('toggle', () => { folded.querySelector('div').innerHTML = unpacked(folded.dataset.text); }, { once: true });
 for (const form of document.querySelectorAll('form[data-answer]')) {
-  const known = JSON.parse(form.dataset.answer), said = form.querySelector('output');
+  const known = JSON.parse(unpacked(form.dataset.answer)), said = form.querySelector('output');
   form.addEventListener('submit', event => {
     event.preventDefault();
     const data = new FormData(form);
@@ -126,8 +143,8 @@ for (const form of document.querySelectorAll('form[data-answer]')) {
       good = choice === known.right;
       reply = known.replies[choice] || reply;
     } else {
-      const number = Number(String(data.get('number')).replace(',', '.').replace('−', '-'));
-      if (String(data.get('number')).trim() === '' || Number.isNaN(number)) return;
+      const number = typed(String(data.get('number')));
+      if (!Number.isFinite(number)) return;
       good = Math.abs(number - known.number) <= known.within;
       for (const wrong of known.wrong.slice().reverse()) if (Math.abs(number - wrong.number) <= known.within) reply = wrong.reply;
     }
@@ -159,7 +176,8 @@ std::string html_language(const Lesson& lesson) {
 
 class LessonPage {
 public:
-    LessonPage(std::ostream& out, const Lesson& lesson) : out_(out), lesson_(lesson) {}
+    LessonPage(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options)
+        : out_(out), lesson_(lesson), options_(options) {}
 
     void write() {
         const std::string title = xml_escaped(plain_text(lesson_.title));
@@ -168,6 +186,7 @@ public:
              << "</title>\n<style>" << kStyle << "</style>\n</head>\n<body>\n<header>\n<h1>" << title
              << "</h1>\n<p class=\"below\">" << xml_escaped(plain_text(lesson_.summary)) << "</p>\n</header>\n<main>\n";
         for (const Page& page : lesson_.pages) {
+            asked_ = false;
             out_ << "<section>\n<h2>" << xml_escaped(plain_text(page.title)) << "</h2>\n";
             for (const Block& block : page.blocks) {
                 end_list_before(block);
@@ -176,6 +195,7 @@ public:
             end_list();
             out_ << "</section>\n";
         }
+        if (options_.answers) write_key();
         out_ << "</main>\n<script>" << kScript << "</script>\n</body>\n</html>\n";
     }
 
@@ -230,7 +250,63 @@ private:
         add(tr("source"), place.changes.source.value_or(""));
         add(tr("target"), place.changes.target.value_or(""));
         add(tr("step"), place.step);
-        out_ << "<p class=\"place\">" << where << "</p>\n";
+        const Cursor cursor = cursor_at(place);
+        out_ << "<p class=\"place\">" << where << link_to(cursor, place.tab) << "</p>\n";
+        write_picture(cursor);
+        last_ = cursor;
+    }
+
+    // Where the window would go.
+    [[nodiscard]] Cursor cursor_at(const Place& place) const {
+        const Scope scope{*runs_, nullptr, &lesson_.lets};
+        Cursor cursor{place.step, {}, {}};
+        if (!place.step.empty()) {
+            const Ref step = runs_->now().run->plan().find(place.step);
+            cursor.cell = spot_of({place.step, place.cell}, scope).cell;
+            if (cursor.cell)
+                cursor.place = core::place_of(*step, *cursor.cell, {}, runs_->now().scenario.query_heads());
+        }
+        const auto index = [&](const ExpressionRef& of) { return static_cast<Index>(number_of(evaluate(*of, scope))); };
+        if (place.batch) cursor.place.batch = index(place.batch);
+        if (place.head) cursor.place.head = index(place.head);
+        return cursor;
+    }
+
+    // The step as a heatmap, without numbers, which a question may ask for; folded away where the window would show it
+    // only after an answer. A picture of thousands of cells shows nothing on paper.
+    void write_picture(const Cursor& cursor) {
+        constexpr Index kMostCells = 4096;
+        const Ran& ran = runs_->now();
+        const Ref step = cursor.step.empty() ? nullptr : ran.run->plan().find(cursor.step);
+        if (step == nullptr || ran.run->value(step->id).empty()) return;
+        const Slice slice = slice_of(*step, cursor.place, ran.scenario.query_heads());
+        if (slice.rows() * slice.columns() > kMostCells) return;
+        Exhibit exhibit = step_exhibit({ran.scenario, ran.run}, *step, cursor.place);
+        exhibit.caption.clear();
+        FigureStyle style;
+        style.numbers = false;
+        std::ostringstream picture;
+        picture << "<figure>\n";
+        write_svg_element(picture, exhibit_figure(exhibit, style), SvgColors::of_page);
+        picture << "</figure>\n";
+        if (asked_)
+            write_folded(tr("What is seen there"), picture.str());
+        else
+            out_ << picture.str();
+    }
+
+    // " · open it", a link to the browser version with this lesson beside the stage; empty where none is possible.
+    [[nodiscard]] std::string link_to(const Cursor& cursor, const std::string& tab) const {
+        if (options_.site.empty()) return {};
+        files::SavedSession work{.scenario = *opened_, .cursor = cursor};
+        if (!tab.empty()) work.view.tab = tab;
+        if (lesson_.bundled) work.view.lesson = lesson_.name;
+        try {
+            const std::string link = files::link_at(options_.site, files::link_of(files::session_file_of(work)));
+            return " · <a href=\"" + xml_escaped(link) + "\">" + xml_escaped(tr("open it in the program")) + "</a>";
+        } catch (const Error&) {
+            return {};  // the lesson's own model lies in a file
+        }
     }
 
     void write(const Table& table, const Block& block) {
@@ -247,35 +323,40 @@ private:
     }
 
     void write(const Question& question, const Block& block) {
+        asked_ = true;
         const ShownBlock shown = texts(block, question.line);
         const std::string known = answer_of(question, shown);
-        out_ << "<form" << (known.empty() ? "" : " data-answer=\"" + xml_escaped(known) + "\"")
-             << ">\n<fieldset>\n<legend>" << tr("Question") << "</legend>\n<p>" << html_of(shown.text) << "</p>\n";
+        out_ << "<form" << (known.empty() ? "" : " data-answer=\"" + base64(known) + "\"") << ">\n<fieldset>\n<legend>"
+             << tr("Question") << "</legend>\n<p>" << html_of(shown.text) << "</p>\n";
         if (std::holds_alternative<ByNumber>(question.answer))
             out_ << "<label>" << xml_escaped(tr("A number:"))
                  << " <input name=\"number\" inputmode=\"decimal\" autocomplete=\"off\"></label>\n";
         else
-            for (std::size_t i = 0; i < shown.choices.size(); ++i)
+            for (const std::size_t i : shown_order(lesson_, question, options_.seed))
                 out_ << "<label><input type=\"radio\" name=\"choice\" value=\"" << i << "\"> "
                      << html_of(shown.choices[i]) << "</label>\n";
         if (known.empty())
-            out_ << "<p class=\"below\">" << xml_escaped(tr("To be done in the program.")) << "</p>\n";
+            out_ << "<p class=\"below\">" << xml_escaped(tr("To be done in the program.")) << link_to(last_, {})
+                 << "</p>\n";
         else
             out_ << "<button>" << xml_escaped(tr("Answer")) << "</button>\n<output aria-live=\"polite\"></output>\n";
-        for (std::size_t i = 0; i < shown.hints.size(); ++i)
-            out_ << "<details><summary>" << xml_escaped(tr("Hint {number}", {{"number", i + 1}})) << "</summary><p>"
-                 << html_of(shown.hints[i]) << "</p></details>\n";
-        if (known.empty())
-            out_ << "<details><summary>" << xml_escaped(tr("What is found")) << "</summary><p>"
-                 << html_of(learned(question)) << "</p></details>\n";
+        for (std::size_t i = 0; i < std::min(shown.hints.size(), lesson_.hints); ++i)
+            write_folded(tr("Hint {number}", {{"number", i + 1}}), html_of(shown.hints[i]));
+        if (known.empty()) write_folded(tr("What is found"), html_of(key_entry(lesson_, question, opened_).learned));
         out_ << "</fieldset>\n</form>\n";
     }
 
-    // What is said of the run once the solution is made.
-    [[nodiscard]] Shown learned(const Question& question) const {
-        const auto* by = std::get_if<ByRun>(&question.answer);
-        Runs solved(by == nullptr ? *opened_ : changed(*opened_, by->solution), nullptr, opened_);
-        return shown(question.learned, {solved, nullptr, &lesson_.lets, &question.lets});
+    void write_folded(const std::string& title, const std::string& html) {
+        out_ << "<details data-text=\"" << base64(html) << "\"><summary>" << xml_escaped(title)
+             << "</summary><div></div></details>\n";
+    }
+
+    void write_key() {
+        out_ << "<section class=\"key\">\n<h2>" << xml_escaped(tr("Answers")) << "</h2>\n<ol>\n";
+        for (const KeyEntry& entry : answer_key(lesson_))
+            out_ << "<li><p>" << html_of(entry.ask) << "</p><p><strong>" << xml_escaped(entry.answer)
+                 << "</strong></p><p>" << html_of(entry.learned) << "</p></li>\n";
+        out_ << "</ol>\n</section>\n";
     }
 
     // What the page's script needs to judge an answer, as JSON; empty for what only the program can judge.
@@ -323,8 +404,11 @@ private:
 
     std::ostream& out_;
     const Lesson& lesson_;
+    const LessonPageOptions& options_;
     std::shared_ptr<const Scenario> opened_;
     std::unique_ptr<Runs> runs_;
+    Cursor last_;         // where the last place went
+    bool asked_ = false;  // something on this page
     std::string_view list_;
 };
 
@@ -338,6 +422,8 @@ std::string language_of(const Lesson& lesson) {
     return first == last || first == std::string::npos ? "en" : name.substr(first + 1, last - first - 1);
 }
 
-void write_lesson_page(std::ostream& out, const Lesson& lesson) { LessonPage(out, lesson).write(); }
+void write_lesson_page(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options) {
+    LessonPage(out, lesson, options).write();
+}
 
 }  // namespace decoderscope::core::lessons

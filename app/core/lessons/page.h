@@ -6,6 +6,7 @@
 #include "app/core/lessons/lesson.h"
 #include "app/core/run/snapshot.h"
 
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -49,9 +50,15 @@ struct ShownPage {
 // The language that a lesson is written in: "zh_CN" of "lesson.zh_CN.md"; "en" where the file's name says nothing.
 [[nodiscard]] std::string language_of(const Lesson& lesson);
 
-// A lesson as one page of HTML without anything from outside: its numbers are those of the models and texts that its
-// places open, and its questions can be answered in a browser. Words such as "Question" are in the spoken language.
-// Throws Error where a place can't be opened.
-void write_lesson_page(std::ostream& out, const Lesson& lesson);
+struct LessonPageOptions {
+    bool answers = false;    // with the answers at its end, to be read by anyone
+    std::uint64_t seed = 1;  // of the order of the choices: another one makes another version on paper
+    std::string site;        // the address of the browser version; empty: no links to it
+};
+// A lesson as one page of HTML without anything from outside: its numbers and pictures are those of the models and
+// texts that its places open, and its questions can be answered in a browser. Answers and hints are packed, so that
+// nobody reads them by accident in the page or its source. Words such as "Question" are in the spoken language. Throws
+// Error where a place can't be opened.
+void write_lesson_page(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options = {});
 
 }  // namespace decoderscope::core::lessons

@@ -1,9 +1,9 @@
 #include "app/core/lessons/player.h"
 
-#include "app/core/files/saved_session.h"
 #include "app/core/files/session_file.h"
+#include "app/core/lessons/page.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
-#include "engine/base/json.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -13,24 +13,29 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
-// As progress keeps it: in one line, with its keys in order.
-std::string run_text(const Session& session) {
-    const files::SavedSession work{.scenario = session.shown().scenario, .cursor = session.cursor()};
-    return nlohmann::json::parse(files::session_text(files::session_file_of(work), "")).dump();
-}
+constexpr std::size_t kMostGiven = 200;  // answers to one question that are kept; the right one always is
 
 }  // namespace
 
-Player::Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress)
-    : lesson_(std::move(lesson)), progress_(std::move(progress)) {
+Player::Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress, std::uint64_t seed)
+    : lesson_(lesson_for(std::move(lesson), seed, progress.round)), progress_(std::move(progress)), seed_(seed) {
     turn_to(std::min(progress_.page, lesson_->pages.size() - 1));
+    // Taken up on a page that goes on with the model of one before.
+    const auto opens = [](const Block& block) {
+        const auto* place = std::get_if<Place>(&block);
+        return place != nullptr && !place->model.empty();
+    };
+    const std::vector<Block>& blocks = shown_page().blocks;
+    const auto first =
+        std::ranges::find_if(blocks, [](const Block& block) { return std::holds_alternative<Place>(block); });
+    resumes_ = opened_ && (first == blocks.end() || !opens(*first));
 }
 
 std::size_t Player::shown_blocks() const {
     const std::vector<Block>& blocks = shown_page().blocks;
     for (std::size_t i = 0; i < blocks.size(); ++i)
         if (const auto* question = std::get_if<Question>(&blocks[i]))
-            if (!progress_.solved(question->id)) return i + 1;
+            if (!is_passed(*question)) return i + 1;
     return blocks.size();
 }
 
@@ -38,8 +43,16 @@ const Question* Player::open_question() const {
     const std::size_t shown = shown_blocks();
     if (shown == 0) return nullptr;
     const auto* question = std::get_if<Question>(&shown_page().blocks[shown - 1]);
-    return question != nullptr && !progress_.solved(question->id) ? question : nullptr;
+    return question != nullptr && !is_passed(*question) ? question : nullptr;
 }
+
+bool Player::is_passed(const Question& question) const {
+    return skipped_.contains(question.id) || is_over(*lesson_, question, progress_);
+}
+
+void Player::skip(const Question& question) { skipped_.insert(question.id); }
+
+void Player::take_up(const Question& question) { skipped_.erase(question.id); }
 
 ClosedPanels Player::withheld() const {
     const Question* question = open_question();
@@ -48,6 +61,7 @@ ClosedPanels Player::withheld() const {
 
 void Player::turn_to(std::size_t page) {
     progress_.page = page;
+    skipped_.clear();
     reached_ = 0;
     to_open_.reset();
     to_go_.reset();
@@ -65,10 +79,44 @@ void Player::turn_to(std::size_t page) {
         }
     }
     reach_places();
+    say_again();
+}
+
+void Player::begin_again() {
+    progress_ = {.round = progress_.round + 1};
+    lesson_ = lesson_for(lesson_, seed_, progress_.round);
+    opened_ = nullptr;
+    mistake_.reset();
+    turn_to(0);
 }
 
 void Player::speak(std::shared_ptr<const Lesson> translated) {
-    if (translated->pages.size() == lesson_->pages.size()) lesson_ = std::move(translated);
+    if (translated->pages.size() == lesson_->pages.size())
+        lesson_ = lesson_for(std::move(translated), seed_, progress_.round);
+    say_again();
+}
+
+const Said* Player::said(const Question& question) const {
+    const auto found = progress_.questions.find(question.id);
+    return found == progress_.questions.end() || !found->second.said ? nullptr : &*found->second.said;
+}
+
+// What was said in another language, or before it was kept, is said again of the run that it was said of.
+void Player::say_again() {
+    for (const Block& block : shown_page().blocks) {
+        const auto* question = std::get_if<Question>(&block);
+        const auto found = question == nullptr ? progress_.questions.end() : progress_.questions.find(question->id);
+        if (found == progress_.questions.end() || !found->second.right || found->second.given.empty()) continue;
+        std::optional<Said>& said = found->second.said;
+        if (said && said->language == language_of(*lesson_)) continue;
+        try {
+            const std::shared_ptr<const Scenario> opened = opened_for(*lesson_, *question);
+            Runs runs(scenario_of_run(found->second.given.back().run, *opened), nullptr, opened);
+            said = said_of({*lesson_, *question, runs, opened.get()}, found->second.given.back().answer);
+        } catch (const Error&) {
+            continue;  // the page shows it of the run that is open
+        }
+    }
 }
 
 // The page's first place, and places with a model, are opened when they come to be shown.
@@ -85,6 +133,7 @@ void Player::reach_places() {
 void Player::open(std::size_t block) { to_open_ = block; }
 
 void Player::keep_what_is_open() {
+    resumes_ = false;
     if (!to_open_) return;
     const auto& place = std::get<Place>(shown_page().blocks[*std::exchange(to_open_, std::nullopt)]);
     if (place.model.empty()) return;
@@ -98,6 +147,10 @@ void Player::keep_what_is_open() {
 Player::Step Player::advance(const Session& session) {
     Step step;
     reach_places();
+    if (std::exchange(resumes_, false) && session.scenario().about().name != opened_->about().name) {
+        step.commands.push_back(command::OpenScenario{opened_, {}});
+        return step;
+    }
     if (to_open_) {
         const auto& place = std::get<Place>(shown_page().blocks[*to_open_]);
         to_go_ = std::exchange(to_open_, std::nullopt);
@@ -126,32 +179,31 @@ Player::Step Player::advance(const Session& session) {
     return step;
 }
 
-Verdict Player::judged(const Session& session, const Question& question, const Answer& given) const {
-    Runs runs(session.shown().scenario, session.shown().run, opened_);
-    return judge({*lesson_, question, runs, opened_.get()}, given);
-}
-
 Verdict Player::answer(const Session& session, const Question& question, const Answer& given) {
-    QuestionProgress& progress = progress_.questions[question.id];
-    if (progress.right) return {true, {}};
-    Verdict verdict;
+    if (is_over(*lesson_, question, progress_)) return {progress_.solved(question.id), {}};
     try {
-        verdict = judged(session, question, given);
+        Runs runs(session.shown().scenario, session.shown().run, opened_);
+        const Asked asked{*lesson_, question, runs, opened_.get()};
+        Verdict verdict = judge(asked, given);
+        note(asked, given, verdict);
+        return verdict;
     } catch (const Error&) {
         const std::string sentence =
             tr("What is open lacks what this question asks about. The page's first button opens it again.");
         return {false, {{{Span::Style::plain, sentence, "", false}}}};
     }
-    ++progress.tries;
-    if (verdict.right) note_solved(session, question, given);
-    return verdict;
 }
 
-void Player::note_solved(const Session& session, const Question& question, const Answer& given) {
-    QuestionProgress& progress = progress_.questions[question.id];
+// Keeps an answer, and what was said if it was right.
+void Player::note(const Asked& asked, const Answer& answer, const Verdict& verdict) {
+    QuestionProgress& progress = progress_.questions[asked.question.id];
+    ++progress.tries;
+    if (verdict.right || progress.given.size() < kMostGiven)
+        progress.given.push_back(
+            {answer, run_text(asked.runs.now().scenario), utc_text(std::chrono::system_clock::now())});
+    if (!verdict.right) return;
+    progress.said = said_of(asked, answer);
     progress.right = true;
-    progress.answer = given;
-    progress.run = run_text(session);
 }
 
 // Whether the learner has changed what the place opened.
@@ -166,13 +218,13 @@ std::optional<Verdict> Player::watch(const Session& session) {
         return std::nullopt;
     watched_ = session.shown().version;
     try {
-        Verdict verdict = judged(session, *question, RunAnswer{});
-        if (!verdict.right) {
-            if (!is_touched(session.shown().scenario)) return std::nullopt;  // nothing was answered yet
-            return verdict;
-        }
-        ++progress_.questions[question->id].tries;
-        note_solved(session, *question, RunAnswer{});
+        Runs runs(session.shown().scenario, session.shown().run, opened_);
+        const Asked asked{*lesson_, *question, runs, opened_.get()};
+        Verdict verdict = judge(asked, RunAnswer{});
+        if (!verdict.right && !is_touched(session.shown().scenario)) return std::nullopt;  // nothing was answered yet
+        // Of deeds that are wrong, those are kept that show a mistake that the lesson knows, once in a row.
+        if (verdict.right || (verdict.wrong && verdict.wrong != mistake_)) note(asked, RunAnswer{}, verdict);
+        mistake_ = verdict.right ? std::nullopt : verdict.wrong;
         return verdict;
     } catch (const Error&) {
         return std::nullopt;
@@ -181,7 +233,7 @@ std::optional<Verdict> Player::watch(const Session& session) {
 
 void Player::ask_hint(const Question& question) {
     std::size_t& hints = progress_.questions[question.id].hints;
-    hints = std::min(hints + 1, kHints);
+    hints = std::min(hints + 1, lesson_->hints);
 }
 
 }  // namespace decoderscope::core::lessons

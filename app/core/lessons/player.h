@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace decoderscope::core::lessons {
 // commands.
 class Player {
 public:
-    Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress);
+    Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress, std::uint64_t seed = 0);
 
     [[nodiscard]] const std::shared_ptr<const Lesson>& lesson() const { return lesson_; }
     [[nodiscard]] const LessonProgress& progress() const { return progress_; }
@@ -54,20 +55,33 @@ public:
     std::optional<Verdict> watch(const Session& session);
     // Shows one more hint.
     void ask_hint(const Question& question);
+    // What was said of a question of this page when it was solved; nullptr before that.
+    [[nodiscard]] const Said* said(const Question& question) const;
+    // Goes on behind a question, as long as this page is read; and back to it.
+    void skip(const Question& question);
+    void take_up(const Question& question);
+    [[nodiscard]] bool is_skipped(const Question& question) const { return skipped_.contains(question.id); }
+    // Forgets every answer, and begins with the first page; of several versions, that of the next one.
+    void begin_again();
 
 private:
+    [[nodiscard]] bool is_passed(const Question& question) const;
     void reach_places();
-    [[nodiscard]] Verdict judged(const Session& session, const Question& question, const Answer& given) const;
     [[nodiscard]] bool is_touched(const Scenario& now) const;
-    void note_solved(const Session& session, const Question& question, const Answer& given);
+    void note(const Asked& asked, const Answer& answer, const Verdict& verdict);
+    void say_again();
 
     std::shared_ptr<const Lesson> lesson_;
     LessonProgress progress_;
+    std::uint64_t seed_;
     std::shared_ptr<const Scenario> opened_;
     std::optional<std::size_t> to_open_;  // a place of this page that is still to be opened
     std::optional<std::size_t> to_go_;    // one whose model is open, and where the cursor is still to go
+    bool resumes_ = false;                // what a page before had opened is to be opened, if another model is open
     std::size_t reached_ = 0;             // the blocks of this page that were reached
     std::uint64_t watched_ = 0;           // the version of the last run that was watched
+    std::set<std::string, std::less<>> skipped_;  // questions of this page
+    std::optional<std::size_t> mistake_;          // the last deed that was one of the wrong answers known to the lesson
 };
 
 }  // namespace decoderscope::core::lessons

@@ -36,13 +36,82 @@ struct AsJson {
     }
 };
 
+// ---- every answer; a run is written once for those that follow one another on it
+
+nlohmann::ordered_json json_of_given(const std::vector<GivenAnswer>& given) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    const std::string* last = nullptr;
+    for (const GivenAnswer& one : given) {
+        nlohmann::ordered_json& json = list.emplace_back();
+        json["answer"] = json_of(one.answer);
+        if (!one.time.empty()) json["time"] = one.time;
+        if (last == nullptr || *last != one.run) json["run"] = nlohmann::ordered_json::parse(one.run, nullptr, false);
+        last = &one.run;
+    }
+    return list;
+}
+
+std::vector<GivenAnswer> given_of(const Json& json) {
+    if (!json.is_array()) throw Error("expected a list of answers");
+    std::vector<GivenAnswer> all;
+    for (const Json& one : json) {
+        if (!one.is_object()) throw Error("expected a list of objects");
+        JsonObject object(one, "given.");
+        GivenAnswer given{answer_of(object.member("answer", message("an answer"))), "", object.text("time", "")};
+        if (const Json* run = object.find("run"))
+            given.run = run->dump();
+        else if (!all.empty())
+            given.run = all.back().run;
+        all.push_back(std::move(given));
+    }
+    return all;
+}
+
+// ---- what was said
+
+constexpr std::array kStyles = {"plain", "emphasis", "strong", "code"};  // by Span::Style
+
+nlohmann::ordered_json json_of_shown(const Shown& text) {
+    nlohmann::ordered_json spans = nlohmann::ordered_json::array();
+    for (const ShownSpan& span : text) {
+        nlohmann::ordered_json& json = spans.emplace_back();
+        json["text"] = span.text;
+        if (span.style != Span::Style::plain) json["style"] = kStyles[static_cast<std::size_t>(span.style)];
+        if (!span.link.empty()) json["link"] = span.link;
+        if (span.is_number) json["number"] = true;
+    }
+    return spans;
+}
+
+Shown shown_in(const Json& spans) {
+    Shown text;
+    for (const Json& json : spans) {
+        if (!json.is_object()) throw Error("expected a list of objects");
+        JsonObject object(json, "said.");
+        ShownSpan span{.text = object.text("text"), .link = object.text("link", "")};
+        if (object.find("style") != nullptr) span.style = static_cast<Span::Style>(object.word("style", kStyles));
+        span.is_number = object.boolean("number", false);
+        text.push_back(std::move(span));
+    }
+    return text;
+}
+
+Said said_in(const Json& json) {
+    if (!json.is_object()) throw Error("expected what was said as an object");
+    JsonObject object(json, "said.");
+    return {object.text("language"), shown_in(object.list("ask")), shown_in(object.list("learned"))};
+}
+
 QuestionProgress question_of(const Json& json) {
     JsonObject object(json, "");
     QuestionProgress question{.right = object.boolean("right"),
                               .tries = static_cast<int>(std::min<std::uint64_t>(object.whole("tries"), 1000000)),
                               .hints = std::min<std::size_t>(object.whole("hints"), kHints)};
-    if (const Json* answer = object.find("answer")) question.answer = answer_of(*answer);
-    if (const Json* run = object.find("run")) question.run = run->dump();
+    if (const Json* given = object.find("given")) question.given = given_of(*given);
+    if (const Json* said = object.find("said")) question.said = said_in(*said);
+    // Older files have the right answer only.
+    if (const Json* answer = object.find("answer"))
+        if (const Json* run = object.find("run")) question.given = {{answer_of(*answer), run->dump(), ""}};
     return question;
 }
 
@@ -50,6 +119,7 @@ LessonProgress lesson_of(const Json& json) {
     LessonProgress progress;
     JsonObject object(json, "");
     progress.page = object.whole("page");
+    if (object.find("round") != nullptr) progress.round = object.whole("round");
     const Json& questions = object.member("questions", message("an object"));
     for (const auto& [id, question] : questions.items()) progress.questions.emplace(id, question_of(question));
     return progress;
@@ -60,10 +130,15 @@ nlohmann::ordered_json json_of(const LessonProgress& lesson) {
     for (const auto& [id, question] : lesson.questions) {
         nlohmann::ordered_json& json =
             questions[id] = {{"right", question.right}, {"tries", question.tries}, {"hints", question.hints}};
-        if (question.answer) json["answer"] = json_of(*question.answer);
-        if (!question.run.empty()) json["run"] = nlohmann::ordered_json::parse(question.run, nullptr, false);
+        if (!question.given.empty()) json["given"] = json_of_given(question.given);
+        if (question.said)
+            json["said"] = {{"language", question.said->language},
+                            {"ask", json_of_shown(question.said->ask)},
+                            {"learned", json_of_shown(question.said->learned)}};
     }
-    return {{"page", lesson.page}, {"questions", questions}};
+    nlohmann::ordered_json json = {{"page", lesson.page}, {"questions", questions}};
+    if (lesson.round > 0) json["round"] = lesson.round;
+    return json;
 }
 
 // No question has as many choices, so what is more is as wrong as that.
@@ -83,6 +158,18 @@ std::size_t LessonProgress::solved_of(const Lesson& lesson) const {
     const auto all = questions_of(lesson);
     return static_cast<std::size_t>(
         std::ranges::count_if(all, [&](const Question* question) { return solved(question->id); }));
+}
+
+std::optional<std::size_t> answers_left(const Lesson& lesson, const Question& question,
+                                        const LessonProgress& progress) {
+    if (lesson.tries == 0 || std::holds_alternative<ByRun>(question.answer)) return std::nullopt;
+    const auto found = progress.questions.find(question.id);
+    const int given = found == progress.questions.end() ? 0 : found->second.tries;
+    return static_cast<std::size_t>(std::max(lesson.tries - given, 0));
+}
+
+bool is_over(const Lesson& lesson, const Question& question, const LessonProgress& progress) {
+    return progress.solved(question.id) || answers_left(lesson, question, progress) == std::size_t{0};
 }
 
 nlohmann::ordered_json json_of(const Answer& answer) { return std::visit(AsJson{}, answer); }
@@ -117,9 +204,15 @@ Progress load_progress(const std::string& path) {
     try {
         const Json json = Json::parse(read_text(path, kMostProgressBytes), nullptr, false);
         if (!json.is_object()) return progress;
-        for (const auto& [name, lesson] : json.items()) {
+        if (const auto learner = json.find("learner"); learner != json.end() && learner->is_object()) {
+            JsonObject object(*learner, "learner.");
+            progress.learner = {object.text("name", ""), object.find("seed") == nullptr ? 0 : object.whole("seed")};
+        }
+        // In older files the lessons are the whole file.
+        const auto lessons = json.find("lessons");
+        for (const auto& [name, lesson] : (lessons == json.end() ? json : *lessons).items()) {
             try {
-                progress.emplace(name, lesson_of(lesson));
+                progress.lessons.emplace(name, lesson_of(lesson));
             } catch (const Error&) {
                 continue;
             }
@@ -133,8 +226,9 @@ Progress load_progress(const std::string& path) {
 void save_progress(const std::string& path, const Progress& progress) {
     std::error_code failed;
     fs::create_directories(fs::path(path).parent_path(), failed);
-    nlohmann::ordered_json json = nlohmann::ordered_json::object();
-    for (const auto& [name, lesson] : progress) json[name] = json_of(lesson);
+    nlohmann::ordered_json json = {{"learner", {{"name", progress.learner.name}, {"seed", progress.learner.seed}}},
+                                   {"lessons", nlohmann::ordered_json::object()}};
+    for (const auto& [name, lesson] : progress.lessons) json["lessons"][name] = json_of(lesson);
     const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
 }

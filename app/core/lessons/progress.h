@@ -1,11 +1,13 @@
 #pragma once
 
-#include "app/core/lessons/judge.h"
+#include "app/core/lessons/given.h"
 #include "engine/base/json.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 // How far a learner is; kept in the settings' folder, nothing is sent anywhere.
 namespace decoderscope::core::lessons {
@@ -13,14 +15,15 @@ namespace decoderscope::core::lessons {
 struct QuestionProgress {
     bool right = false;
     int tries = 0;
-    std::size_t hints = 0;         // how many were asked for
-    std::optional<Answer> answer;  // the right one
-    std::string run;               // the session that it was given for, as session_text writes it
+    std::size_t hints = 0;           // how many were asked for
+    std::vector<GivenAnswer> given;  // every answer in its order; the right one is the last
+    std::optional<Said> said;        // once it is solved
     bool operator==(const QuestionProgress&) const = default;
 };
 
 struct LessonProgress {
     std::size_t page = 0;
+    std::uint64_t round = 0;                                         // how often it was begun again
     std::map<std::string, QuestionProgress, std::less<>> questions;  // by id
     bool operator==(const LessonProgress&) const = default;
 
@@ -28,8 +31,24 @@ struct LessonProgress {
     [[nodiscard]] std::size_t solved_of(const Lesson& lesson) const;
 };
 
-// By the lessons' names.
-using Progress = std::map<std::string, LessonProgress, std::less<>>;
+// How many more answers a question takes; nothing: any number. A deed is tried as often as one likes.
+[[nodiscard]] std::optional<std::size_t> answers_left(const Lesson& lesson, const Question& question,
+                                                      const LessonProgress& progress);
+// Whether a question is behind the learner: solved, or out of answers.
+[[nodiscard]] bool is_over(const Lesson& lesson, const Question& question, const LessonProgress& progress);
+
+// Who learns.
+struct Pupil {
+    std::string name;        // a name or a number, for a teacher; may be empty
+    std::uint64_t seed = 0;  // of the order in which choices are shown; 0: not drawn yet
+    bool operator==(const Pupil&) const = default;
+};
+
+struct Progress {
+    Pupil learner;
+    std::map<std::string, LessonProgress, std::less<>> lessons;  // by their names
+    bool operator==(const Progress&) const = default;
+};
 
 [[nodiscard]] nlohmann::ordered_json json_of(const Answer& answer);
 // Throws Error saying what was expected.

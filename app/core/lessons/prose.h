@@ -70,6 +70,7 @@ struct ShownSpan {
     std::string text;
     std::string link;
     bool is_number = false;
+    bool operator==(const ShownSpan&) const = default;
 };
 using Shown = std::vector<ShownSpan>;
 [[nodiscard]] Shown shown(const Prose& prose, const Scope& scope);

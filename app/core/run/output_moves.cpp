@@ -90,7 +90,7 @@ Sentence prediction_text(const Scenario& scenario, std::optional<Index> token) {
 Sentence place_of(const Scenario& scenario, const PositionMove& move) {
     const Arguments arguments = {{"row", move.batch}, {"position", move.position}};
     return scenario.batch() > 1 ? message("row {row}, position {position}", arguments)
-                                       : message("position {position}", arguments);
+                                : message("position {position}", arguments);
 }
 
 Sentence changed_prediction(const Scenario& scenario, const PositionMove& move) {

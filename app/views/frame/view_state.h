@@ -50,6 +50,9 @@ private:
 // Which dialog lies over the window.
 enum class Dialog { none, keys, glossary, palette, export_file, open_model, save_session, unsaved, settings, checks };
 
+// How long keys still belong to a field that has gone. Seconds.
+inline constexpr double kTypingGoesOn = 1.5;
+
 // What the views remember from frame to frame; none of it belongs to the model.
 struct ViewState {
     core::files::Settings settings;
@@ -80,6 +83,7 @@ struct ViewState {
     std::array<char, 1024> address{};  // of the browser version, as it is being typed
     bool recovery_later = false;       // the offer to recover is put off until the next start
     KeyboardFocus focus;
+    double typing_until = 0.0;  // seconds, ImGui's clock: a field that was typed into has gone; its keys may still come
     GlossaryState glossary;
     std::string term_asked;  // the id of the glossary's term under the mouse, as of the last frame; empty: none
     std::string replaces;    // the file of which the user was asked whether to replace it

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 namespace decoderscope::views::lesson_panel {
@@ -60,6 +59,24 @@ void turn(LessonsState& panel, std::size_t page) {
     panel.to_top = true;
 }
 
+void begin_again(LessonsState& panel) {
+    panel.player->begin_again();
+    turn(panel, 0);
+    panel.handed_in.clear();
+}
+
+// The name or number that a hand-in bears. It is asked for once, and may stay empty.
+void draw_learner(const Ui& ui, LessonsState& panel) {
+    std::string& name = panel.progress.learner.name;
+    if (panel.learner[0] == '\0' && !name.empty())
+        name.copy(panel.learner.data(), std::min(name.size(), panel.learner.size() - 1));
+    ImGui::SetNextItemWidth(std::min(ui.px(220), ImGui::GetContentRegionAvail().x - ui.px(6)));
+    focusable_field("##learner");
+    if (ImGui::InputTextWithHint("##learner", tr("name or number, if you like"), panel.learner.data(),
+                                 panel.learner.size()))
+        name = panel.learner.data();
+}
+
 void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
     const core::lessons::Player& player = *panel.player;
     const std::size_t all = core::lessons::questions_of(*player.lesson()).size(),
@@ -73,12 +90,22 @@ void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
     for (const std::string& where : player.lesson()->happened)
         if (solved == all)
             paragraph(ui.fonts.caption, ui.theme.muted, tr("It happened in {where}", {{"where", where}}));
+    draw_learner(ui, panel);
     if (button(tr("Hand in"), "hand-in")) commands.push_back(request::HandIn{});
-    tooltip(tr("Write the answers to a file in the home folder, for a teacher: nothing is sent"));
+    tooltip(tr("Write the answers to a file for a teacher: nothing is sent"));
     ImGui::SameLine();
+    // Where answers are counted, only with other numbers.
+    const bool may_begin_again =
+        !player.progress().questions.empty() && (player.lesson()->tries == 0 || player.lesson()->versions > 1);
+    const bool again = may_begin_again && button(tr("Begin again"), "begin-again");
+    if (may_begin_again) {
+        tooltip(tr("Forget the answers to this lesson, and begin with its first page"));
+        ImGui::SameLine();
+    }
     const bool leaves = button(tr("All lessons"), "end-all-lessons");
     if (!panel.handed_in.empty())
         paragraph(ui.fonts.caption, ui.theme.muted, tr("Written to {path}", {{"path", panel.handed_in}}));
+    if (again) begin_again(panel);
     if (leaves) panel.player.reset();
 }
 
@@ -89,10 +116,15 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
     const std::size_t pages = player.lesson()->pages.size(), page = player.page();
     if (page > 0 && button(tr("Back"), "page-back")) turn(panel, page - 1);
     if (page > 0) ImGui::SameLine();
-    if (page + 1 < pages) {
-        const bool open = player.open_question() != nullptr;
-        if (button(open ? tr("Skip") : tr("Go on"), "page-on")) turn(panel, page + 1);
-        if (open) tooltip(tr("The question stays open; the list says which lessons have some"));
+    const core::lessons::Question* open = player.open_question();
+    const bool is_last = player.is_last_page();
+    if (!is_last || open != nullptr) {
+        const bool pressed = button(open != nullptr ? tr("Skip") : tr("Go on"), "page-on");
+        if (open != nullptr) tooltip(tr("The question stays open; the list says which lessons have some"));
+        if (pressed && is_last)
+            panel.player->skip(*open);
+        else if (pressed)
+            turn(panel, page + 1);
         ImGui::SameLine();
     }
     ImGui::AlignTextToFramePadding();
@@ -130,7 +162,7 @@ void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& sta
         gap(ui, 4);
         ImGui::PopID();
     }
-    if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel, commands);
+    if (player->is_last_page()) draw_end(ui, panel, commands);
     if (panel.player) draw_foot(ui, panel);
 }
 
@@ -139,6 +171,7 @@ namespace {
 struct Drawn {
     const Ui& ui;
     const core::Session& session;
+    ViewState& state;
     LessonsState& panel;
     const core::lessons::Question& question;
     const core::lessons::ShownBlock& shown;
@@ -149,7 +182,7 @@ void begin_question(LessonsState& panel, const core::lessons::Question& question
     if (panel.question == question.id) return;
     panel.question = question.id;
     panel.choice.reset();
-    panel.wrong_step.clear();
+    panel.wrong_step.reset();
     panel.number.fill('\0');
 }
 
@@ -157,6 +190,11 @@ void give(const Drawn& d, const core::lessons::Answer& answer) {
     d.panel.verdict = d.panel.player->answer(d.session, d.question, answer);
     d.panel.judged = d.question.id;
     d.panel.reveal = Reveal::reply;
+    // The field goes with the question; who types on means the field.
+    const core::lessons::Player& player = *d.panel.player;
+    if (core::lessons::is_over(*player.lesson(), d.question, player.progress()) &&
+        std::holds_alternative<core::lessons::NumberAnswer>(answer))
+        d.state.typing_until = ImGui::GetTime() + kTypingGoesOn;
 }
 
 // Whether something that is new on the page is here; its end is to be seen.
@@ -169,15 +207,25 @@ void show_if_new(LessonsState& panel, Reveal here) {
 
 // ---- what a question is answered with
 
-// The choices below one another; a ring beside each says whether it is marked.
+// What was said of another answer than the one that is being given now is over.
+void begin_answer(const Drawn& d) {
+    if (d.panel.judged == d.question.id) d.panel.verdict.reset();
+}
+
+// The choices below one another, in the learner's own order; a ring beside each says whether it is marked.
 void draw_choices_of(const Drawn& d) {
     const Ui& ui = d.ui;
-    for (std::size_t i = 0; i < d.shown.choices.size(); ++i) {
+    const core::lessons::Lesson& lesson = *d.panel.player->lesson();
+    for (const std::size_t i : core::lessons::shown_order(lesson, d.question, d.panel.progress.learner.seed)) {
+        if (i >= d.shown.choices.size()) continue;  // the texts are still those of another page
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float width = ImGui::GetContentRegionAvail().x - ui.px(6), indent = ui.px(24), pad = ui.px(4);
         const float height = draw_spans(ui, d.shown.choices[i], at, width - indent - pad, ui.theme.text, false);
         ImGui::PushID(static_cast<int>(i));
-        if (press_area("choice", {width, height + pad * 2})) d.panel.choice = i;
+        if (press_area("choice", {width, height + pad * 2})) {
+            d.panel.choice = i;
+            begin_answer(d);
+        }
         ImGui::PopID();
         const bool hovered = ImGui::IsItemHovered(), marked = d.panel.choice == i;
         ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -196,29 +244,20 @@ void draw_choices_of(const Drawn& d) {
 bool marked_answer(const Drawn& d) {
     const bool pressed = button(tr("Answer"), "answer");
     if (!d.panel.choice) tooltip(tr("Mark one of them first"));
-    return pressed && d.panel.choice;
-}
-
-// The number in a text; nothing if it is none. A comma counts as a point, a true minus as a hyphen.
-std::optional<double> typed_number(std::string text) {
-    for (std::size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, std::string("−").size(), "-");
-    std::ranges::replace(text, ',', '.');
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
-    while (*end == ' ') ++end;
-    if (end == text.c_str() || *end != '\0' || !std::isfinite(number)) return std::nullopt;
-    return number;
+    return pressed && d.panel.choice.has_value();
 }
 
 void draw_number(const Drawn& d) {
     ImGui::SetNextItemWidth(d.ui.px(110));
     focusable_field("##number");
+    // All is selected when the field is entered: another number takes the place of the one before.
     const bool entered = ImGui::InputText("##number", d.panel.number.data(), d.panel.number.size(),
-                                          ImGuiInputTextFlags_EnterReturnsTrue);
+                                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    if (ImGui::IsItemEdited()) begin_answer(d);
     if (entered) ImGui::SetKeyboardFocusHere(-1);  // another number is typed next, unless this one was right
     ImGui::SameLine();
     const bool pressed = button(tr("Answer"), "answer");
-    const std::optional<double> number = typed_number(d.panel.number.data());
+    const std::optional<double> number = core::lessons::typed_number(d.panel.number.data());
     if ((entered || pressed) && number) give(d, core::lessons::NumberAnswer{*number});
     if (!number && d.panel.number[0] != '\0')
         text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is not a number."));
@@ -234,18 +273,33 @@ void draw_pointing(const Drawn& d, bool wants_cell) {
     if (button(tr("This one"), "point")) give(d, core::lessons::PointedAnswer{step, cursor.cell});
 }
 
-void draw_bug(const Drawn& d, const core::lessons::ByBug& by) {
-    if (!by.solution.empty()) {
-        const std::string& step = d.session.step().name;
-        if (button(tr("This step"), "step")) d.panel.wrong_step = step;
-        tooltip(tr("Name {step} as the first wrong step", {{"step", step}}).c_str());
-        paragraph(d.ui.fonts.caption, d.ui.theme.muted,
-                  d.panel.wrong_step.empty() ? std::string(tr("Go to the first wrong step, then press This step."))
-                                             : tr("First wrong step: {step}", {{"step", d.panel.wrong_step}}));
-        ImGui::Dummy({1, d.ui.px(2)});
+// Whether some step is wrong, and which one is the first, is asked of every exercise alike.
+void draw_wrong_step(const Drawn& d) {
+    const std::string& step = d.session.step().name;
+    const std::optional<std::string>& named = d.panel.wrong_step;
+    std::optional<std::string> pressed;
+    if (button(tr("This step"), "step")) pressed = step;
+    tooltip(tr("Name {step} as the first wrong step", {{"step", step}}).c_str());
+    ImGui::SameLine();
+    if (button(tr("No step"), "no-step")) pressed = "";
+    tooltip(tr("Say that every step is computed as it should be"));
+    if (pressed) {
+        d.panel.wrong_step = pressed;
+        begin_answer(d);
     }
+    paragraph(d.ui.fonts.caption, d.ui.theme.muted,
+              !named           ? std::string(tr("Go to the first wrong step, then press This step."))
+              : named->empty() ? std::string(tr("No step is wrong"))
+                               : tr("First wrong step: {step}", {{"step", *named}}));
+    ImGui::Dummy({1, d.ui.px(2)});
+}
+
+void draw_bug(const Drawn& d) {
+    draw_wrong_step(d);
     draw_choices_of(d);
-    if (marked_answer(d)) give(d, core::lessons::BugAnswer{d.panel.wrong_step, *d.panel.choice});
+    const bool answered = marked_answer(d);
+    if (!d.panel.wrong_step) tooltip(tr("Press This step or No step first"));
+    if (answered && d.panel.wrong_step) give(d, core::lessons::BugAnswer{*d.panel.wrong_step, *d.panel.choice});
 }
 
 struct DrawAnswer {
@@ -260,7 +314,7 @@ struct DrawAnswer {
     void operator()(const core::lessons::ByRun&) const {
         paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: the lesson notices when it is done."));
     }
-    void operator()(const core::lessons::ByBug& by) const { draw_bug(d, by); }
+    void operator()(const core::lessons::ByBug&) const { draw_bug(d); }
 };
 
 // ---- what is said about it
@@ -285,12 +339,19 @@ void draw_hints(const Drawn& d) {
         spans_line(d.ui, d.shown.hints[i], d.ui.theme.text, d.ui.px(12));
     }
     show_if_new(d.panel, Reveal::hint);
-    if (asked >= core::lessons::kHints) return;
+    if (asked >= d.panel.player->lesson()->hints) return;
     if (button(asked == 0 ? tr("Hint") : tr("Another hint"), "hint")) {
         d.panel.player->ask_hint(d.question);
         d.panel.reveal = Reveal::hint;
     }
     if (asked + 1 == core::lessons::kHints) tooltip(tr("The last one gives the answer away"));
+}
+
+// How many answers a question still takes, where they are counted.
+void draw_answers_left(const Drawn& d) {
+    const core::lessons::Player& player = *d.panel.player;
+    if (const auto left = core::lessons::answers_left(*player.lesson(), d.question, player.progress()))
+        text_line(d.ui.fonts.caption, d.ui.theme.muted, tr_n("{count} answer left", "{count} answers left", *left));
 }
 
 // Which parts are closed, and that they come back.
@@ -310,27 +371,38 @@ void draw_withheld(const Drawn& d) {
 
 }  // namespace
 
-void draw_question(const Ui& ui, const core::Session& session, ViewState&, LessonsState& panel,
+void draw_question(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
                    const core::lessons::Question& question, const core::lessons::ShownBlock& shown) {
-    const Drawn d{ui, session, panel, question, shown};
+    const Drawn d{ui, session, state, panel, question, shown};
     const bool solved = panel.player->progress().solved(question.id);
+    const bool is_over = core::lessons::is_over(*panel.player->lesson(), question, panel.player->progress());
+    const core::lessons::Said* said = solved ? panel.player->said(question) : nullptr;
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImGui::Dummy({1, ui.px(2)});
     ImGui::Indent(ui.px(10));
-    spans_line(ui, shown.text, ui.theme.text);
-    if (solved) {
+    spans_line(ui, said == nullptr ? shown.text : said->ask, ui.theme.text);
+    if (is_over && panel.player->lesson()->kind == core::lessons::LessonKind::test) {
+        text_line(ui.fonts.caption, ui.theme.muted, tr("Answered."));  // right or wrong: a test doesn't say
+    } else if (solved) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_text(ui, ui.fonts.text, at, ui.theme.accent, "✓");
-        spans_line(ui, shown.learned, ui.theme.text, ui.px(20));
+        spans_line(ui, said == nullptr ? shown.learned : said->learned, ui.theme.text, ui.px(20));
         // Choices are gone, and what follows is shown: what was learned may lie above the panel now.
         if (panel.reveal == Reveal::reply && panel.judged == question.id) {
             panel.reveal = Reveal::nothing;
             const float above = start.y - ImGui::GetWindowPos().y;
             if (above < 0.0F) ImGui::SetScrollY(std::max(0.0F, ImGui::GetScrollY() + above));
         }
+    } else if (is_over) {
+        draw_verdict(d);
+        paragraph(ui.fonts.caption, ui.theme.muted, tr("No answers are left to this question."));
+    } else if (panel.player->is_skipped(question)) {
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Skipped. Answer it after all"), 9))
+            panel.player->take_up(question);
     } else {
         begin_question(panel, question);
         std::visit(DrawAnswer{d}, question.answer);
+        draw_answers_left(d);
         draw_verdict(d);
         draw_hints(d);
         draw_withheld(d);
@@ -338,7 +410,7 @@ void draw_question(const Ui& ui, const core::Session& session, ViewState&, Lesso
     ImGui::Unindent(ui.px(10));
     const float end = ImGui::GetCursorScreenPos().y - ui.px(2);
     ImGui::GetWindowDrawList()->AddRectFilled({start.x, start.y}, {start.x + ui.px(3), end},
-                                              solved ? ui.theme.line : ui.theme.accent);
+                                              is_over ? ui.theme.line : ui.theme.accent);
 }
 
 }  // namespace decoderscope::views::lesson_panel

@@ -4,6 +4,7 @@
 #include "app/core/lessons/page.h"
 #include "app/core/lessons/player.h"
 #include "app/core/lessons/progress.h"
+#include "app/core/lessons/shuffle.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
@@ -19,18 +20,20 @@ enum class Reveal { nothing, reply, hint };
 
 // What the lessons' panel remembers from frame to frame.
 struct LessonsState {
-    bool open = false;                              // the panel stands where the inspector is
-    bool inspector = false;                         // its other half is shown
-    std::string language;                           // that the texts are read in; empty: English
-    std::vector<core::lessons::LessonCard> cards;   // the list, read when the panel is first opened
-    bool listed = false;                            // they were read
+    bool open = false;                             // the panel stands where the inspector is
+    bool inspector = false;                        // its other half is shown
+    std::string language;                          // that the texts are read in; empty: English
+    std::vector<core::lessons::LessonCard> cards;  // the list, read when the panel is first opened
+    bool listed = false;                           // they were read
+    core::lessons::LessonKind listed_kind = core::lessons::LessonKind::lesson;  // the part of the list that is shown
+    std::array<char, 64> sought{};                  // words that a card must have: all parts are searched for them
     std::shared_ptr<core::lessons::Player> player;  // the lesson that is open; nullptr: the list is shown
 
     core::Value<core::lessons::ShownPage> last;  // the page's texts as last computed
     // Of the open question:
     std::string question;                           // its id
     std::optional<std::size_t> choice;              // that is marked
-    std::string wrong_step;                         // of a bug: the step that was named
+    std::optional<std::string> wrong_step;          // of a bug: the step that was named; empty: no step is wrong
     std::array<char, 32> number{};                  // as it was typed
     std::optional<core::lessons::Verdict> verdict;  // on the last answer
     std::string judged;                             // the question that the verdict is on
@@ -39,8 +42,9 @@ struct LessonsState {
     std::optional<bool> noticed;  // a deed was judged while the inspector was shown: whether it was right
 
     core::lessons::Progress progress;
-    std::string progress_path;  // where it is kept; empty: nowhere
-    std::string handed_in;      // the file that they were written to; empty: none yet
+    std::string progress_path;       // where it is kept; empty: nowhere
+    std::array<char, 64> learner{};  // the name or number, as it is typed
+    std::string handed_in;           // the file that they were written to; empty: none yet
 
     core::lessons::WindowPart point = core::lessons::WindowPart::none;  // that is pointed at
     double point_until = 0.0;                                           // seconds, ImGui's clock

@@ -12,8 +12,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <optional>
+#include <sstream>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace decoderscope::views::lesson_panel {
 
@@ -33,13 +37,45 @@ void list(LessonsState& panel) {
 
 // ---- the list
 
-std::string progress_text(const LessonsState& panel, const core::lessons::LessonCard& card) {
-    const auto found = panel.progress.find(card.name);
-    if (found == panel.progress.end()) return {};
-    const auto solved = static_cast<std::size_t>(
+// How many of its questions are solved; nothing if it was never opened.
+std::optional<std::size_t> solved_of(const LessonsState& panel, const core::lessons::LessonCard& card) {
+    const auto found = panel.progress.lessons.find(card.name);
+    if (found == panel.progress.lessons.end()) return std::nullopt;
+    return static_cast<std::size_t>(
         std::ranges::count_if(found->second.questions, [](const auto& one) { return one.second.right; }));
-    if (solved >= card.questions && card.questions > 0) return tr("✓ done");
-    return tr("{solved} of {count} solved", {{"solved", solved}, {"count", card.questions}});
+}
+
+bool is_done(const LessonsState& panel, const core::lessons::LessonCard& card) {
+    return card.questions > 0 && solved_of(panel, card).value_or(0) >= card.questions;
+}
+
+std::string progress_text(const LessonsState& panel, const core::lessons::LessonCard& card) {
+    const std::optional<std::size_t> solved = solved_of(panel, card);
+    if (!solved) return {};
+    if (is_done(panel, card)) return tr("✓ done");
+    return tr("{solved} of {count} solved", {{"solved", *solved}, {"count", card.questions}});
+}
+
+std::string in_small_letters(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(c < 0x80 ? std::tolower(c) : c); });
+    return text;
+}
+
+// Whether a card has all of these words.
+bool is_sought(const core::lessons::LessonCard& card, const std::string& words) {
+    const std::string text = in_small_letters(card.title + " " + card.summary + " " + card.name);
+    std::istringstream in(in_small_letters(words));
+    for (std::string word; in >> word;)
+        if (text.find(word) == std::string::npos) return false;
+    return true;
+}
+
+void draw_search(const Ui& ui, LessonsState& panel) {
+    ImGui::SetNextItemWidth(std::min(ui.px(240), ImGui::GetContentRegionAvail().x - ui.px(6)));
+    focusable_field("##sought");
+    static_cast<void>(
+        ImGui::InputTextWithHint("##sought", tr("find by words"), panel.sought.data(), panel.sought.size()));
 }
 
 void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const core::lessons::LessonCard& card) {
@@ -83,15 +119,22 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
     list(panel);
     if (panel.cards.empty())
         return paragraph(ui.fonts.text, ui.theme.muted, tr("The lessons' files are missing beside the program."));
-    std::optional<core::lessons::LessonKind> kind;
-    for (const core::lessons::LessonCard& card : panel.cards) {
-        if (kind != card.kind) {
-            text_line(ui.fonts.heading, ui.theme.text,
-                      card.kind == core::lessons::LessonKind::bug ? tr("Find the bug") : tr("Lessons"));
-            kind = card.kind;
-        }
-        draw_card(ui, state, panel, card);
+    const std::array<const char*, 3> kinds = {tr("Course"), tr("Find the bug"), tr("Test")};  // by LessonKind
+    if (const int clicked = segmented(ui, "kinds", kinds, static_cast<int>(panel.listed_kind)); clicked >= 0) {
+        panel.listed_kind = static_cast<core::lessons::LessonKind>(clicked);
+        panel.sought.fill('\0');
     }
+    draw_search(ui, panel);
+    const bool seeks = panel.sought[0] != '\0';
+    std::vector<const core::lessons::LessonCard*> listed;
+    for (const core::lessons::LessonCard& card : panel.cards)
+        if (seeks ? is_sought(card, panel.sought.data()) : card.kind == panel.listed_kind) listed.push_back(&card);
+    const auto done =
+        std::ranges::count_if(listed, [&](const core::lessons::LessonCard* card) { return is_done(panel, *card); });
+    text_line(ui.fonts.caption, ui.theme.muted,
+              listed.empty() ? tr("None has these words.")
+                             : tr("{done} of {count} done", {{"done", done}, {"count", listed.size()}}));
+    for (const core::lessons::LessonCard* card : listed) draw_card(ui, state, panel, *card);
 }
 
 // The lesson in this language, where it is translated.
@@ -184,9 +227,10 @@ void toggle_lessons(ViewState& state) {
 void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> lesson) {
     LessonsState& panel = panel_of(state);
     lesson = translated(std::move(lesson), panel.language);
-    const auto found = panel.progress.find(lesson->name);
+    const auto found = panel.progress.lessons.find(lesson->name);
     panel.player = std::make_shared<core::lessons::Player>(
-        lesson, found == panel.progress.end() ? core::lessons::LessonProgress() : found->second);
+        lesson, found == panel.progress.lessons.end() ? core::lessons::LessonProgress() : found->second,
+        panel.progress.learner.seed);
     panel.verdict.reset();
     panel.question.clear();
     panel.handed_in.clear();
@@ -224,6 +268,7 @@ void keep_lesson_progress_in(ViewState& state, const std::string& path) {
     LessonsState& panel = panel_of(state);
     panel.progress_path = path;
     panel.progress = core::lessons::load_progress(path);
+    if (panel.progress.learner.seed == 0) panel.progress.learner.seed = core::lessons::new_seed();
 }
 
 void follow_lesson(const core::Session& session, ViewState& state, Commands& commands) {
@@ -248,7 +293,7 @@ void follow_lesson(const core::Session& session, ViewState& state, Commands& com
     }
     if (!panel.inspector) panel.noticed.reset();
     state.withheld = player->withheld();
-    core::lessons::LessonProgress& kept = panel.progress[player->lesson()->name];
+    core::lessons::LessonProgress& kept = panel.progress.lessons[player->lesson()->name];
     if (!(kept == player->progress())) kept = player->progress();
 }
 

@@ -479,16 +479,29 @@ bool was_asked(const core::Session& session) {
     return session.scenario().computes() && !session.scenario().model()->recognised.questions.empty();
 }
 
+namespace {
+
+// A key that writes a character.
+bool writes(const Action& action) {
+    return !action.mods.ctrl && !action.mods.alt && action.key >= Key::digit_0 && action.key <= Key::grave;
+}
+
+}  // namespace
+
 void run_shortcuts(const core::Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     const bool typing_goes_on = state.part<inspector::InspectorState>().typed.take_back > 0;
     if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     // Space and Enter press the control that Tab has led to.
     const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
-    for (const Action& action : actions())
-        if (action.key != Key::none && !taken(action.key) && pressed(action.key, action.mods, action.repeats) &&
-            action.enabled(session))
+    const bool just_typed = ImGui::GetTime() < state.typing_until;
+    for (const Action& action : actions()) {
+        if (action.key == Key::none || taken(action.key) || !pressed(action.key, action.mods, action.repeats)) continue;
+        if (just_typed && writes(action))
+            state.typing_until = ImGui::GetTime() + kTypingGoesOn;
+        else if (action.enabled(session))
             action.run(session, state, commands);
+    }
 }
 
 }  // namespace decoderscope::views::shell

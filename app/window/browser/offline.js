@@ -6,6 +6,7 @@ self.addEventListener('activate', event => event.waitUntil((async () => {
     await self.clients.claim();
 })()));
 self.addEventListener('fetch', event => {
+    if (event.request.cache === 'no-store') return;  // a teacher's lesson, which may have changed
     if (event.request.method !== 'GET' || new URL(event.request.url).origin !== location.origin) return;
     event.respondWith((async () => {
         const cache = await caches.open(cacheName);

@@ -256,6 +256,17 @@ Module.page = (() => {
         call('page_drop', ['string'], [hash]);
     };
 
+    // "?lesson=my-lesson.md": a lesson on the page's own site, opened as if it had been dropped.
+    const bringLesson = async address => {
+        try {
+            const answer = await fetch(address, {cache: 'no-store'});
+            if (!answer.ok) throw new Error(`not there (${answer.status})`);
+            await takeAll([new File([await answer.blob()], address.split(/[?#]/)[0].split('/').pop())]);
+        } catch (error) {
+            said(`${address}: ${error.message}`);
+        }
+    };
+
     // ---- the beginning and the end
 
     const listen = () => {
@@ -316,7 +327,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, failed, put, bring, bringAll, bringWideFont, neededByLink, ofModel, listen, home, downloads,
+        said, failed, put, bring, bringAll, bringLesson, bringWideFont, neededByLink, ofModel, listen, home, downloads,
     };
 })();
 
@@ -349,7 +360,9 @@ Module.preRun = [() => {
 Module.postRun = [() => {
     Module.page.listen();
     // All else once the first picture is there, while the person reads.
-    const rest = () => requestIdleCallback(() => Module.page.bringAll(Module.page.later).catch(Module.page.failed), {timeout: 2000});
+    // Only then is there every model that a lesson may open.
+    const all = () => Module.page.bringAll(Module.page.later).then(() => Module.lesson && Module.page.bringLesson(Module.lesson));
+    const rest = () => requestIdleCallback(() => all().catch(Module.page.failed), {timeout: 2000});
     setTimeout(rest, 500);
 }];
 // The program's own sentence before it ended; a page has no other place for it.

@@ -1,7 +1,11 @@
 // Lessons as pages of HTML: one language, nothing from outside, and every question that the page can judge.
 #include "app/cli.h"
+#include "app/core/figure/svg.h"
+#include "app/core/files/link.h"
+#include "app/core/lessons/answer_key.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
+#include "engine/base/base64.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/catch.h"
@@ -9,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <regex>
@@ -18,7 +23,6 @@
 
 using namespace decoderscope;
 using namespace decoderscope::app;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core::lessons;
 using Catch::Matchers::Contains;
 using decoderscope::testing::TemporaryFolder;
@@ -44,17 +48,18 @@ std::size_t count_of(const std::string& part, const std::string& text) {
     return count;
 }
 
-// What the forms' data-answer attributes hold.
+// What is packed in these attributes of the page.
+std::vector<std::string> unpacked(const std::string& name, const std::string& html) {
+    const std::regex attribute(name + "=\"([^\"]*)\"");
+    std::vector<std::string> texts;
+    for (std::sregex_iterator found(html.begin(), html.end(), attribute), end; found != end; ++found)
+        texts.push_back(bytes_of_base64((*found)[1].str()).value());
+    return texts;
+}
+
 std::vector<nlohmann::json> answers_in(const std::string& html) {
-    static const std::regex attribute("data-answer=\"([^\"]*)\"");
     std::vector<nlohmann::json> answers;
-    for (std::sregex_iterator found(html.begin(), html.end(), attribute), end; found != end; ++found) {
-        std::string json = (*found)[1];
-        for (const auto& [escaped, character] :
-             {std::pair{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}})
-            json = std::regex_replace(json, std::regex(escaped), character);
-        answers.push_back(nlohmann::json::parse(json));
-    }
+    for (const std::string& text : unpacked("data-answer", html)) answers.push_back(nlohmann::json::parse(text));
     return answers;
 }
 
@@ -82,6 +87,14 @@ TEST_CASE("every lesson is a page of its own, in both languages") {
             CHECK(count_of(chinese ? "<legend>问题" : "<legend>Question", html) == questions_in(*lesson));
             const std::vector<nlohmann::json> answers = answers_in(html);
             judged.push_back(answers.size());
+            // A hint, an answer and what is learned of it stand nowhere in clear.
+            const std::vector<std::string> folded = unpacked("data-text", html);
+            CHECK(folded.size() >= kHints * questions_in(*lesson));
+            for (const std::string& hint : folded)
+                if (hint.size() > 16 && !hint.starts_with("<figure"))  // a place may be shown again, openly
+                    CHECK(html.find(hint) == std::string::npos);       // "5." may be part of a number
+            for (const nlohmann::json& answer : answers)
+                CHECK(html.find(answer["learned"].get<std::string>()) == std::string::npos);
             for (const nlohmann::json& answer : answers) {
                 if (answer.contains("right"))
                     CHECK(answer["right"].get<std::size_t>() < answer["replies"].size());
@@ -94,6 +107,50 @@ TEST_CASE("every lesson is a page of its own, in both languages") {
         CHECK(judged[0] == judged[1]);
         CHECK(judged[0] > 0);
     }
+}
+
+TEST_CASE("a lesson's page shows its places, leads to them, and has versions and a key for the teacher") {
+    const std::string html = exported({"weight", "--language", "en"});
+    CHECK(count_of("<svg", html) > 0);
+    CHECK(count_of("<a href=\"http", html) == 0);
+    // A link opens the place with the lesson beside it.
+    const std::string linked = exported({"weight", "--site", "https://example.org/scope/"});
+    static const std::regex address("<a href=\"(https://example.org/scope/#s1=[^\"]+)\"");
+    std::smatch link;
+    REQUIRE(std::regex_search(linked, link, address));
+    const decoderscope::core::files::SessionFile session = decoderscope::core::files::session_of_link(link[1].str());
+    CHECK(session.run.model.bundled);
+    CHECK(session.view.lesson == "weight");
+    CHECK_FALSE(session.cursor.step.empty());
+    // Another number, another order of the same choices.
+    const auto order_of = [](const std::string& page) {
+        static const std::regex choice("name=\"choice\" value=\"([0-9]+)\"");
+        std::string order;
+        for (std::sregex_iterator found(page.begin(), page.end(), choice), end; found != end; ++found)
+            order += (*found)[1];
+        return order;
+    };
+    const std::string other = exported({"weight", "--seed", "2"});
+    std::string first = order_of(html), second = order_of(other);
+    CHECK(first != second);
+    std::ranges::sort(first);
+    std::ranges::sort(second);
+    CHECK(first == second);
+
+    const std::string with_key = exported({"weight", "--answers"});
+    const auto lesson = find_lesson("weight");
+    const std::vector<KeyEntry> key = answer_key(*lesson);
+    REQUIRE(key.size() == questions_in(*lesson));
+    std::ostringstream printed, err;
+    const std::vector<std::string> asked = {"lessons", "answers", "weight"};
+    REQUIRE(run_cli(asked, printed, err).status == 0);
+    for (const KeyEntry& entry : key) {
+        INFO(entry.question << " = " << entry.answer);
+        CHECK_FALSE(entry.answer.empty());
+        CHECK_THAT(with_key, Contains("<strong>" + decoderscope::core::xml_escaped(entry.answer) + "</strong>"));
+        CHECK_THAT(printed.str(), Contains("= " + entry.answer));
+    }
+    CHECK(key.front().answer.starts_with("0.9"));  // the largest weight of the row, as in test_lessons_panel.cpp
 }
 
 TEST_CASE("a lesson's page is asked for in a language that it has") {

@@ -1,13 +1,20 @@
 // A lesson's file: what is read from it, and how a mistake is answered: with its line.
 #include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
+#include "app/core/lessons/progress.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <array>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -165,6 +172,8 @@ TEST_CASE("a mistake in the file is answered with its line") {
         {with("answer: 6", "answer 6"), "x.md:29: ", "key: value"},
         {with("## A page\n", ""), "x.md:11: ", "##"},
         {with("hint: Count.", "hint: <b>Count</b>."), "x.md:34: ", "HTML"},
+        {with("answer: 6", "answr: 6"), "x.md:29: ", "answr"},
+        {with("within: 0.5", "witin: 0.5"), "x.md:30: ", "witin"},
     };
     for (const Mistake& mistake : mistakes) {
         const std::string error = error_of(mistake.text);
@@ -189,6 +198,8 @@ TEST_CASE("what only a run can tell is found when the lesson is played") {
         {with("within: 0.5", "within: 3"), "x.md:25: ", "random"},
         {with("between: 0, 10", "between: 0, 4"), "x.md:25: ", "between"},
         {with("hint: Count.", "hint: {= what}."), "x.md:34: ", "what"},
+        {with("The end.", "```place\ntitle: There\ntab: masks\n```\n\n```place\ntitle: Nowhere\nstep: embed\n```"),
+         "x.md:45: ", "tab: step"},
     };
     for (const Mistake& mistake : mistakes) {
         const std::vector<std::string> problems = problems_of(mistake.text);
@@ -197,6 +208,137 @@ TEST_CASE("what only a run can tell is found when the lesson is played") {
         CHECK(problems.front().starts_with(mistake.begins));
         CHECK(problems.front().find(mistake.says) != std::string::npos);
     }
+}
+
+TEST_CASE("a number is typed as people write it") {
+    CHECK(typed_number("0.84") == 0.84);
+    CHECK(typed_number("0,84") == 0.84);
+    CHECK(typed_number("−3 ") == -3.0);
+    CHECK(typed_number("1/8") == 0.125);
+    CHECK(typed_number("3 / 4") == 0.75);
+    CHECK(typed_number("84 %") == 0.84);
+    CHECK(typed_number("1e3") == 1000.0);
+    for (const char* none : {"", "a", "1/", "1/0", "%", "1 2", "0.5x", "nan", "inf"}) {
+        INFO(none);
+        CHECK_FALSE(typed_number(none).has_value());
+    }
+}
+
+TEST_CASE("a right number that is not quite the one is told what it is") {
+    const Lesson lesson = parse_lesson(
+        with("answer: 6\nwithin: 0.5\nbetween: 0, 10\nwrong: 5", "answer: 0.8\nwithin: 0.1\nbetween: 0, 1\nwrong: 0.5"),
+        "x.md");
+    Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    const auto& question = std::get<lessons::Question>(lesson.pages[0].blocks[4]);
+    const auto learned = [&](double number) {
+        return plain_text(said_of({lesson, question, runs, nullptr}, NumberAnswer{number}).learned);
+    };
+    CHECK(learned(0.88).starts_with("Near enough: it is 0.8. "));
+    CHECK(learned(0.801).find("Near enough") == std::string::npos);
+}
+
+TEST_CASE("a lesson limits answers and hints, and has versions") {
+    const auto headed = [](const std::string& keys) { return with("minutes: 5", "minutes: 5\n" + keys); };
+    const Lesson strict = parse_lesson(headed("tries: 2\nhints: 1"), "x.md");
+    CHECK(strict.tries == 2);
+    CHECK(strict.hints == 1);
+    const auto& question = std::get<lessons::Question>(strict.pages[0].blocks[4]);
+    LessonProgress progress;
+    CHECK(answers_left(strict, question, progress) == std::size_t{2});
+    progress.questions[question.id].tries = 2;
+    CHECK(is_over(strict, question, progress));
+    CHECK_FALSE(progress.solved(question.id));
+    CHECK(error_of(headed("versions: many")).find("many") != std::string::npos);
+    CHECK(error_of(with("answer: 6", "answer: 6\nversion: 2")).find("version") != std::string::npos);
+
+    // `version` is a number in expressions, and a block may stand in one version only.
+    std::string text = headed("versions: 2");
+    const std::string answer = "answer: 6\n";
+    text.replace(text.find(answer), answer.size(), "answer: pick(version, 6, 7)\n");
+    text.replace(text.find("The end."), 8, "```place\ntitle: Only there\nversion: 1\ntab: step\n```");
+    const auto lesson = std::make_shared<const Lesson>(parse_lesson(text, "x.md"));
+    Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    std::vector<std::size_t> blocks;
+    for (int version = 0; version < 2; ++version) {
+        const Lesson one = in_version(*lesson, version);
+        const auto& asked = std::get<lessons::Question>(one.pages[0].blocks[4]);
+        CHECK(judge({one, asked, runs, nullptr}, NumberAnswer{version == 0 ? 6.0 : 7.0}).right);
+        CHECK_FALSE(judge({one, asked, runs, nullptr}, NumberAnswer{version == 0 ? 7.0 : 6.0}).right);
+        std::size_t count = 0;
+        for (const Page& page : one.pages) count += page.blocks.size();
+        blocks.push_back(count);
+    }
+    CHECK(blocks[1] == blocks[0] + 1);
+    // Each time that it is begun again, another one; each learner has one, and all of them are given out.
+    std::array<int, 2> given{};
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const int first = version_for(*lesson, seed, 0);
+        CHECK(version_for(*lesson, seed, 1) == 1 - first);
+        CHECK(lesson_for(lesson, seed, 0)->version == first);
+        ++given[static_cast<std::size_t>(first)];
+    }
+    CHECK(std::abs(given[0] - 50) < 20);
+}
+
+TEST_CASE("what can't be opened is said once, and a letter that isn't there is found") {
+    const std::vector<std::string> one = problems_of(with("model: induction", "model: no-such-model"));
+    REQUIRE(one.size() == 1);
+    CHECK(one.front().find("no-such-model") != std::string::npos);
+    const std::vector<std::string> none = problems_of(with("hint: Count.", "hint: At {= find('z', 0)}."));
+    REQUIRE(none.size() == 1);
+    CHECK(none.front().find("no such token") != std::string::npos);
+}
+
+TEST_CASE("a percentage without its sign is told from a wrong share") {
+    const Lesson lesson = parse_lesson(
+        with("answer: 6\nwithin: 0.5\nbetween: 0, 10\nwrong: 5", "answer: 0.25\nwithin: 0.05\nbetween: 0, 1\nwrong: 1"),
+        "x.md");
+    Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    const auto& question = std::get<lessons::Question>(lesson.pages[0].blocks[4]);
+    const auto said = [&](double number) {
+        const lessons::Verdict verdict = judge({lesson, question, runs, nullptr}, NumberAnswer{number});
+        CHECK_FALSE(verdict.right);
+        return plain_text(verdict.replies.at(0));
+    };
+    CHECK(said(25.0).find("percent") != std::string::npos);
+    CHECK(said(1.0) == "One more.");
+    CHECK(said(0.6).find("percent") == std::string::npos);
+}
+
+TEST_CASE("a deed doesn't pass if it breaks a check that held, unless the question says that it may") {
+    const std::string deed = R"(id: how-many
+kind: do
+ask: Change something.
+right: edits() > 0
+solution: [{"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0}]
+wrong: target=abcabc
+reply: That is no edit.
+hint: 1
+hint: 2
+hint: 3
+learned: Changed.
+)";
+    const std::size_t begins = kLesson.find("id: how-many"), ends = kLesson.find("```\n\nThe end.");
+    const auto passes = [&](const std::string& more, const std::string& changes) {
+        const Lesson lesson = parse_lesson(kLesson.substr(0, begins) + deed + more + kLesson.substr(ends), "x.md");
+        const auto opened = std::make_shared<const Scenario>(
+            changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+        Runs runs(changed(*opened, parse_changes(changes)), nullptr, opened);
+        const auto& question = std::get<lessons::Question>(lesson.pages[0].blocks[4]);
+        return judge({lesson, question, runs, opened.get()}, RunAnswer{});
+    };
+    const std::string off = R"([{"edit": "scale_head", "attention": "blocks.1.attn", "head": 0, "factor": 0}])";
+    const std::string leak =
+        R"([{"edit": "mask", "attention": "blocks.0.attn", "batch": 0, "head": "*", "query": 1, "key": 4, "keep": true}])";
+    CHECK(passes("", off).right);
+    const lessons::Verdict verdict = passes("", leak);
+    CHECK_FALSE(verdict.right);
+    CHECK(plain_text(verdict.replies.at(0)).find("Nothing from the future moves the past") != std::string::npos);
+    CHECK_FALSE(passes("breaks: rows, finite\n", leak).right);
+    CHECK(passes("breaks: future\n", leak).right);
+    CHECK(
+        error_of(kLesson.substr(0, begins) + deed + "breaks: everything\n" + kLesson.substr(ends)).find("everything") !=
+        std::string::npos);
 }
 
 TEST_CASE("a translation has other words and nothing else") {

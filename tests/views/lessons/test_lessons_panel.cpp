@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -107,7 +108,7 @@ TEST_CASE("a wrong answer gets its reply, hints come one by one, the right one o
     answer("0,95");
     CHECK(panel.player->shown_blocks() > shown);
     CHECK(driver.sees("✓"));
-    CHECK(panel.progress.at("weight").solved("largest"));
+    CHECK(panel.progress.lessons.at("weight").solved("largest"));
     // Left, and resumed from the list.
     REQUIRE(driver.click_label("Alllessons"));
     CHECK(driver.sees("1of"));
@@ -131,9 +132,107 @@ TEST_CASE("a number that was wrong is typed over at once: letters are no shortcu
     driver.press(Key::a, with_ctrl);
     driver.hands.type("0.95");
     driver.press(Key::enter);
-    CHECK(panel.progress.at("weight").solved("largest"));
+    CHECK(panel.progress.lessons.at("weight").solved("largest"));
     CHECK(driver.session.step().name == step);
     CHECK(driver.state.tab == tab);
+}
+
+TEST_CASE("typing on after the right number presses no shortcut") {
+    Driver driver("reverse", 1.0F, {1280, 2400});
+    driver.settle();
+    begin_first(driver);
+    LessonsState& panel = panel_of(driver);
+    std::ranges::copy(std::string("0.95"), panel.number.begin());
+    driver.settle();
+    REQUIRE(driver.click_label("Answer"));
+    REQUIRE(panel.progress.lessons.at("weight").solved("largest"));
+    const std::string tab = driver.state.tab;
+    const auto tokens = driver.session.scenario().inputs.tokens.size();
+    driver.press(Key::digit_0);
+    driver.press(Key::period);
+    driver.press(Key::digit_9);
+    CHECK(driver.state.tab == tab);
+    CHECK(driver.session.scenario().inputs.tokens.size() == tokens);
+}
+
+TEST_CASE("a real bug and a false alarm are asked in the same form") {
+    for (const char* name : {"gallery/spiky", "gallery/two-gelus", "gallery/mask-of-ones"}) {
+        INFO(name);
+        Driver driver("reverse", 1.0F, {1280, 2400});
+        driver.settle();
+        driver.press(Key::f7);
+        open_lesson(driver.state, lessons::find_lesson(name));
+        driver.settle();
+        CHECK(driver.sees("Thisstep"));
+        CHECK(driver.sees("Nostep"));
+        LessonsState& panel = panel_of(driver);
+        const lessons::Question& question = *panel.player->open_question();
+        // Without a word on the step, nothing is judged.
+        panel.choice = 0;
+        driver.settle();
+        REQUIRE(driver.click_label("Answer"));
+        CHECK_FALSE(panel.verdict.has_value());
+        REQUIRE(driver.click_label("Nostep"));
+        const bool harmless = std::get<lessons::ByBug>(question.answer).solution.empty();
+        const auto& choices = *lessons::choices_of(question);
+        for (std::size_t i = 0; i < choices.size(); ++i)
+            if (choices[i].mutation == "nothing") panel.choice = i;
+        driver.settle();
+        REQUIRE(driver.click_label("Answer"));
+        CHECK(panel.player->progress().solved(question.id) == harmless);
+    }
+}
+
+TEST_CASE("the list has parts, and finds a card of any by its words") {
+    Driver driver("reverse", 1.0F, {1280, 3200});
+    driver.settle();
+    driver.press(Key::f7);
+    CHECK(driver.sees("0of16done"));
+    CHECK(driver.sees("Aweightisacomparison"));
+    REQUIRE(driver.click_label("Findthebug"));
+    CHECK_FALSE(driver.sees("Aweightisacomparison"));
+    CHECK(driver.sees("0of40done"));
+    LessonsState& panel = panel_of(driver);
+    std::ranges::copy(std::string("WEIGHT comparison"), panel.sought.begin());
+    driver.settle();
+    CHECK(driver.sees("Aweightisacomparison"));
+    CHECK(driver.sees("0of1done"));
+    std::ranges::copy(std::string("no such words  at all"), panel.sought.begin());
+    driver.settle();
+    CHECK(driver.sees("Nonehasthesewords"));
+    REQUIRE(driver.click_label("Course"));
+    CHECK(driver.sees("0of16done"));
+}
+
+TEST_CASE("where a lesson counts answers, a question closes when they are used up, and the third hint is withheld") {
+    Driver driver("reverse", 1.0F, {1280, 2400});
+    driver.settle();
+    driver.press(Key::f7);
+    auto strict = std::make_shared<lessons::Lesson>(*lessons::find_lesson("weight"));
+    strict->tries = 2;
+    strict->hints = 2;
+    open_lesson(driver.state, strict);
+    LessonsState& panel = panel_of(driver);
+    panel.player = std::make_shared<lessons::Player>(strict, lessons::LessonProgress());
+    driver.settle();
+    const lessons::Question& question = *panel.player->open_question();
+    for (const char* hint : {"Hint", "Anotherhint"}) REQUIRE(driver.click_label(hint));
+    CHECK_FALSE(driver.click_label("Anotherhint"));
+    CHECK(panel.player->progress().questions.at(question.id).hints == 2);
+    CHECK(driver.sees("2answersleft"));
+    for (const char* wrong : {"0.11", "0.5"}) {
+        CHECK(panel.player->open_question() == &question);
+        panel.number.fill('\0');
+        std::ranges::copy(std::string(wrong), panel.number.begin());
+        driver.settle();
+        REQUIRE(driver.click_label("Answer"));
+    }
+    CHECK(panel.player->open_question() != &question);
+    CHECK_FALSE(panel.player->progress().solved(question.id));
+    CHECK(driver.sees("Noanswersareleft"));
+    // A right one comes too late.
+    CHECK_FALSE(panel.player->answer(driver.session, question, NumberAnswer{0.95}).right);
+    CHECK_FALSE(panel.player->progress().solved(question.id));
 }
 
 TEST_CASE("what a lesson says of a deed is announced beside the inspector") {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "app/core/lessons/grade.h"
+
+#include <iosfwd>
+
+// A class's grades as text, as CSV and as JSON.
+namespace decoderscope::cli {
+
+void write_grades(std::ostream& out, const core::lessons::ClassGrades& grades);
+// One line a hand-in: learner, file, time, lesson, points, and 1 or 0 for each question; empty: not answered.
+void write_grades_csv(std::ostream& out, const core::lessons::ClassGrades& grades);
+void write_grades_json(std::ostream& out, const core::lessons::ClassGrades& grades);
+
+}  // namespace decoderscope::cli

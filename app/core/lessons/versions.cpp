@@ -1,0 +1,43 @@
+#include "app/core/lessons/versions.h"
+
+#include "engine/base/random.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope::core::lessons {
+
+namespace {
+
+bool stands_in(const Block& block, int version) {
+    if (const auto* place = std::get_if<Place>(&block)) return place->version.value_or(version) == version;
+    if (const auto* question = std::get_if<Question>(&block)) return question->version.value_or(version) == version;
+    return true;
+}
+
+}  // namespace
+
+Lesson in_version(const Lesson& lesson, int version) {
+    Lesson own = lesson;
+    own.version = version;
+    if (lesson.versions > 1) own.lets.insert_or_assign("version", parse_expression(std::to_string(version)));
+    if (lesson.all_pages) own.pages = *lesson.all_pages;
+    for (Page& page : own.pages)
+        std::erase_if(page.blocks, [&](const Block& block) { return !stands_in(block, version); });
+    return own;
+}
+
+int version_for(const Lesson& lesson, std::uint64_t seed, std::uint64_t round) {
+    const auto count = static_cast<std::uint64_t>(lesson.versions);
+    return static_cast<int>((RandomStream(seed, "version").bits(0) + round) % count);
+}
+
+std::shared_ptr<const Lesson> lesson_for(std::shared_ptr<const Lesson> lesson, std::uint64_t seed,
+                                         std::uint64_t round) {
+    const int version = version_for(*lesson, seed, round);
+    if (version == lesson->version) return lesson;
+    return std::make_shared<const Lesson>(in_version(*lesson, version));
+}
+
+}  // namespace decoderscope::core::lessons

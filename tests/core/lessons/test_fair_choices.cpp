@@ -1,0 +1,142 @@
+// That nothing but knowing tells the right choice from the others: neither its place, nor its length, nor the form of
+// the question. Counted over all lessons and the gallery, in both languages.
+#include "app/core/lessons/given.h"
+#include "app/core/lessons/library.h"
+#include "app/core/lessons/shuffle.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::core::lessons;
+
+namespace {
+
+// χ² that chance alone exceeds one time in a hundred, by degrees of freedom.
+double rare(std::size_t degrees) { return std::vector<double>{0.0, 6.63, 9.21, 11.34, 13.28}.at(degrees); }
+
+// How far counts are from being equal.
+double chi_square(const std::vector<double>& counts) {
+    double sum = 0.0, chi = 0.0;
+    for (const double count : counts) sum += count;
+    const double expected = sum / static_cast<double>(counts.size());
+    for (const double count : counts) chi += (count - expected) * (count - expected) / expected;
+    return chi;
+}
+
+// Characters, not bytes.
+std::size_t length_of(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+// A question with choices, as the learner sees it on the run that its place opens.
+struct Seen {
+    LessonKind kind;
+    std::vector<std::string> texts;
+    std::size_t right = 0;
+};
+
+std::vector<Seen> all_questions(const std::string& language) {
+    std::vector<Seen> all;
+    for (const LessonCard& card : lesson_cards()) {
+        const std::shared_ptr<const Lesson> lesson = find_lesson(card.name, language);
+        for (const lessons::Question* question : questions_of(*lesson)) {
+            const std::vector<Choice>* choices = choices_of(*question);
+            if (choices == nullptr) continue;
+            INFO(card.name << " " << question->id);
+            const std::shared_ptr<const Scenario> opened = opened_for(*lesson, *question);
+            Runs runs(*opened, nullptr, opened);
+            const Asked asked{*lesson, *question, runs, opened.get()};
+            Seen seen{.kind = card.kind, .texts = {}};
+            for (const Choice& choice : *choices) seen.texts.push_back(plain_text(shown_choice(choice, asked.scope())));
+            const std::vector<std::size_t> right = right_choices(asked);
+            REQUIRE(right.size() == 1);
+            seen.right = right.front();
+            all.push_back(std::move(seen));
+        }
+    }
+    return all;
+}
+
+// Counts of something about the right choice, apart for lessons and gallery and by the number of choices.
+using Counts = std::map<std::pair<LessonKind, std::size_t>, std::vector<double>>;
+
+void need_chance(const Counts& counts) {
+    for (const auto& [group, numbers] : counts) {
+        INFO((group.first == LessonKind::bug ? "gallery, " : "lessons, ")
+             << group.second << " choices: " << Catch::StringMaker<std::vector<double>>::convert(numbers));
+        CHECK(chi_square(numbers) < rare(numbers.size() - 1));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("neither place nor length tells the right choice, and all exercises have one form") {
+    for (const std::string language : {"", "zh_CN"}) {
+        INFO(language);
+        Counts places, lengths;
+        std::set<std::size_t> exercises;  // how many choices they have
+        for (const Seen& seen : all_questions(language)) {
+            const std::size_t count = seen.texts.size();
+            std::vector<double>& place = places[{seen.kind, count}];
+            std::vector<double>& length = lengths[{seen.kind, count}];
+            place.resize(count);
+            length.resize(count);
+            ++place[seen.right];
+            // How many are longer; those of the same length share the ranks.
+            const std::size_t own = length_of(seen.texts[seen.right]);
+            std::size_t longer = 0, same = 0;
+            for (const std::string& text : seen.texts) {
+                longer += length_of(text) > own ? 1 : 0;
+                same += length_of(text) == own ? 1 : 0;
+            }
+            for (std::size_t rank = longer; rank < longer + same; ++rank)
+                length[rank] += 1.0 / static_cast<double>(same);
+            if (seen.kind == LessonKind::bug) exercises.insert(count);
+        }
+        need_chance(places);
+        need_chance(lengths);
+        CHECK(exercises == std::set<std::size_t>{5});
+    }
+}
+
+TEST_CASE("choices are shuffled for each learner, and stay as they are") {
+    const std::shared_ptr<const Lesson> lesson = find_lesson("weight"), chinese = find_lesson("weight", "zh_CN");
+    std::map<std::string, std::vector<double>> first;  // how often each choice comes first
+    std::size_t alike = 0, all = 0;
+    constexpr std::uint64_t kLearners = 2000;
+    for (std::uint64_t seed = 1; seed <= kLearners; ++seed) {
+        std::set<std::vector<std::size_t>> orders;
+        for (std::size_t i = 0; i < questions_of(*lesson).size(); ++i) {
+            const lessons::Question& question = *questions_of(*lesson)[i];
+            if (choices_of(question) == nullptr) continue;
+            const std::vector<std::size_t> order = shown_order(*lesson, question, seed);
+            REQUIRE(std::set<std::size_t>(order.begin(), order.end()).size() == choices_of(question)->size());
+            CHECK(order == shown_order(*lesson, question, seed));
+            CHECK(order == shown_order(*chinese, *questions_of(*chinese)[i], seed));
+            std::vector<double>& counts = first[question.id];
+            counts.resize(order.size());
+            ++counts[order.front()];
+            alike += orders.insert(order).second ? 0 : 1;
+            ++all;
+        }
+    }
+    for (const auto& [id, counts] : first) {
+        INFO(id);
+        CHECK(chi_square(counts) < rare(counts.size() - 1));
+    }
+    // Three questions of four choices: two orders of 24 are alike one time in eight.
+    CHECK(alike < all / 8);
+    const lessons::Question& question = *questions_of(*find_lesson("gallery/spiky")).front();
+    CHECK(shown_order(*find_lesson("gallery/spiky"), question, 1) !=
+          shown_order(*find_lesson("gallery/spiky"), question, 2));
+    CHECK(new_seed() != 0);
+}
