@@ -122,6 +122,11 @@ std::vector<std::string> add_omitted_parameters(StateDict& state_dict, const Con
                 throw Error("{name}: this configuration has no such tensor",
                             {{"name", both_names(state_dict, parameter.name)}});
             if (parameter.required) state_dict.shapes.emplace(parameter.name, sizes_of(parameter.axes));
+        } else if (parameter.name == "lm_head.bias" && !config.tie_word_embeddings &&
+                   !state_dict.shapes.contains(parameter.name)) {
+            // A head may lack one in the contract's own files; this family's has one.
+            throw Error("{name}: missing; expected a tensor of shape {shape}",
+                        {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
         }
         const bool table = family.makes_positions && parameter.name.ends_with("pos_embed.weight");
         if (table && state_dict.shapes.emplace(parameter.name, sizes_of(parameter.axes)).second)

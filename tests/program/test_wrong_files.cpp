@@ -62,6 +62,8 @@ TEST_CASE("a tokenizer's file that is wrong") { check(wrong_tokenizers()); }
 TEST_CASE("a text that can't be cut into tokens") { check(wrong_texts()); }
 TEST_CASE("a safetensors file that is wrong") { check(wrong_safetensors()); }
 TEST_CASE("a model that is wrong") { check(wrong_models()); }
+TEST_CASE("a GGUF file that is wrong") { check(wrong_gguf()); }
+TEST_CASE("numbers in fewer bits that are wrong") { check(wrong_stored()); }
 TEST_CASE("tensors whose names or shapes are wrong") { check(wrong_names()); }
 TEST_CASE("an example that is wrong") { check(wrong_examples()); }
 TEST_CASE("inputs that are wrong") { check(wrong_inputs()); }
@@ -86,6 +88,9 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"its shape is larger than any file", "no shape of so many numbers is read"},
         {"{path}: {error}", "puts the path before another error"},
+        {"{file}: its weights take {needed} MB as floats, expected at most {most} MB, three quarters of this machine's "
+         "memory",
+         "it would need a file of this size"},
         {"{folder}: cannot be created: {reason}", kWindow},
         {"{path}: a file of your own, and a link holds none; save a session file instead", kWindow},
         {"the session has {length} bytes, and a link can hold {most}; save a session file instead", kWindow},
@@ -101,8 +106,9 @@ const std::map<std::string_view, std::string_view>& not_here() {
 
 TEST_CASE("every place where a reader throws is thrown from above, or is listed with the reason why it can't be") {
     std::vector<Wrong> all;
-    for (const auto& list : {wrong_tokenizers(), wrong_texts(), wrong_safetensors(), wrong_models(), wrong_names(),
-                             wrong_examples(), wrong_inputs(), wrong_recordings(), wrong_sessions()})
+    for (const auto& list :
+         {wrong_tokenizers(), wrong_texts(), wrong_safetensors(), wrong_models(), wrong_gguf(), wrong_stored(),
+          wrong_names(), wrong_examples(), wrong_inputs(), wrong_recordings(), wrong_sessions()})
         all.insert(all.end(), list.begin(), list.end());
     std::set<std::string> listed;
     std::size_t thrown = 0;

@@ -69,6 +69,10 @@ std::string foreign(const std::string& model, const std::string& file) {
     return read_bytes(DECODERSCOPE_TESTS_DIR "/reference/foreign/models/" + model + "/" + file);
 }
 
+std::string stored_model(const std::string& model) {
+    return read_bytes(DECODERSCOPE_TESTS_DIR "/reference/stored/models/" + model + "/model.gguf");
+}
+
 Arguments trace_of(const std::string& model, const Arguments& more) {
     Arguments all = {"trace", model, "--out", "HERE/out.safetensors"};
     all.insert(all.end(), more.begin(), more.end());

@@ -21,7 +21,9 @@ struct Wrong {
 [[nodiscard]] std::vector<Wrong> wrong_texts();  // a text that a good tokenizer can't cut
 [[nodiscard]] std::vector<Wrong> wrong_safetensors();
 [[nodiscard]] std::vector<Wrong> wrong_models();
-[[nodiscard]] std::vector<Wrong> wrong_names();  // of tensors
+[[nodiscard]] std::vector<Wrong> wrong_gguf();    // files of llama.cpp
+[[nodiscard]] std::vector<Wrong> wrong_stored();  // numbers in fewer bits
+[[nodiscard]] std::vector<Wrong> wrong_names();   // of tensors
 [[nodiscard]] std::vector<Wrong> wrong_examples();
 [[nodiscard]] std::vector<Wrong> wrong_inputs();
 [[nodiscard]] std::vector<Wrong> wrong_recordings();
@@ -59,6 +61,9 @@ extern const char* const kConfig;
 [[nodiscard]] Files model_with(const Files& files);
 // One of tests/reference/foreign/models/: a file of it.
 [[nodiscard]] std::string foreign(const std::string& model, const std::string& file);
+
+// One of tests/reference/stored/models/: its GGUF file.
+[[nodiscard]] std::string stored_model(const std::string& model);
 
 // Runs that model; `more`: other options.
 [[nodiscard]] Arguments trace(const Arguments& more = {});

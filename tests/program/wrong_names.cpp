@@ -25,6 +25,8 @@ constexpr const char* kQ = "layers.0.self_attn.q_proj.weight";
 }  // namespace
 
 std::vector<Wrong> wrong_names() {
+    Parts with_sinks = Parts::of(small_weights());
+    with_sinks.add("layers.0.self_attn.sinks", {2});
     const Shapes one = {{"a", {4, 4}}};
     const std::string q = kQ, k = "layers.0.self_attn.k_proj.weight", v = "layers.0.self_attn.v_proj.weight";
     const auto heads = [&](const std::vector<std::pair<std::string, std::string>>& names) {
@@ -56,6 +58,21 @@ std::vector<Wrong> wrong_names() {
                R"({"a": "layers.0.{gate_proj,up_proj}.weight"})"),
         mapped("HERE/w.safetensors: a: shape [2, 2, 2], expected a matrix or a vector", {{"a", {2, 2, 2}}},
                R"({"a": "layers.0.{gate_proj,up_proj}.weight"})"),
+        recognised(
+            "HERE/w.safetensors: layers.0.self_attn.sinks: its shape doesn't tell how it is computed; expected a "
+            "config.json beside it",
+            with_sinks.bytes()),
+        mapped("HERE/w.safetensors: a: shape [2, 2, 2], expected one expert's matrix", {{"a", {2, 2, 2}}},
+               R"({"a": "layers.0.experts.gate_proj.weight, expert 0"})"),
+        mapped("HERE/w.safetensors: a: expert 0 is missing, expected all experts from 0", one,
+               R"({"a": "layers.0.experts.gate_proj.weight, expert 1"})"),
+        mapped(
+            "HERE/w.safetensors: b: shape [4, 5], expected [4, 4] as expert 0 has", {{"a", {4, 4}}, {"b", {4, 5}}},
+            R"({"a": "layers.0.experts.gate_proj.weight, expert 0", "b": "layers.0.experts.gate_proj.weight, expert 1"})"),
+        mapped("HERE/w.safetensors: a: shape [4, 4], expected one tensor of all experts", one,
+               R"({"a": "layers.0.experts.{gate,up}_proj.weight, of each expert"})"),
+        mapped("HERE/w.safetensors: a: 4 rows, expected more than the 0 columns of the output projection", one,
+               R"({"a": "layers.0.self_attn.{k_up_proj,v_up_proj}.weight"})"),
         mapped("HERE/w.safetensors: a: a single number, expected a head's projection", {{"a", {}}},
                R"({"a": "layers.0.self_attn.q_proj.weight, head 0"})"),
         mapped("HERE/w.safetensors: b: head 1 is missing, expected all heads from 0", {{"a", {2, 4}}, {"b", {2, 4}}},

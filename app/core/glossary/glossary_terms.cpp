@@ -170,6 +170,22 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "value",
      .transformer_lens = "hook_v",
      .tensors = "v|v_new|v_kept"},
+    {.id = "sink",
+     .name = message("attention sink"),
+     .meaning =
+         message("A learned score of each head that takes part in the softmax without a key and a value. What it "
+                 "takes is missing in the row: the weights of the keys that are shown sum to less than 1."),
+     .spellings = message("attention sinks, sinks"),
+     .pytorch = "sinks",
+     .tensors = "sink"},
+    {.id = "latent",
+     .name = message("latent attention"),
+     .meaning =
+         message("Keys and values of all heads are made from one short row a position, the latent. The cache keeps "
+                 "it, and a key that all heads share for RoPE, instead of the keys and values."),
+     .spellings = message("MLA, multi-head latent attention"),
+     .pytorch = "kv_a_proj_with_mqa / kv_b_proj",
+     .tensors = "kv_down|kv_latent|kv_latent_unnormed|q_latent|q_latent_unnormed|k_own|k_shared|k_shared_unrotated"},
     {.id = "scores",
      .name = message("score"),
      .meaning =
@@ -316,6 +332,30 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "linear1 / linear2",
      .transformer_lens = "hook_mlp_out",
      .tensors = "mlp_out|pre"},
+    {.id = "expert",
+     .name = message("expert"),
+     .meaning =
+         message("One of several MLPs in a block's place for one. Each position goes through the few that the router "
+                 "chooses, and only these are computed for it; their outputs are added, each times its weight."),
+     .spellings = message("experts, mixture of experts, MoE"),
+     .pytorch = "experts",
+     .tensors = "expert|expert_out"},
+    {.id = "router",
+     .name = message("router"),
+     .meaning =
+         message("A Linear that gives every expert a score for a position. The best few are chosen; their weights "
+                 "follow from the same scores, so the router learns although the choice itself has no gradient."),
+     .spellings = message("gate of a mixture"),
+     .pytorch = "router",
+     .tensors = "router_logits|router_scores|expert_weight"},
+    {.id = "shared-expert",
+     .name = message("shared expert"),
+     .meaning =
+         message("An MLP beside the experts that every position goes through, in some models times a weight of its "
+                 "own between 0 and 1."),
+     .spellings = message("shared experts, shared MLP"),
+     .pytorch = "shared_expert",
+     .tensors = "shared_out|shared_ungated|shared_logit|shared_weight"},
     {.id = "d-ff",
      .name = message("d_ff"),
      .meaning = message("The width of the MLP's hidden layer, usually 4 times d_model."),
