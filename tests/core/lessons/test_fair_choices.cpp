@@ -135,8 +135,8 @@ TEST_CASE("choices are shuffled for each learner, and stay as they are") {
     }
     // Three questions of four choices: two orders of 24 are alike one time in eight.
     CHECK(alike < all / 8);
-    const lessons::Question& question = *questions_of(*find_lesson("gallery/spiky")).front();
-    CHECK(shown_order(*find_lesson("gallery/spiky"), question, 1) !=
-          shown_order(*find_lesson("gallery/spiky"), question, 2));
+    const std::shared_ptr<const Lesson> spiky = find_lesson("gallery/spiky");
+    const lessons::Question& question = *questions_of(*spiky).front();
+    CHECK(shown_order(*spiky, question, 1) != shown_order(*spiky, question, 2));
     CHECK(new_seed() != 0);
 }
