@@ -168,7 +168,7 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
         ImGui::SameLine();
     }
     if (button(tr("Lessons"), "lessons")) lesson_panel::open_lessons(state);
-    tooltip(tr("Learn by predicting and finding out: eight lessons, and bugs to be found (F7)"));
+    tooltip(tr("Learn by predicting and finding out: a course of lessons, and bugs to be found (F7)"));
     ImGui::SameLine();
     if (button(tr("Export …"), "export")) dialog(Dialog::export_file);
     tooltip(tr("Write the current view to a file, or copy it (Ctrl+E)"));
