@@ -41,25 +41,36 @@ double median_frame(Driver& d) {
     return steady[25];
 }
 
+// The CPU time of the longest of the first frames after a change: the median of three changes.
+double median_first_frames(Driver& d) {
+    std::vector<double> worst;
+    for (int change = 0; change < 3; ++change) {
+        d.session.apply(command::PaintMask{"blocks.6.attn", 0, 0, 40, 3, false});
+        d.session.finish();
+        worst.push_back(0.0);
+        for (int i = 0; i < 4; ++i) {
+            d.settle_one();
+            worst.back() = std::max(worst.back(), d.frame_milliseconds());
+        }
+        d.session.apply(command::Undo{});
+        d.session.finish();
+        d.settle_one();
+    }
+    std::nth_element(worst.begin(), worst.begin() + 1, worst.end());
+    return worst[1];
+}
+
 }  // namespace
 
 TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
     Driver d(large_model());
-    std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab      median   worst of a change\'s "
-                 "first frames\n";
+    std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab      median   longest of a "
+                 "change's first frames\n";
     for (const Lab& lab : labs()) {
         d.state.tab = lab.id;
         d.settle();
         const double steady = median_frame(d);
-        double worst = 0.0;
-        d.session.apply(command::PaintMask{"blocks.6.attn", 0, 0, 40, 3, false});
-        d.session.finish();
-        for (int i = 0; i < 4; ++i) {
-            d.settle_one();
-            worst = std::max(worst, d.frame_milliseconds());
-        }
-        d.session.apply(command::Undo{});
-        d.session.finish();
+        const double worst = median_first_frames(d);
         const std::string title = lab.title.english();
         std::cout << title << std::string(9 - title.size(), ' ') << steady << "   " << worst << '\n';
         CHECK_FALSE(d.seen().empty());

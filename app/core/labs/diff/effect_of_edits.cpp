@@ -15,19 +15,9 @@
 
 namespace decoderscope::core::diff {
 
-namespace {
-
-// The numbers of one position: [vocab] or [d_model].
-std::span<const float> numbers_at(const Tensor& tensor, Index batch, Index position) {
-    const auto size = static_cast<std::size_t>(tensor.dim(2));
-    return tensor.values().subspan(static_cast<std::size_t>(batch * tensor.dim(1) + position) * size, size);
-}
-
-}  // namespace
-
 std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch, Index position,
                                          std::size_t most) {
-    const auto was = numbers_at(before, batch, position), is = numbers_at(after, batch, position);
+    const auto was = before.row({batch, position, 0}), is = after.row({batch, position, 0});  // [vocab] or [d_model]
     const auto moved = [&](std::size_t i) { return distance_between(was[i], is[i]); };
     std::vector<std::size_t> places(was.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
@@ -65,7 +55,7 @@ private:
 bool is_large_and_not_there(const Tensor& tensor) { return !tensor.is_ready() && tensor.size() > kSlice; }
 
 // Whether two numbers are the same to every comparison: NaN is NaN, 0 is −0.
-bool same_number(float a, float b) { return distance_between(a, b) == 0.0; }
+bool same_number(float a, float b) { return a == b || distance_between(a, b) == 0.0; }
 
 // Whether a number of two tensors of the same shape differs. `read` counts the numbers of this slice.
 Resumable<bool> differ(Tensor before, Tensor after, Index& read) {
