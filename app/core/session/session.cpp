@@ -106,7 +106,7 @@ void Session::do_what_waited() {
 
 // What waits is about the run under way, not about the one after the next change.
 void Session::finish_what_waits() {
-    if (waiting_.empty()) return;
+    if (waiting_.empty() && !arriving_) return;
     finish_run();
     do_what_waited();
 }
@@ -152,10 +152,12 @@ void Session::take(const Worker::Result& result) {
         if (!shown().run) return;
         work_.give_up(shown().scenario);
         desk_.forget_opened();
+        arriving_.reset();
         return;
     }
     work_.keep_cursor_in(*shown().run);
     if (const auto opened = desk_.run_is_there()) look_at_opened(*opened);
+    if (arriving_) arrive_at(*std::exchange(arriving_, std::nullopt));
 }
 
 void Session::look_at(Cursor cursor) {
@@ -183,10 +185,14 @@ void Session::take(const ModelLoader::Result& result) {
 void Session::open(const command::OpenScenario& command) {
     change(*command.scenario);
     computed_.forget_companion_runs();
-    finish_run();
+    arriving_ = command.step;
+}
+
+// The first run of the opened scenario is done.
+void Session::arrive_at(const std::string& step) {
     work_.leave_trail();
     Cursor cursor = opening_cursor(scenario(), computed_.plan());
-    if (computed_.plan().find(command.step) != nullptr) cursor = {command.step, {}, {}};
+    if (computed_.plan().find(step) != nullptr) cursor = {step, {}, {}};
     look_at(std::move(cursor));
     desk_.set_file({});
     set_mark(mark());

@@ -128,6 +128,7 @@ private:
     void change(Scenario next, bool merge = false);
     void type(const command::TypeInput& command);
     void open(const command::OpenScenario& command);
+    void arrive_at(const std::string& step);
     void start(std::shared_ptr<const Plan> plan);
     // Does this once the run that it is about is there.
     void wait_with(const Command& command) { waiting_.push_back(command); }
@@ -161,6 +162,7 @@ private:
     generate::TargetWriter writer_;
     train::TrainingBoard training_;
     std::vector<Command> waiting_;                     // for the run under way
+    std::optional<std::string> arriving_;              // at this step of an opened scenario, once its run is there
     files::WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, files::WorkMark> saving_;  // what is being saved, by its change
     bool recovered_ = false;                           // it comes from an autosave, and isn't saved yet

@@ -73,6 +73,32 @@ TEST_CASE("a session is shown before the trace that it is compared with is read"
     CHECK(contains(without.message()->text.english(), "gone.safetensors"));
 }
 
+TEST_CASE("a lesson's place is opened without waiting for its run, and what is typed meanwhile comes after it") {
+    Session session(make_bundled_model("pre-ln-layer"));
+    const auto place = std::make_shared<const Scenario>(scenario_of(load_model("reverse")));
+    session.apply(command::OpenScenario{place, "blocks.1.attn.pattern"});
+    if constexpr (kJobsOnThreads) {
+        CHECK(session.stale());
+        CHECK(session.shown().scenario.about().name == "pre-ln-layer");
+    }
+    SECTION("then it stands there, with nothing to save") {
+        session.finish();
+        CHECK(session.shown().scenario.about().name == "reverse");
+        CHECK(session.cursor().step == "blocks.1.attn.pattern");
+        CHECK_FALSE(session.unsaved());
+        session.apply(command::Undo{});
+        session.finish();
+        CHECK(session.shown().scenario.about().name == "pre-ln-layer");
+    }
+    SECTION("an edit at once is one of the place, and is not saved") {
+        session.apply(command::ScaleHeadTo{"blocks.1.attn", 1, 0.0F});
+        session.finish();
+        CHECK(session.cursor().step == "blocks.1.attn.pattern");
+        CHECK(session.scenario().edits.size() == 1);
+        CHECK(session.unsaved());
+    }
+}
+
 TEST_CASE("models are written in the background, one after the other, and the last is opened where that was asked") {
     const TemporaryFolder folder;
     Session session(make_bundled_model("simple-decoder"));
