@@ -37,7 +37,7 @@ struct CliResult {
 // Writes output to `out` and one line about a failure to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
-// The same for a page, which nobody started from a terminal: a link that can't be opened still opens a window, on the
+// The same for a page, which has no terminal behind it: a link that can't be opened still opens a window, on the
 // default model, which says what is wrong with it.
 [[nodiscard]] CliResult run_page(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 

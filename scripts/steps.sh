@@ -1,4 +1,4 @@
-# Shared by run.sh and test.sh: what is being done, and how far it is, for whoever waits at the terminal.
+# Shared by run.sh and test.sh: what is being done, and how far it is, shown in the terminal.
 # shellcheck shell=sh
 begun=$(date +%s)
 

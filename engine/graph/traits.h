@@ -10,7 +10,7 @@
 namespace decoderscope {
 
 // What an operand is to the operation that reads it. Optional operands may be absent, and an operand's number tells
-// nothing: whoever looks for the bias asks for the bias (Step::operand).
+// nothing: code that needs the bias asks for it by role (Step::operand).
 enum class OperandRole {
     // What is transformed: the x of a Linear, a norm or an activation.
     input,

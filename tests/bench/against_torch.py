@@ -1,7 +1,7 @@
 """Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
 [--only PART] [--peak BENCH_PEAK] [--json FILE]
 
-Then what an edit, the way back, and memory cost, of GPT-2-small.
+Then what an edit, the backward pass, and memory cost, of GPT-2-small.
 
 Before anything is timed, both must give the same numbers. Then they take turns: a round of the one, a round of the
 other, so that whatever else the machine does meets both. PyTorch is given its best: two threads that don't fight (on

@@ -1,4 +1,4 @@
-// The way back against PyTorch's autograd (tests/reference/make_gradients.py) and against central differences.
+// The backward pass against PyTorch's autograd (tests/reference/make_gradients.py) and against central differences.
 #include "engine/backward/gradient.h"
 #include "engine/base/random.h"
 #include "engine/files/safetensors.h"

@@ -98,7 +98,7 @@ std::vector<SmallModel> models() {
     return all;
 }
 
-// A pass, with the way back too where it is asked for.
+// A forward pass, and the backward pass where it is asked for.
 std::shared_ptr<const Plan> plan_of(const SmallModel& model, const Mutation* mutation,
                                     const std::string& gradients_of = {}) {
     PassRequest request{model.config, &model.weights, model.inputs, model.edits, model.dropout_seed};

@@ -2,7 +2,7 @@
 
 // What differs between the versions of Dear ImGui that the program is built with: 1.86 (Debian 12, and the
 // browser), 1.90 (Debian 13), and upstream's from 1.92.8 on. Views call these functions; only they know the version. A
-// condition on 19000 separates the two Debians, one on 19280 upstream; those between are nobody's to install, and are
+// condition on 19000 separates the two Debians, one on 19280 upstream; no distribution has those between, and they are
 // refused.
 
 #include "app/views/widgets/fonts.h"

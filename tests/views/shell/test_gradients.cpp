@@ -1,4 +1,4 @@
-// Gradients in the window: asked for at a cell, seen on the way back, switched off again.
+// Gradients in the window: asked for at a cell, seen in the backward pass, switched off again.
 #include "app/core/run/labels.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -87,7 +87,7 @@ TEST_CASE("gradients of a cell that typing takes away go with it") {
     CHECK_FALSE(d.session.message());
 }
 
-TEST_CASE("the way back can be read at every size of the window") {
+TEST_CASE("the backward pass can be read at every size of the window") {
     for (const Screen& screen : kScreens) {
         Driver d("induction", screen.scale, screen.size);
         d.session.apply(command::SetGradients{"logits[0, 5, 3]"});

@@ -1,4 +1,4 @@
-// The way back as the window shows it: where it is on the timeline and the map, what is said beside it.
+// The backward pass as the window shows it: where it is on the timeline and the map, what is said beside it.
 #include "app/core/labs/diff/transformer_lens.h"
 #include "app/core/labs/step/gradients.h"
 #include "app/core/labs/step/outline.h"
@@ -34,7 +34,7 @@ std::vector<StepId> computed(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("the way back is the last stretch of the timeline, whatever stacks it passes") {
+TEST_CASE("the backward pass is the last stretch of the timeline, whatever stacks it passes") {
     const auto plan = plan_of(asking("reverse", "logits[0, 1, 2]"));
     const std::vector<StepId> timeline = computed(*plan);
     const std::vector<Stretch> stretches = stretches_of(*plan, timeline, "logits[0, 1, 2]");
@@ -51,7 +51,7 @@ TEST_CASE("the way back is the last stretch of the timeline, whatever stacks it 
     CHECK_FALSE(backward_begins(*without));
 }
 
-TEST_CASE("each step of the way back names what it is the gradient by, and parts of it do, too") {
+TEST_CASE("each step of the backward pass names what it is the gradient by, and parts of it do, too") {
     const auto plan = plan_of(asking("reverse", "logits[0, 1, 2]"));
     const StepId back = *backward_begins(*plan);
     std::size_t parts = 0;
@@ -68,7 +68,7 @@ TEST_CASE("each step of the way back names what it is the gradient by, and parts
     CHECK(parts > 10);
 }
 
-TEST_CASE("the map has the way back in blocks of its own") {
+TEST_CASE("the map has the backward pass in blocks of its own") {
     const auto plan = plan_of(asking("reverse", "logits[0, 1, 2]"));
     const std::vector<OutlineBlock> outline = outline_of(*plan);
     const auto first = std::ranges::find_if(outline, &OutlineBlock::is_back);
