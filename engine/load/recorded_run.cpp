@@ -58,6 +58,11 @@ std::shared_ptr<const About> about(const Opened& opened) {
     return std::visit([](const auto& one) -> std::shared_ptr<const About> { return one; }, opened);
 }
 
+const RecordedRun* recorded(const Opened& opened) {
+    const auto* run = std::get_if<std::shared_ptr<const RecordedRun>>(&opened);
+    return run == nullptr ? nullptr : run->get();
+}
+
 namespace {
 
 bool is_softmax(const trace::TraceCall& call) {

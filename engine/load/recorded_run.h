@@ -31,6 +31,8 @@ using Opened = std::variant<std::shared_ptr<const Model>, std::shared_ptr<const 
 
 // Never nullptr for what was opened.
 [[nodiscard]] std::shared_ptr<const About> about(const Opened& opened);
+// nullptr for a model.
+[[nodiscard]] const RecordedRun* recorded(const Opened& opened);
 
 // What a recording says of its model that names and shapes of parameters don't: nhead, norm_first, layer_norm_eps,
 // activation, each only where everything that was recorded agrees.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -157,7 +158,16 @@ FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
     if (!softmax_of_short_rows(x, width, y, std::make_index_sequence<kLanes - 1>())) softmax_of_rows(x, width, y);
 }
 
-FOR_EACH_CPU double log_sum_exp(In x) {
+FOR_EACH_CPU double entropy(In x) {
+    double bits = 0.0;
+    for (const float p : x) {
+        if (std::isnan(p)) return std::numeric_limits<double>::quiet_NaN();
+        if (p > 0.0F) bits -= static_cast<double>(p) * std::log2(static_cast<double>(p));
+    }
+    return bits;
+}
+
+double log_sum_exp(In x) {
     const auto top = static_cast<double>(highest(x));
     return top + std::log(added_up(x, [top](float value) { return exponential(static_cast<double>(value) - top); }));
 }

@@ -18,6 +18,8 @@ using Out = std::span<float>;
 void softmax(In x, std::size_t width, Out y);
 // log Σ exp(x), without overflow; NaN if x has one, or no highest number
 [[nodiscard]] double log_sum_exp(In x);
+// −Σ x log₂ x of a distribution, in bits; NaN if x has one
+[[nodiscard]] double entropy(In x);
 // y = factor · exp(x − shift)
 void exponentials(In x, double shift, double factor, Out y);
 // y = (x − centre) / scale · gain (+ shift, if any)

@@ -107,6 +107,11 @@ bool Tensor::contains(std::span<const Index> cell) const {
     return true;
 }
 
+std::span<const float> Tensor::row(std::span<const Index> first) const {
+    return values().subspan(static_cast<std::size_t>(offset(first)),
+                            static_cast<std::size_t>(axes_.back().size - first.back()));
+}
+
 Tensor Tensor::beginning(Axes axes) const {
     if (element_count(axes) > size_) throw std::logic_error("there are not as many values");
     return {std::move(axes), std::shared_ptr<const float>(storage_, data())};

@@ -133,6 +133,11 @@ public:
     [[nodiscard]] Index offset(std::span<const Index> cell) const;
     [[nodiscard]] Cell cell(Index offset) const;
     [[nodiscard]] bool contains(std::span<const Index> cell) const;
+    // The numbers along the last axis that begin at a cell: the whole row if its last index is 0.
+    [[nodiscard]] std::span<const float> row(std::span<const Index> first) const;
+    [[nodiscard]] std::span<const float> row(std::initializer_list<Index> first) const {
+        return row(std::span(first.begin(), first.size()));
+    }
 
     // The same values under other axes of the same total size.
     [[nodiscard]] Tensor with_axes(Axes axes) const;

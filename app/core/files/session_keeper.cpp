@@ -10,15 +10,12 @@ namespace decoderscope::core::files {
 
 namespace {
 
-bool is_recorded(const load::Opened& opened) {
-    return std::holds_alternative<std::shared_ptr<const load::RecordedRun>>(opened);
-}
-
 Resumable<ModelChecksums> sums_of(load::Opened opened) {
     ModelChecksums sums;
     try {
         const std::shared_ptr<const load::About> about = load::about(opened);
-        sums = co_await checksums_of_model(about->path.empty() ? about->name : about->path, is_recorded(opened));
+        const std::string& path = about->path.empty() ? about->name : about->path;
+        sums = co_await checksums_of_model(path, load::recorded(opened) != nullptr);
     } catch (const Error&) {
         sums = {};
     }

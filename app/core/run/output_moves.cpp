@@ -16,12 +16,6 @@ namespace {
 // How many numbers a slice compares.
 constexpr Index kSlice = 1'000'000;
 
-// The numbers of one position: [vocab] or [d_model].
-std::span<const float> numbers_at(const Tensor& tensor, Index batch, Index position) {
-    const auto size = static_cast<std::size_t>(tensor.dim(2));
-    return tensor.values().subspan(static_cast<std::size_t>(batch * tensor.dim(1) + position) * size, size);
-}
-
 PositionMove move_of(std::span<const float> before, std::span<const float> after, bool predicts) {
     PositionMove move;
     double squares = 0.0;
@@ -65,8 +59,7 @@ void add(PositionMove move, OutputMoves& moves) {
 
 void compare(const Tensor& before, const Tensor& after, const Tensor& mask, Index batch, Index position,
              OutputMoves& moves) {
-    PositionMove move =
-        move_of(numbers_at(before, batch, position), numbers_at(after, batch, position), moves.predicts);
+    PositionMove move = move_of(before.row({batch, position, 0}), after.row({batch, position, 0}), moves.predicts);
     move.batch = batch;
     move.position = position;
     move.counts = !is_padding(mask, batch, position);
@@ -145,6 +138,8 @@ Ref output_step(const Plan& plan) {
     return last;
 }
 
+bool predicts_tokens(const Step& output) { return output.axes.back().name == axis::vocab; }
+
 std::optional<Index> predicted_token(std::span<const float> logits) {
     if (logits.empty()) return std::nullopt;
     std::size_t best = 0;
@@ -170,7 +165,7 @@ Resumable<OutputMoves> output_moves(std::shared_ptr<const Run> before, std::shar
     const Tensor then = before->value(output->name), now = after->value(output->id);
     if (now.rank() != 3 || now.axes() != then.axes()) co_return OutputMoves{};
     if (!now.is_ready() || !then.is_ready()) co_yield kPause;  // the first positions may still be computed
-    OutputMoves moves = begun(now, output->axes.back().name == axis::vocab);
+    OutputMoves moves = begun(now, predicts_tokens(*output));
     moves.output = output->name;
     Index read = 0;
     for (Index batch = 0; batch < now.dim(0); ++batch) {

@@ -24,6 +24,8 @@ namespace decoderscope::core {
 // The decoder's final output: the logits, else the last recorded [batch, pos, d_model] of the decoder
 // (ln_final.normalized, or the last block's output). nullptr for a plan without either.
 [[nodiscard]] Ref output_step(const Plan& plan);
+// Whether the output is logits, so that each position predicts a token.
+[[nodiscard]] bool predicts_tokens(const Step& output);
 
 // The token of the largest of one position's logits or probabilities; nothing if one is NaN.
 [[nodiscard]] std::optional<Index> predicted_token(std::span<const float> logits);

@@ -40,11 +40,6 @@ Scenario::Scenario(load::Opened opened, Overrides overrides) : opened_(std::move
     if (computes() || !overrides.empty()) set_overrides(std::move(overrides));
 }
 
-const load::RecordedRun* Scenario::recorded() const {
-    const auto* recorded = std::get_if<std::shared_ptr<const load::RecordedRun>>(&opened_);
-    return recorded == nullptr ? nullptr : recorded->get();
-}
-
 const std::shared_ptr<const load::Model>& Scenario::model() const {
     if (const auto* model = std::get_if<std::shared_ptr<const load::Model>>(&opened_)) return *model;
     throw Error("{name}: recorded elsewhere: there are no weights to compute anything else with",

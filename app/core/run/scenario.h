@@ -25,7 +25,7 @@ public:
     [[nodiscard]] const load::Opened& opened() const { return opened_; }
     [[nodiscard]] const load::About& about() const { return *load::about(opened_); }
     // What another program recorded, in a model's place: it only shows what it holds. nullptr for a model.
-    [[nodiscard]] const load::RecordedRun* recorded() const;
+    [[nodiscard]] const load::RecordedRun* recorded() const { return load::recorded(opened_); }
     // Whether there is a model to compute with.
     [[nodiscard]] bool computes() const { return recorded() == nullptr; }
 

@@ -98,8 +98,7 @@ private:
         const step::DirectPath& path = paths_.of.at(results.id);
         double heads = 0.0;
         for (Index head = 0; head < rows.dim(1); ++head) {
-            const Index width = rows.dim(3), at = rows.offset(Cell{batch_, head, position_, 0});
-            const auto values = rows.values().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(width));
+            const std::span<const float> values = rows.row({batch_, head, position_, 0});
             Contribution term = {Contributor::head, results.name, results.layer, head,
                                  towards(path, Row(values.begin(), values.end()))};
             heads += term.logit;

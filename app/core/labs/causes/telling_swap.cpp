@@ -45,9 +45,7 @@ SwappedInput input_of(const Scenario& scenario, const Plan& plan) {
 }
 
 std::optional<Index> predicted_at(const Tensor& logits, const ResolvedNumber& number) {
-    const auto width = static_cast<std::size_t>(logits.dim(2));
-    return predicted_token(logits.values().subspan(
-        static_cast<std::size_t>(logits.offset(Cell{number.batch, number.position, 0})), width));
+    return predicted_token(logits.row({number.batch, number.position, 0}));
 }
 
 // The swaps worth trying, in the order of the text. In a decoder's own text nothing behind the position matters, and

@@ -12,8 +12,6 @@
 namespace decoderscope::core::causes {
 
 struct TellingSwap {
-    static constexpr std::size_t kKept = 4;
-
     std::optional<ChangedToken> swap;  // nothing for a model that reads no tokens
     bool changes_answer = false;       // the prediction at the number's position is another one
     double change = 0.0;               // of the number

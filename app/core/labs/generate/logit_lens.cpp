@@ -45,10 +45,7 @@ bool LensReading::advance(Index numbers) {
     for (Index read = 0; next_ < cells && read < numbers; ++next_) {
         const auto at = static_cast<std::size_t>(next_ / length_);
         const Tensor& probs = run_->value(probabilities_[at]->id);  // [batch, pos, vocab]
-        const Cell first = {row_, next_ % length_, 0};
-        const auto vocab = static_cast<std::size_t>(probs.dim(2));
-        table_.rows[at].cells.push_back(
-            most_probable(probs.values().subspan(static_cast<std::size_t>(probs.offset(first)), vocab)));
+        table_.rows[at].cells.push_back(most_probable(probs.row({row_, next_ % length_, 0})));
         read += probs.dim(2);
     }
     if (next_ < cells) return false;

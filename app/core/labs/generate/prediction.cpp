@@ -31,8 +31,7 @@ std::optional<Index> next_in(const Inputs& inputs, Index row, Index position) {
 // The logits of one position, [vocab]; empty if the run has none there.
 std::span<const float> logits_at(const Tensor& logits, Index batch, Index position) {
     if (logits.rank() != 3 || batch >= logits.dim(0) || position >= logits.dim(1)) return {};
-    const auto vocab = static_cast<std::size_t>(logits.dim(2));
-    return logits.values().subspan(static_cast<std::size_t>(batch * logits.dim(1) + position) * vocab, vocab);
+    return logits.row({batch, position, 0});
 }
 
 // The logarithm of the sum of the exponentials, in double precision; NaN if there is nothing to compare.

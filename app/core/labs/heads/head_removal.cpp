@@ -35,7 +35,7 @@ Resumable<HeadRemovals> measure_removals(std::shared_ptr<const Run> run, Tensor 
     const Ref output = output_step(plan);
     if (output == nullptr || run->value(output->id).rank() != 3) co_return removals;
     removals.output = output->name;
-    removals.predicts = output->axes.back().name == axis::vocab;
+    removals.predicts = predicts_tokens(*output);
     const Substitution substitution(*run, output->id);
     const Tensor before = run->value(output->id);
     for (const Step& step : plan.steps()) {

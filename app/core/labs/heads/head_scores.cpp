@@ -3,6 +3,7 @@
 #include "app/core/run/slice.h"
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <array>
@@ -35,13 +36,6 @@ bool counts(const Pattern& pattern, const Row& row) {
 
 // ---- the measures of one row; nothing if the row has none
 
-double entropy(const Row& row) {
-    double sum = 0.0;
-    for (const float weight : row.weights)
-        if (weight > 0.0F) sum -= static_cast<double>(weight) * std::log2(static_cast<double>(weight));
-    return sum;
-}
-
 std::optional<double> spread(const Row& row, double entropy_of_row) {
     if (row.seen < 2) return std::nullopt;
     return entropy_of_row / std::log2(static_cast<double>(row.seen));
@@ -59,7 +53,7 @@ std::optional<double> weight_on(const Row& row, Index key) {
 // Every measure of one row, in the order of kPatternMeasures.
 using RowMeasures = std::array<std::optional<double>, kPatternMeasures.size()>;
 RowMeasures measured_row(const Row& row) {
-    const double bits = entropy(row);
+    const double bits = row::entropy(row.weights);
     return {bits,
             spread(row, bits),
             largest(row),

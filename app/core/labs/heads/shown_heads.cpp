@@ -126,15 +126,11 @@ std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run&
     const std::vector<std::uint8_t> padding =
         padded_queries(inputs, kind_of_attention(run.plan(), attention), batch);  // [query]
     std::optional<StrongestWeight> best;
-    const auto keys = static_cast<std::size_t>(pattern.dim(3));
     for (Index head = 0; head < pattern.dim(1); ++head) {
         for (Index query = 0; query < pattern.dim(2); ++query) {
             if (!padding.empty() && padding[static_cast<std::size_t>(query)] != 0) continue;
-            const auto row = [&](const Tensor& tensor) {
-                return tensor.values().subspan(static_cast<std::size_t>(tensor.offset(Cell{batch, head, query, 0})),
-                                               keys);
-            };
-            const std::span<const float> weights = row(pattern), kept = row(mask);
+            const Cell first = {batch, head, query, 0};
+            const std::span<const float> weights = pattern.row(first), kept = mask.row(first);
             const bool has_choice = std::ranges::count_if(kept, [](float m) { return m != 0.0F; }) > 1;
             const bool is_number = std::ranges::none_of(weights, [](float w) { return std::isnan(w); });
             if (!has_choice || !is_number) continue;

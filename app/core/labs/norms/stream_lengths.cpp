@@ -11,11 +11,8 @@ namespace {
 // The length of a row of [batch, pos, d_model]; nothing where the tensor has no such row.
 std::optional<double> length_at(const Tensor& rows, Index batch, Index position) {
     if (rows.rank() != 3 || batch >= rows.dim(0) || position >= rows.dim(1)) return std::nullopt;
-    const auto width = static_cast<std::size_t>(rows.dim(2));
-    const std::span<const float> row =
-        rows.values().subspan(static_cast<std::size_t>(rows.offset(Cell{batch, position, 0})), width);
     double squares = 0.0;
-    for (const float x : row) squares += static_cast<double>(x) * static_cast<double>(x);
+    for (const float x : rows.row({batch, position, 0})) squares += static_cast<double>(x) * static_cast<double>(x);
     return std::sqrt(squares);
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,21 +17,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// The last axis of a tensor at a cell's other indices.
-std::span<const float> last_axis_at(const Tensor& tensor, const Cell& first) {
-    return tensor.values().subspan(static_cast<std::size_t>(tensor.offset(first)),
-                                   static_cast<std::size_t>(tensor.axes().back().size));
-}
-
-double entropy_of(std::span<const float> weights) {
-    double bits = 0.0;
-    for (const float weight : weights) {
-        if (std::isnan(weight)) return kNan;
-        if (weight > 0.0F) bits -= static_cast<double>(weight) * std::log2(static_cast<double>(weight));
-    }
-    return bits;
-}
-
 // Which of an attention's steps have rows by query: its scores to its output.
 bool has_queries(const Step& step) {
     return step.axes.size() == 4 && step.axes[1].name == axis::head && step.axes[2].name == axis::query;
@@ -41,7 +27,7 @@ struct ValueRows {
     const Tensor& v;  // [batch, kv_head, key, d_head]
     Index batch, head;
 
-    [[nodiscard]] std::span<const float> of(Index key) const { return last_axis_at(v, {batch, head, key, 0}); }
+    [[nodiscard]] std::span<const float> of(Index key) const { return v.row({batch, head, key, 0}); }
 };
 
 // z as the pattern and the values make it, and each key's part of it.
@@ -87,13 +73,13 @@ std::optional<PatternRowReading> read_pattern_row(const Scenario& scenario, cons
     const Tensor& weights = run.value(pattern->id);  // [batch, head, query, key]
     const Cell first = {cell[0], cell[1], cell[2], 0};
     if (weights.empty() || !weights.contains(first)) return std::nullopt;
-    const std::span<const float> here = last_axis_at(weights, first);
+    const std::span<const float> here = weights.row(first);
     // Where a weight was set to what no softmax gives, there is nothing to be read from the row.
     if (std::ranges::any_of(here, [](float weight) { return weight < 0.0F || weight > 1.0F + 1e-4F; }))
         return std::nullopt;
     PatternRowReading row{.query = cell[2]};
-    row.entropy = entropy_of(here);
-    if (cell[2] > 0) row.before = entropy_of(last_axis_at(weights, {cell[0], cell[1], cell[2] - 1, 0}));
+    row.entropy = row::entropy(here);
+    if (cell[2] > 0) row.before = row::entropy(weights.row({cell[0], cell[1], cell[2] - 1, 0}));
     const PlaceNames names(scenario, *pattern, {3}, cell[0]);
     for (std::size_t key = 0; key < here.size(); ++key) {
         const auto at = static_cast<Index>(key);
@@ -113,7 +99,7 @@ std::optional<PatternRowReading> read_pattern_row(const Scenario& scenario, cons
     if (row.parts.empty()) return row;
     const Tensor &values = run.value(v->id), &made = run.value(z->id);
     const Index kv_head = cell[1] * values.dim(1) / weights.dim(1);
-    read_parts(row, here, {values, cell[0], kv_head}, last_axis_at(made, first));
+    read_parts(row, here, {values, cell[0], kv_head}, made.row(first));
     return row;
 }
 

@@ -22,9 +22,7 @@ constexpr Index kAllTokens = 64'000'000;  // up to so many, the tokens of every 
 using Row = std::vector<double>;
 
 Row row_of(const Tensor& tensor, const Cell& first) {
-    const auto width = static_cast<std::size_t>(tensor.axes().back().size);
-    const std::span<const float> values =
-        tensor.values().subspan(static_cast<std::size_t>(tensor.offset(first)), width);
+    const std::span<const float> values = tensor.row(first);
     return {values.begin(), values.end()};
 }
 
@@ -122,9 +120,7 @@ private:
     }
 
     [[nodiscard]] std::optional<Index> predicted(Index at) const {
-        const Tensor& logits = run_.value(paths_.head->id);
-        return predicted_token(logits.values().subspan(static_cast<std::size_t>(logits.offset(Cell{batch_, at, 0})),
-                                                       static_cast<std::size_t>(logits.dim(2))));
+        return predicted_token(run_.value(paths_.head->id).row({batch_, at, 0}));
     }
 
     [[nodiscard]] Row head_row(Index token) const {

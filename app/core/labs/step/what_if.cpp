@@ -161,11 +161,6 @@ private:
 
 bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || a == b; }
 
-std::span<const float> row_at(const Tensor& tensor, const Cell& first) {
-    return tensor.values().subspan(static_cast<std::size_t>(tensor.offset(first)),
-                                   static_cast<std::size_t>(tensor.axes().back().size));
-}
-
 // A step's values in another run, if they are there in the same shape.
 const Tensor* twin(const Run& other, const Step& step) {
     const Tensor& values = other.value(step.name);
@@ -186,7 +181,7 @@ std::optional<PatternRow> row_effect(const Scenario& scenario, const Run& now, c
     const Tensor* other = twin(then, *pattern);
     const Cell first = {at.batch, at.head, *at.query, 0};
     if (other == nullptr || values.empty() || !values.contains(first)) return std::nullopt;
-    const std::span<const float> is = row_at(values, first), would_be = row_at(*other, first);
+    const std::span<const float> is = values.row(first), would_be = other->row(first);
     const PlaceNames names(scenario, *pattern, {3}, at.batch);
     PatternRow row;
     row.tensor = pattern->name;
@@ -257,15 +252,15 @@ WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run&
     effect.row = row_effect(scenario, now, then, pattern_of(now.plan(), attention_beside(now.plan(), step)), at);
     const Ref output = output_step(now.plan());
     const Tensor* other = output == nullptr ? nullptr : twin(then, *output);
-    if (other == nullptr || output->axes.back().name != axis::vocab || now.value(output->id).empty()) return effect;
+    if (other == nullptr || !predicts_tokens(*output) || now.value(output->id).empty()) return effect;
     const Tensor& logits = now.value(output->id);  // [batch, pos, vocab]
     effect.moves = moves_of(logits, *other, scenario.inputs.attention_mask, true);
     effect.moves.output = output->name;
     if (step.in_encoder() || !at.query || at.batch >= logits.dim(0) || *at.query >= logits.dim(1)) return effect;
     const PositionMove& here = effect.moves.row(at.batch)[static_cast<std::size_t>(*at.query)];
     const Cell first = {at.batch, *at.query, 0};
-    effect.says = SaysNowAndIf{*at.query, here.before, here.after, probability_of(row_at(logits, first), here.before),
-                               probability_of(row_at(*other, first), here.after)};
+    effect.says = SaysNowAndIf{*at.query, here.before, here.after, probability_of(logits.row(first), here.before),
+                               probability_of(other->row(first), here.after)};
     return effect;
 }
 
