@@ -1,5 +1,6 @@
 #include "app/cli/lesson_grades.h"
 
+#include "app/core/figure/csv.h"
 #include "engine/base/json.h"
 
 #include <algorithm>
@@ -90,12 +91,9 @@ std::vector<Ungraded> edited_of(const LessonGrades& grades) {
 }
 
 // A field as spreadsheets read it; one that begins like a formula is made a text.
-std::string csv_field(std::string text) {
-    if (!text.empty() && std::string("=+-@\t\r").find(text.front()) != std::string::npos) text.insert(0, "'");
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
+std::string csv_text(const std::string& text) {
+    const bool computes = !text.empty() && std::string("=+-@\t\r").find(text.front()) != std::string::npos;
+    return core::csv_field(computes ? "'" + text : text);
 }
 
 nlohmann::ordered_json number_or_null(const std::optional<double>& number) {
@@ -174,19 +172,20 @@ void write_grades(std::ostream& out, const ClassGrades& grades) {
     write_ungraded(out, "Not read:", grades.unreadable);
 }
 
+// Learning platforms find a learner by the first column and import the second one.
 void write_grades_csv(std::ostream& out, const ClassGrades& grades) {
-    out << "learner,file,time,lesson,points,of";
+    out << "id,points,of,lesson,time,file";
     const bool several = grades.lessons.size() > 1;
     for (const LessonGrades& of : grades.lessons)
         for (const QuestionGrades& question : of.questions)
-            out << ',' << csv_field(several ? of.lesson->name + "." + question.id : question.id);
+            out << ',' << csv_text(several ? of.lesson->name + "." + question.id : question.id);
     out << '\n';
     std::size_t before = 0, all = 0;
     for (const LessonGrades& of : grades.lessons) all += of.questions.size();
     for (const LessonGrades& of : grades.lessons) {
         for (const GradedHandin& handin : of.handins) {
-            out << csv_field(handin.learner) << ',' << csv_field(handin.file) << ',' << csv_field(handin.time) << ','
-                << csv_field(of.lesson->name) << ',' << handin.judged.right() << ',' << of.questions.size()
+            out << csv_text(handin.learner) << ',' << handin.judged.right() << ',' << of.questions.size() << ','
+                << csv_text(of.lesson->name) << ',' << csv_text(handin.time) << ',' << csv_text(handin.file)
                 << std::string(before, ',');
             for (const JudgedAnswer& answer : handin.judged.answers)
                 out << ',' << (!answer.given ? "" : answer.right ? "1" : "0");

@@ -8,7 +8,8 @@
 namespace decoderscope::cli {
 
 void write_grades(std::ostream& out, const core::lessons::ClassGrades& grades);
-// One line a hand-in: learner, file, time, lesson, points, and 1 or 0 for each question; empty: not answered.
+// One line a hand-in: id (the learner), points, of how many, lesson, time, file, and 1 or 0 for each question; empty:
+// not answered.
 void write_grades_csv(std::ostream& out, const core::lessons::ClassGrades& grades);
 void write_grades_json(std::ostream& out, const core::lessons::ClassGrades& grades);
 

@@ -1,8 +1,11 @@
 // The page in Chromium: what a student does who follows a link.
 import assert from 'node:assert/strict';
-import {readFile} from 'node:fs/promises';
+import {execFile} from 'node:child_process';
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {test} from 'node:test';
-import {autosaves, brightness, click, color, downloads, fingers, press, sessionOf, shown, siteInChromium, sleep, state, step, stranger, title, until, visit} from './visitor.mjs';
+import {promisify} from 'node:util';
+import {autosaves, brightness, click, color, downloads, drop, fingers, press, sessionOf, shown, siteInChromium, sleep, state, step, stranger, title, until, visit} from './visitor.mjs';
 
 const site = siteInChromium();
 
@@ -182,6 +185,84 @@ test('a teacher\'s own lesson opens by drop, and by its address', async () => {
     await until('the other lesson\'s model', async () => (await title(page)).at(-3) === 'reverse');
     assert.equal(await step(page), 'probs');
     assert.deepEqual(wrong, []);
+    await context.close();
+});
+
+// A teacher's lesson of one page; where its parts are in a window of 1280 × 800: the field for the answer, the name, and
+// Hand in once the question is solved.
+const homework = `# Homework
+
+\`\`\`lesson
+number: 1
+\`\`\`
+
+## A page
+
+\`\`\`place
+title: Open it
+model: induction
+tab: step
+step: probs
+\`\`\`
+
+\`\`\`question
+id: sum
+kind: predict
+ask: What does a row add up to?
+answer: sum(probs[0, 0, :])
+within: 0.1
+between: 0, 2
+wrong: 0
+reply: There are probabilities in it.
+hint: All of them together.
+hint: Something is sure to come.
+hint: 1.
+learned: 1.
+\`\`\`
+`;
+const places = {answer: [1020, 287], name: [1066, 410], handIn: [991, 441]};
+
+test('what is handed in is downloaded, and graded by the desktop program', async () => {
+    const {page, context, wrong} = await stranger(site);
+    const {folder, next} = await downloads(page);
+    await until('all models', () => page.evaluate(() => Module.page.later.every(({path}) => FS.analyzePath(path).exists)));
+    await drop(page, {'homework.md': Buffer.from(homework)});
+    await until('the lesson\'s model', async () => (await title(page)).at(-3) === 'induction');
+    await sleep(1500);
+    for (const number of ['0', '1']) {  // wrong, then right
+        await click(page, ...places.answer);
+        await press(page, 'a', 'Control');
+        await page.keyboard.type(number, {delay: 60});
+        await press(page, 'Enter');
+        await sleep(800);
+    }
+    await click(page, ...places.name);
+    await page.keyboard.type('Ada', {delay: 60});
+    await click(page, ...places.handIn);
+    const file = await next('.json');
+    assert.equal(file.split('/').pop(), 'decoderscope-homework-Ada.json');
+    const handed = JSON.parse(await readFile(file));
+    assert.equal(handed.format, 'decoderscope-handin');
+    assert.equal(handed.learner, 'Ada');
+    assert.equal(handed.lesson.title, 'Homework');
+    assert.deepEqual(handed.answers.map(one => [one.question, one.given.map(({answer}) => answer.number)]), [['sum', [0, 1]]]);
+    assert.deepEqual(wrong, []);
+    await context.close();
+    if (!process.env.DESKTOP) return;
+    const lesson = join(folder, 'homework.md');
+    await writeFile(lesson, homework);
+    const {stdout} = await promisify(execFile)(process.env.DESKTOP, ['lessons', 'grade', folder, '--lesson', lesson, '--json']);
+    const [graded] = JSON.parse(stdout).lessons[0].learners;
+    assert.equal(graded.learner, 'Ada');
+    assert.equal(graded.right, 1);
+    assert.equal(graded.edited, false);
+    assert.equal(graded.answers[0].tries, 2);
+});
+
+test('a lesson that isn\'t at its address is said not to be there', async () => {
+    const {page, context} = await stranger(site, {}, '?lesson=not-here.md');
+    await until('the sentence', () => page.evaluate(() => document.getElementById('say').textContent.includes('not-here.md: not there (404)')));
+    assert.equal((await title(page)).at(-3), 'reverse');
     await context.close();
 });
 

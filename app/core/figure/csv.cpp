@@ -30,23 +30,14 @@ std::string value_text(Number value) {
     return {buffer.data(), end.ptr};
 }
 
-// A field, quoted if it contains a character that would end it.
-std::string field(const std::string& text) {
-    const std::string valid = valid_utf8(text);
-    if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
-    std::string quoted = "\"";
-    for (const char c : valid) quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + "\"";
-}
-
 void write_cells(std::ostream& out, const Panel& panel) {
     const Heatmap heatmap = panel.heatmap();
     std::size_t at = 0;
     for (Index row = 0; row < heatmap.rows; ++row) {
         for (Index column = 0; column < heatmap.columns; ++column, ++at) {
-            out << field(panel.tensor) << "," << field(heatmap.subtitle) << "," << row << "," << column << ","
-                << field(heatmap.row_labels[static_cast<std::size_t>(row)]) << ","
-                << field(heatmap.column_labels[static_cast<std::size_t>(column)]) << ","
+            out << csv_field(panel.tensor) << "," << csv_field(heatmap.subtitle) << "," << row << "," << column << ","
+                << csv_field(heatmap.row_labels[static_cast<std::size_t>(row)]) << ","
+                << csv_field(heatmap.column_labels[static_cast<std::size_t>(column)]) << ","
                 << value_text(heatmap.values[at]) << "," << masked_text(heatmap, at);
             out << line_end;
         }
@@ -56,11 +47,20 @@ void write_cells(std::ostream& out, const Panel& panel) {
 void write_points(std::ostream& out, const Chart& chart) {
     for (const ChartCurve& curve : chart.curves)
         for (const DepthPoint& point : curve.curve.points)
-            out << field(chart.name) << "," << field(curve.run) << "," << field(curve.curve.name) << ","
-                << field(point.step) << "," << value_text(point.depth) << "," << value_text(point.value) << line_end;
+            out << csv_field(chart.name) << "," << csv_field(curve.run) << "," << csv_field(curve.curve.name) << ","
+                << csv_field(point.step) << "," << value_text(point.depth) << "," << value_text(point.value)
+                << line_end;
 }
 
 }  // namespace
+
+std::string csv_field(const std::string& text) {
+    const std::string valid = valid_utf8(text);
+    if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
+    std::string quoted = "\"";
+    for (const char c : valid) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
 
 void write_csv(std::ostream& out, const Exhibit& exhibit) {
     if (exhibit.panels.size() == 1 && exhibit.charts.empty()) return write_csv(out, exhibit.panels.front().heatmap());
@@ -72,11 +72,11 @@ void write_csv(std::ostream& out, const Exhibit& exhibit) {
 }
 
 void write_csv(std::ostream& out, const Heatmap& heatmap) {
-    out << field(heatmap.row_axis + "\\" + heatmap.column_axis);
-    for (const std::string& label : heatmap.column_labels) out << "," << field(label);
+    out << csv_field(heatmap.row_axis + "\\" + heatmap.column_axis);
+    for (const std::string& label : heatmap.column_labels) out << "," << csv_field(label);
     out << line_end;
     for (Index row = 0; row < heatmap.rows; ++row) {
-        out << field(heatmap.row_labels[static_cast<std::size_t>(row)]);
+        out << csv_field(heatmap.row_labels[static_cast<std::size_t>(row)]);
         for (Index column = 0; column < heatmap.columns; ++column) out << "," << value_text(heatmap.at(row, column));
         out << line_end;
     }

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/translate.h"
+#include "engine/tensor/tensor.h"
 
 #include <algorithm>
 #include <array>
@@ -73,13 +74,6 @@ Said said_of(const Asked& asked, const Answer& answer) {
 
 namespace {
 
-std::string cell_text(const std::string& step, const std::optional<Cell>& cell) {
-    if (!cell) return step;
-    std::string text = step + "[";
-    for (std::size_t i = 0; i < cell->size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string((*cell)[i]);
-    return text + "]";
-}
-
 struct InWords {
     const Asked& asked;
     const Verdict& verdict;
@@ -91,7 +85,9 @@ struct InWords {
         return choice(std::get<ByChoice>(asked.question.answer).choices, answer.choice);
     }
     std::string operator()(const NumberAnswer& answer) const { return shown_text(single(answer.number)); }
-    std::string operator()(const PointedAnswer& answer) const { return cell_text(answer.step, answer.cell); }
+    std::string operator()(const PointedAnswer& answer) const {
+        return answer.cell ? cell_name(answer.step, *answer.cell) : answer.step;
+    }
     std::string operator()(const RunAnswer&) const {
         if (verdict.right) return tr("done");
         if (!verdict.wrong) return tr("not done");

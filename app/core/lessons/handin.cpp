@@ -30,8 +30,8 @@ std::string known_name(const Lesson& lesson) {
     return lesson.bundled ? lesson.name : std::filesystem::path(lesson.name).filename().string();
 }
 
-// Of all that a hand-in says, however it is laid out. Whoever edits one by hand leaves it as it was; it is no proof
-// against those who compute it anew.
+// Of all that a hand-in says, however it is laid out. An edit by hand leaves it as it was; it is no proof against one
+// that computes it anew.
 std::string checksum_of_answers(Json file) {
     file.erase("checksum");
     const std::string text = file.dump(-1, ' ', false, Json::error_handler_t::replace);

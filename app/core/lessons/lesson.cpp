@@ -44,6 +44,9 @@ std::vector<BlockLine> read_block_lines(const std::string& contents, int line, c
             value += whole;
             continue;
         }
+        at_line(path, line, [&] {
+            if (whole.starts_with("```")) throw Error("a block begins inside of another; expected ``` before it");
+        });
         const auto colon = text.find(':');
         const std::string key = text.substr(0, colon);
         at_line(path, line, [&] {

@@ -227,13 +227,11 @@ private:
                 out_ << "<li>" << text << "</li>\n";
                 return;
             case Paragraph::Kind::quote:
-                out_ << "<blockquote><p>" << text << "</p></blockquote>\n";
-                return;
+                return write_read_on("<blockquote><p>" + text + "</p></blockquote>\n");
             case Paragraph::Kind::code:
-                out_ << "<pre>" << text << "</pre>\n";
-                return;
+                return write_read_on("<pre>" + text + "</pre>\n");
             case Paragraph::Kind::text:
-                out_ << "<p>" << text << "</p>\n";
+                write_read_on("<p>" + text + "</p>\n");
         }
     }
 
@@ -311,15 +309,23 @@ private:
 
     void write(const Table& table, const Block& block) {
         const ShownTable shown = texts(block, table.line).table;
-        out_ << "<table>\n<caption>" << html_of(shown.caption) << "</caption>\n<thead><tr>";
-        for (const Shown& column : shown.columns) out_ << "<th scope=\"col\">" << html_of(column) << "</th>";
-        out_ << "</tr></thead>\n<tbody>\n";
+        std::string html = "<table>\n<caption>" + html_of(shown.caption) + "</caption>\n<thead><tr>";
+        for (const Shown& column : shown.columns) html += "<th scope=\"col\">" + html_of(column) + "</th>";
+        html += "</tr></thead>\n<tbody>\n";
         for (const auto& row : shown.rows) {
-            out_ << "<tr>";
-            for (const std::string& cell : row) out_ << "<td>" << xml_escaped(cell) << "</td>";
-            out_ << "</tr>\n";
+            html += "<tr>";
+            for (const std::string& cell : row) html += "<td>" + xml_escaped(cell) + "</td>";
+            html += "</tr>\n";
         }
-        out_ << "</tbody>\n</table>\n";
+        write_read_on(html + "</tbody>\n</table>\n");
+    }
+
+    // What the window would show only after an answer is folded away.
+    void write_read_on(const std::string& html) {
+        if (asked_)
+            write_folded(tr("What is found"), html);
+        else
+            out_ << html;
     }
 
     void write(const Question& question, const Block& block) {

@@ -5,6 +5,7 @@
 
 #include <cmark.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace decoderscope::core::lessons {
@@ -217,9 +218,12 @@ std::string FormulaTable::taken_out(std::string_view text, const std::string& pa
         }
         const std::size_t end = text.find('}', at), line_end = text.find('\n', at);
         naming(place(path, line), [&] {
-            if (end == std::string_view::npos || end > line_end)
+            if (end == std::string_view::npos || end > line_end || text.find("{=", at + 2) < end)
                 throw Error("a number begins with {open} and has no end; expected {close} in the same line",
                             {{"open", "{="}, {"close", "}"}});
+            if (std::ranges::count(text.substr(at, end - at), '\'') % 2 == 1)
+                throw Error("a number ends at the first {close}, here inside of a text; expected a let for the text",
+                            {{"close", "}"}});
             if (kFirstPrivate + formulas_.size() > kLastPrivate)
                 throw Error("more numbers than a lesson can have; expected at most {most}",
                             {{"most", static_cast<Index>(kLastPrivate - kFirstPrivate) + 1}});

@@ -192,7 +192,7 @@ void draw_head(const Ui& ui, ViewState& state, LessonsState& panel, Area area) {
     tooltip(tr("Close the lessons; what is solved is kept (F7)"));
 }
 
-// "1. A weight is a comparison", and the way back to the list.
+// "1. A weight is a comparison", and the link to the list.
 void draw_lesson_head(const Ui& ui, LessonsState& panel) {
     const core::lessons::Lesson& lesson = *panel.player->lesson();
     const std::string all = tr("All lessons");

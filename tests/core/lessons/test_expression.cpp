@@ -28,7 +28,7 @@ struct Calculator {
     std::shared_ptr<const Scenario> opened = std::make_shared<const Scenario>(letters());
     Runs runs{*opened, nullptr, opened};
 
-    Value value(const std::string& text) { return evaluate(*parse_expression(text), {runs, nullptr}); }
+    lessons::Value value(const std::string& text) { return evaluate(*parse_expression(text), {runs, nullptr}); }
     double number(const std::string& text) { return number_of(value(text)); }
     std::string error(const std::string& text) {
         try {

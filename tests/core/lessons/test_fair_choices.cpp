@@ -40,7 +40,9 @@ std::size_t length_of(const std::string& text) {
 // A question with choices, as the learner sees it on the run that its place opens.
 struct Seen {
     LessonKind kind;
+    std::string name;
     std::vector<std::string> texts;
+    std::vector<bool> computed;  // whether a number in it is shown as a computed one, in another colour
     std::size_t right = 0;
 };
 
@@ -55,8 +57,12 @@ std::vector<Seen> all_questions(const std::string& language) {
             const std::shared_ptr<const Scenario> opened = opened_for(*lesson, *question);
             Runs runs(*opened, nullptr, opened);
             const Asked asked{*lesson, *question, runs, opened.get()};
-            Seen seen{.kind = card.kind, .texts = {}};
-            for (const Choice& choice : *choices) seen.texts.push_back(plain_text(shown_choice(choice, asked.scope())));
+            Seen seen{.kind = card.kind, .name = card.name + "/" + question->id, .texts = {}, .computed = {}};
+            for (const Choice& choice : *choices) {
+                const Shown text = shown_choice(choice, asked.scope());
+                seen.texts.push_back(plain_text(text));
+                seen.computed.push_back(std::ranges::any_of(text, &ShownSpan::is_number));
+            }
             const std::vector<std::size_t> right = right_choices(asked);
             REQUIRE(right.size() == 1);
             seen.right = right.front();
@@ -139,4 +145,22 @@ TEST_CASE("choices are shuffled for each learner, and stay as they are") {
     const lessons::Question& question = *questions_of(*spiky).front();
     CHECK(shown_order(*spiky, question, 1) != shown_order(*spiky, question, 2));
     CHECK(new_seed() != 0);
+}
+
+TEST_CASE("the right choice is not the only one whose number is computed, or the only one whose number isn't") {
+    for (const std::string language : {"", "zh_CN"}) {
+        for (const Seen& seen : all_questions(language)) {
+            INFO(seen.name << " " << language);
+            const auto has_number = [&](std::size_t i) {
+                return std::ranges::any_of(seen.texts[i], [](char c) { return c >= '0' && c <= '9'; });
+            };
+            if (!has_number(seen.right)) continue;
+            std::size_t alike = 0, others = 0;
+            for (std::size_t i = 0; i < seen.texts.size(); ++i) {
+                if (i == seen.right || !has_number(i)) continue;
+                ++(seen.computed[i] == seen.computed[seen.right] ? alike : others);
+            }
+            CHECK((alike > 0 || others == 0));
+        }
+    }
 }

@@ -6,10 +6,12 @@
 #include "engine/base/json.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
+#include "tests/core/lessons/class_of_thirty.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -232,9 +234,12 @@ TEST_CASE("the command prints a table, CSV and JSON, and fails where a file can'
     std::vector<std::string> all;
     for (std::string line; std::getline(lines, line);) all.push_back(line);
     REQUIRE(all.size() == 26);
-    CHECK(all.front() == "learner,file,time,lesson,points,of,kept,future,leak,open,both,unhidden,where");
-    CHECK(all.at(1).ends_with(",masks,4,7,0,,1,,1,1,1"));  // the edited one: e comes before l
-    CHECK(all.at(2).ends_with(",masks,5,7,1,,1,,1,1,1"));
+    // The first two columns are what learning platforms import.
+    CHECK(all.front() == "id,points,of,lesson,time,file,kept,future,leak,open,both,unhidden,where");
+    CHECK(all.at(1).starts_with("edited,4,7,masks,"));  // e comes before l
+    CHECK(all.at(2).starts_with("learner-10,5,7,masks,"));
+    CHECK(all.at(1).ends_with(",edited.json,0,,1,,1,1,1"));
+    CHECK(all.at(2).ends_with(",learner-10.json,1,,1,,1,1,1"));
 
     const auto json = testing::run({"lessons", "grade", folder.path(), "--json"});
     CHECK(json.status == 1);
@@ -249,5 +254,39 @@ TEST_CASE("the command prints a table, CSV and JSON, and fails where a file can'
     std::ofstream(out.file("a,b.json")) << handin_text(*find_lesson("masks"), {}, {"=1+1", 1});
     std::ostringstream written;
     cli::write_grades_csv(written, grade_folder(out.path(), nullptr));
-    CHECK(written.str().find("'=1+1,\"a,b.json\"") != std::string::npos);
+    CHECK(written.str().find("\n'=1+1,0,7,masks,") != std::string::npos);
+    CHECK(written.str().find(",\"a,b.json\"") != std::string::npos);
+}
+
+TEST_CASE("docs/lessons.md shows what is printed of a class of thirty") {
+    const TemporaryFolder folder;
+    testing::write_class_of_thirty(folder.path());
+    const auto printed = testing::run({"lessons", "grade", folder.path(), "--lesson", "text"});
+    CHECK(printed.status == 1);
+    std::istringstream out(printed.out);
+    std::istringstream docs(read_text(DECODERSCOPE_TESTS_DIR "/../docs/lessons.md"));
+    std::string line;
+    while (std::getline(docs, line) && !line.starts_with("A class of thirty")) {
+    }
+    std::getline(docs, line);
+    std::size_t shown = 0;
+    while (std::getline(docs, line) && (line.empty() || line.starts_with("    "))) {
+        if (line.empty() || line.ends_with("  …")) continue;  // "…": lines are left out here
+        const std::string wanted = line.substr(4);
+        ++shown;
+        INFO(wanted);
+        std::string found;
+        while (std::getline(out, found)) {
+            found.erase(found.find_last_not_of(' ') + 1);  // as in the docs
+            if (found == wanted) break;
+        }
+        CHECK(found == wanted);
+    }
+    CHECK(shown > 20);
+}
+
+// To try it: test_app_core "[class]" writes the class of docs/lessons.md to the folder class-of-thirty.
+TEST_CASE("a class of thirty is written to a folder", "[.][class]") {
+    std::filesystem::create_directories("class-of-thirty");
+    testing::write_class_of_thirty("class-of-thirty");
 }

@@ -157,6 +157,16 @@ TEST_CASE("a lesson's page shows its places, leads to them, and has versions and
     CHECK(key.front().answer.starts_with("0.9"));  // the largest weight of the row, as in test_lessons_panel.cpp
 }
 
+TEST_CASE("what a lesson says behind a question stands nowhere in clear on its page") {
+    // "From text to text" shows what follows each position, after it has been asked for.
+    const std::string html = exported({"text", "--language", "en"}), caption = "What each position reads";
+    CHECK(count_of(caption, html) == 0);
+    const std::vector<std::string> folded = unpacked("data-text", html);
+    CHECK(std::ranges::count_if(folded, [&](const std::string& text) { return text.find(caption) != text.npos; }) == 1);
+    // A table before the question is to be seen.
+    CHECK(count_of("A small text, as words", exported({"tokens", "--language", "en"})) == 1);
+}
+
 TEST_CASE("a lesson's page is asked for in a language that it has") {
     const TemporaryFolder folder;
     const std::string path = folder.file("page.html");

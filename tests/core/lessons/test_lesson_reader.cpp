@@ -157,7 +157,11 @@ TEST_CASE("a mistake in the file is answered with its line") {
         {with("model: induction", "modell: induction"), "x.md:14: ", "modell"},
         {with("model: induction\n", ""), "x.md:12: ", "model"},
         {with("{= size(row)}", "{= size(row}"), "x.md:20: ", "parenthesis"},
-        {with("{= size(row)}", "{= size(row) "), "x.md:20: ", "operator"},
+        {with("{= size(row)}", "{= size(row) "), "x.md:20: ", "has no end"},
+        {with("{= sum(row) | 1}", "{= sum(row) | 1"), "x.md:20: ", "has no end"},
+        {with("{= size(row)}", "{= with('[{}]', size(row))}"), "x.md:20: ", "inside of a text"},
+        {with("3, 4, :]\n```\n", "3, 4, :]\n"), "x.md:11: ", "inside of another"},
+        {with("target: abcab", "edits: [{\"edit\": \"mask\"]"), "x.md:15: ", "JSON"},
         {with("- first", "<b>first</b>"), "x.md:22", "HTML"},
         {with("The end.", "![a picture](x.png)"), "x.md:40", "image"},
         {with("kind: predict", "kind: guess"), "x.md:27: ", "guess"},
@@ -336,6 +340,14 @@ learned: Changed.
     CHECK(plain_text(verdict.replies.at(0)).find("Nothing from the future moves the past") != std::string::npos);
     CHECK_FALSE(passes("breaks: rows, finite\n", leak).right);
     CHECK(passes("breaks: future\n", leak).right);
+    // A lesson whose solution breaks a check is told so, with the reason.
+    std::string broken = deed;
+    const std::string solution = "solution: ";
+    const std::size_t at = broken.find(solution) + solution.size();
+    broken.replace(at, broken.find('\n', at) - at, leak);
+    const std::vector<std::string> problems = problems_of(kLesson.substr(0, begins) + broken + kLesson.substr(ends));
+    REQUIRE_FALSE(problems.empty());
+    CHECK(problems.front().starts_with("x.md:25: how-many: the solution is refused: It is done, but it broke"));
     CHECK(
         error_of(kLesson.substr(0, begins) + deed + "breaks: everything\n" + kLesson.substr(ends)).find("everything") !=
         std::string::npos);

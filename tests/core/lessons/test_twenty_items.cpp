@@ -99,7 +99,7 @@ const std::map<std::string, std::array<std::string, 4>> kBugs = {
     {"other-bug", {"key-and-value-swapped", "no-residual-mlp", "gain-not-applied", "activation-twice"}},
 };
 
-// What somebody answers who knows.
+// What is answered by a learner who knows.
 Answer right_answer(const lessons::Question& question, std::size_t version) {
     static const std::map<std::string, Numbers> known = numbers();
     if (const auto found = known.find(question.id); found != known.end())

@@ -204,6 +204,25 @@ TEST_CASE("the list has parts, and finds a card of any by its words") {
     CHECK(driver.sees("0of16done"));
 }
 
+TEST_CASE("a question on the last page is skipped, and taken up again") {
+    Driver driver("reverse", 1.0F, {1280, 2400});
+    driver.settle();
+    begin_first(driver);
+    LessonsState& panel = panel_of(driver);
+    panel.player->turn_to(panel.player->lesson()->pages.size() - 1);
+    driver.settle();
+    const lessons::Question* open = panel.player->open_question();
+    REQUIRE(open != nullptr);
+    REQUIRE(driver.click_text("Skip"));
+    driver.settle();
+    CHECK(panel.player->is_last_page());
+    CHECK(panel.player->open_question() != open);
+    CHECK_FALSE(panel.player->progress().solved(open->id));
+    REQUIRE(driver.click_text("Skipped.Answeritafterall"));
+    driver.settle();
+    CHECK(panel.player->open_question() == open);
+}
+
 TEST_CASE("where a lesson counts answers, a question closes when they are used up, and the third hint is withheld") {
     Driver driver("reverse", 1.0F, {1280, 2400});
     driver.settle();
