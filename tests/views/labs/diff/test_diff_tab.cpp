@@ -9,6 +9,7 @@
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace decoderscope;
 using namespace decoderscope::core::diff;
@@ -357,4 +358,61 @@ TEST_CASE("a frame is drawn while a trace is being read, and says so") {
     d.settle();
     CHECK_FALSE(d.sees("Reading"));
     CHECK(d.sees("t.safetensors"));
+}
+
+TEST_CASE("at 1280 x 800 the compared pictures are high enough to read, and the list of steps is folded above them") {
+    Driver d("reverse");
+    d.session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", 3, 0.0F});
+    d.session.finish();
+    d.session.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
+    d.press(Key::c);
+    d.settle();
+    d.session.apply(command::GoTo{"blocks.1.cross_attn_out"});
+    d.settle();
+    const DiffTabState& diff = d.state.part<DiffTabState>();
+    REQUIRE(diff.shown);
+    for (const Area& picture : d.pictures()) {
+        if (!d.stage().contains(picture.low)) continue;
+        CHECK(picture.high.y <= d.stage().high.y);
+    }
+    // Both upper pictures with their titles, labels and legends.
+    const auto a = d.find_on_stage("Anow");
+    REQUIRE(a);
+    CHECK(d.stage().high.y - a->low.y >= 150.0F);
+    // The list is folded, and opens at the step's name.
+    const auto name = d.find_on_stage("blocks.1.cross_attn_out");
+    REQUIRE(name);
+    d.click(name->middle());
+    const auto& tensors = diff.shown->comparison.tensors;
+    const std::string worst = tensors[diff.shown->worst_first.front()].name;
+    REQUIRE(d.sees(worst));
+    REQUIRE(d.click_text(worst));
+    CHECK(d.session.step().name == worst);
+}
+
+TEST_CASE("by position Diff shows where the step differs most, and a click selects that cell") {
+    Driver d("reverse");
+    d.session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", 3, 0.0F});
+    d.session.finish();
+    d.session.apply(command::GoTo{"logits"});
+    d.press(Key::c);
+    d.settle();
+    const auto label = d.find_on_stage("byposition");
+    REQUIRE(label);
+    // The third token of the row: "e".
+    const DrawnText* third = nullptr;
+    int seen = 0;
+    for (const DrawnText& piece : d.seen())
+        if (piece.low.x > label->high.x && piece.low.y > label->low.y - 4.0F && piece.low.y < label->high.y + 24.0F &&
+            ++seen == 3)
+            third = &piece;
+    REQUIRE(third != nullptr);
+    d.click(third->middle());
+    REQUIRE(d.session.cursor().cell);
+    const Tensor &before = d.session.shown().unedited->value("logits"), &after = d.session.shown().run->value("logits");
+    Index largest = 0;
+    const auto moved = [&](Index id) { return std::abs(after.at(Cell{0, 2, id}) - before.at(Cell{0, 2, id})); };
+    for (Index id = 0; id < after.dim(2); ++id)
+        if (moved(id) > moved(largest)) largest = id;
+    CHECK(*d.session.cursor().cell == Cell{0, 2, largest});
 }
