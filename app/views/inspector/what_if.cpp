@@ -9,6 +9,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace decoderscope::views::inspector {
 
@@ -123,7 +124,11 @@ void show_effect(const Ui& ui, const core::Session& session, const core::step::W
     if (tried.is_fill) show_blind_query(ui, session, needed, cell);
 }
 
-// Every offer keeps the place in which it was first made at this step; what doesn't apply to this cell is greyed.
+// The one offer whose label changes from cell to cell.
+constexpr std::string_view kOfCell = "cell";
+
+// Every offer keeps the place in which it was first made at this step; what doesn't apply to this cell is greyed. Last
+// stands the one whose width changes.
 void keep_places(InspectorState& inspector, const std::string& step, const std::vector<core::step::WhatIf>& offers) {
     if (inspector.offers_of != step) inspector.places.clear();
     inspector.offers_of = step;
@@ -134,6 +139,7 @@ void keep_places(InspectorState& inspector, const std::string& step, const std::
         else
             place->label = offer.label;
     }
+    std::ranges::stable_partition(inspector.places, [](const OfferPlace& place) { return place.id != kOfCell; });
 }
 
 // "What if", and behind it buttons, as many as fit in a line.

@@ -51,7 +51,7 @@ void inspect_training(const Ui& ui, const core::Session& session, ViewState& sta
 // Trains the three runs that show what warm-up is for. That changes what was chosen, which is said while it lasts.
 void train_three_runs(TrainTabState& train, Commands& commands);
 // Returns the height used.
-[[nodiscard]] float say_three_runs(const Ui& ui, const core::Session& session, TrainTabState& train, Area area);
+[[nodiscard]] float say_three_runs(const Ui& ui, const core::Session& session, const TrainTabState& train, Area area);
 
 // What all runs share, and what tells them apart. Returns the height used.
 [[nodiscard]] float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabState& train, Area area,

@@ -231,10 +231,9 @@ void train_three_runs(TrainTabState& train, Commands& commands) {
     commands.push_back(core::command::StartTraining{});
 }
 
-float say_three_runs(const Ui& ui, const core::Session& session, TrainTabState& train, Area area) {
+float say_three_runs(const Ui& ui, const core::Session& session, const TrainTabState& train, Area area) {
     const core::train::TrainingPlan& plan = session.training_plan();
-    train.three = train.three && plan == core::train::plan_of_warmup();
-    if (!train.three) return 0.0F;
+    if (!train.three || plan != core::train::plan_of_warmup()) return 0.0F;
     return text_block(
                ui, ui.fonts.caption, ui.theme.muted, area,
                tr("The three runs have choices of their own: {layers} layers, d_model {width}, {rows} examples a "
@@ -246,6 +245,7 @@ float say_three_runs(const Ui& ui, const core::Session& session, TrainTabState& 
 float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabState& train, Area area,
                          Commands& commands) {
     core::train::TrainingPlan plan = session.training_plan();
+    train.three = train.three && plan == core::train::plan_of_warmup();
     bool typed = false;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     const std::vector<FlowItem> items = shared_items(ui, plan, train, commands);

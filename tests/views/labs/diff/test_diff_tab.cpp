@@ -79,7 +79,7 @@ TEST_CASE("C opens the tab; without edits nothing differs, and it says so with t
 }
 
 TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead there") {
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 900});  // high enough for the whole list
     open_tab(d);
     switch_head_off(d, "blocks.1.attn", 2);
     const Comparison comparison =
@@ -121,7 +121,7 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
 }
 
 TEST_CASE("the list stands worst first or in order") {
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 900});  // high enough for the whole list
     open_tab(d);
     switch_head_off(d, "blocks.3.attn", 0);
     d.session.apply(command::GoFirst{});
@@ -218,7 +218,7 @@ TEST_CASE("head and batch are chosen beside the step, and the wheel zooms all th
 
 TEST_CASE("a typed file is compared within a tolerance, and missing tensors are listed") {
     const decoderscope::testing::TemporaryFolder folder;
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 900});  // high enough for the whole list
     NamedTensors trace = recorded_tensors(*d.session.shown().run);
     for (auto& [name, tensor] : trace) {
         if (name == "blocks.0.attn.pattern") tensor.writable()[0] += 1e-6F;
@@ -415,4 +415,26 @@ TEST_CASE("by position Diff shows where the step differs most, and a click selec
     for (Index id = 0; id < after.dim(2); ++id)
         if (moved(id) > moved(largest)) largest = id;
     CHECK(*d.session.cursor().cell == Cell{0, 2, largest});
+}
+
+TEST_CASE("the tip on a compared cell covers none of the three pictures") {
+    Driver d("reverse");
+    d.session.apply(command::ScaleHeadTo{"blocks.1.attn", 3, 0.0F});
+    d.session.finish();
+    d.session.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
+    d.press(Key::c);
+    d.settle();
+    const auto a = d.heatmap("blocks.1.cross_attn.pattern", "now");
+    for (const auto& [row, column] : {std::pair{0, 0}, std::pair{5, 6}, std::pair{11, 2}}) {
+        d.point(a.middle(row, column));
+        const auto name = find_text(d.seen(), "blocks.1.cross_attn.pattern[0,3," + std::to_string(row));
+        REQUIRE(name);
+        const Area tip = {{name->low.x, name->low.y}, {name->low.x + 200.0F, name->low.y + 100.0F}};
+        for (const Area& picture : d.pictures()) {
+            if (!d.stage().contains(picture.low)) continue;
+            const bool apart = tip.high.x < picture.low.x || tip.low.x > picture.high.x ||
+                               tip.high.y < picture.low.y + 6.0F || tip.low.y > picture.high.y - 6.0F;
+            CHECK(apart);
+        }
+    }
 }
