@@ -95,7 +95,7 @@ JSON
 picture() { [ -z "$wanted" ] || case " $wanted " in *" $1 "*) ;; *) return 1 ;; esac; }
 
 if picture first; then
-    start '{"dark": true, "language": "en"}'
+    start '{"calm": true, "dark": true, "language": "en"}'
     shot first
     stop
 fi

@@ -225,10 +225,10 @@ bool is_written_as(double number, double drawn) {
     return std::abs(number - drawn) <= 0.006 * std::max(std::abs(number), std::abs(drawn)) + 1e-3;
 }
 
-std::string all_text(const Driver& d) {
+std::string all_text(const Driver& d, const std::string& between = "") {
     std::string all;
     for (const DrawnText& piece : d.seen())
-        if (d.on_stage(piece)) all += piece.text;
+        if (d.on_stage(piece)) all += piece.text + between;
     return all;
 }
 
@@ -378,7 +378,7 @@ TEST_CASE("Train's losses are those of a training of our own with the same recip
         if (step > recipe.steps - 10) sum += loss;
     }
     std::smatch found;
-    const std::string text = all_text(d);
+    const std::string text = all_text(d, " ");
     INFO(text);
     REQUIRE(std::regex_search(text, found, std::regex(":loss([0-9.]+)")));
     CHECK(is_written_as(sum / 10.0, drawn_number(found[1].str())));
