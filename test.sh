@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds the program and runs its tests: ./test.sh [PRESET ...]
 #   ./test.sh            the tests, optimised: what to run before and after a change
-#   ./test.sh all        release, asan, tsan, fuzz and alone: those, under sanitizers, with threads watched, every reader of
-#                        files fuzzed, and each file compiled by itself
+#   ./test.sh all        release, sizes, asan, tsan, fuzz and alone: those, every tab at every size of the window in every
+#                        language, under sanitizers, with threads watched, every reader of files fuzzed, and each file
+#                        compiled by itself
 #   ./test.sh browser    the page and its tests, which takes as long again
 # Installs the packages that it needs; without clang nothing is fuzzed.
 set -eu
@@ -49,7 +50,7 @@ fuzz() {
 
 install_packages
 [ $# -gt 0 ] || set -- release
-[ "$*" != all ] || set -- release alone asan tsan fuzz
+[ "$*" != all ] || set -- release sizes alone asan tsan fuzz
 for preset in "$@"; do
     case $preset in
     fuzz) fuzz 20 ;;
@@ -58,6 +59,12 @@ for preset in "$@"; do
         build alone
         ;;
     browser) tests/browser/run.sh ;;
+    sizes)
+        step "sizes: compiling"
+        build release --target test_app_views
+        step "sizes: the pictures of every tab at every size of the window, in every language"
+        quietly build/release/tests/test_app_views "[sizes]"
+        ;;
     *) run_tests "$preset" ;;
     esac
 done

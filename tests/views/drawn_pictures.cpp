@@ -11,8 +11,8 @@ namespace decoderscope::testing {
 
 using namespace decoderscope::views;
 
-std::vector<Area> drawn_pictures(const ImDrawData& frame, const ImFontAtlas& atlas) {
-    std::vector<Area> pictures;
+std::vector<DrawnPicture> drawn_textures(const ImDrawData& frame, const ImFontAtlas& atlas) {
+    std::vector<DrawnPicture> pictures;
     for (int l = 0; l < frame.CmdListsCount; ++l) {
         const ImDrawList& list = *frame.CmdLists[l];
         for (const ImDrawCmd& command : list.CmdBuffer) {
@@ -27,11 +27,17 @@ std::vector<Area> drawn_pictures(const ImDrawData& frame, const ImFontAtlas& atl
                 const ImVec4& clip = command.ClipRect;
                 const Area seen = {{std::max(a.x, clip.x), std::max(a.y, clip.y)},
                                    {std::min(c.x, clip.z), std::min(c.y, clip.w)}};
-                if (seen.width() > 0.0F && seen.height() > 0.0F) pictures.push_back(seen);
+                if (seen.width() > 0.0F && seen.height() > 0.0F) pictures.push_back({{a, c}, seen, command.GetTexID()});
             }
         }
     }
     return pictures;
+}
+
+std::vector<Area> drawn_pictures(const ImDrawData& frame, const ImFontAtlas& atlas) {
+    std::vector<Area> seen;
+    for (const DrawnPicture& picture : drawn_textures(frame, atlas)) seen.push_back(picture.seen);
+    return seen;
 }
 
 DrawnHeatmap::DrawnHeatmap(const std::vector<DrawnText>& all, const std::vector<Area>& pictures, std::string_view title,

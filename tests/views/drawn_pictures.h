@@ -17,6 +17,13 @@ using namespace decoderscope::views;
 // what was clipped away.
 [[nodiscard]] std::vector<Area> drawn_pictures(const ImDrawData& frame, const ImFontAtlas& atlas);
 
+// One of them: all of it, how much of it can be seen, and its texture.
+struct DrawnPicture {
+    Area whole, seen;
+    ImTextureID texture;
+};
+[[nodiscard]] std::vector<DrawnPicture> drawn_textures(const ImDrawData& frame, const ImFontAtlas& atlas);
+
 // A heatmap as it was drawn, found by its title.
 class DrawnHeatmap {
 public:

@@ -423,9 +423,7 @@ Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedSession& wo
     if (work.pins.empty()) co_return nullptr;
     const PinnedWork& pin = work.pins.front();
     std::shared_ptr<const Run> run = co_await execute_in_slices(plan_of(pin.scenario));
-    ReferenceRun pinned = reference_of(pin.label, std::move(run));
-    pinned.scenario = std::make_shared<const Scenario>(pin.scenario);
-    co_return std::make_shared<const ReferenceRun>(std::move(pinned));
+    co_return pinnable(pin.label, pin.scenario, std::move(run));
 }
 
 Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace) {

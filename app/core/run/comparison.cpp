@@ -299,6 +299,13 @@ ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run) {
     return {.label = std::move(label), .tensors = std::move(tensors), .run = std::move(run)};
 }
 
+std::shared_ptr<const ReferenceRun> pinnable(std::string label, const Scenario& scenario,
+                                             std::shared_ptr<const Run> run) {
+    ReferenceRun pinned = reference_of(std::move(label), std::move(run));
+    pinned.scenario = std::make_shared<const Scenario>(scenario);
+    return std::make_shared<const ReferenceRun>(std::move(pinned));
+}
+
 ReferenceRun read_trace(const std::string& path) {
     ReferenceRun reference;
     reference.trace = std::make_shared<const trace::Trace>(trace::open_trace(path));

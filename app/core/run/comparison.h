@@ -110,6 +110,9 @@ struct ReferenceRun {
 };
 
 [[nodiscard]] ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run);
+// The same with its scenario, as a session keeps it.
+[[nodiscard]] std::shared_ptr<const ReferenceRun> pinnable(std::string label, const Scenario& scenario,
+                                                           std::shared_ptr<const Run> run);
 
 // Every tensor of a trace (engine/trace/trace.h), in the order of recording; integers are read as floats. Throws Error
 // naming the file and what was expected.

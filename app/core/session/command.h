@@ -19,6 +19,10 @@
 #include <string>
 #include <vector>
 
+namespace decoderscope::core {
+struct ReferenceRun;
+}
+
 // What the user can ask for. Views return these; they take effect only in Session::apply.
 namespace decoderscope::core::command {
 
@@ -223,8 +227,10 @@ struct Accompany {
     std::optional<Variation> variation;
 };
 
-// Keeps the current run to compare later ones with.
-struct Pin {};
+// Keeps a run to compare later ones with: this one, or, of nullptr, the current one.
+struct Pin {
+    std::shared_ptr<const ReferenceRun> run = nullptr;
+};
 // Compares with the tensors of a safetensors file; an empty path ends the comparison.
 struct CompareWithFile {
     std::string path;

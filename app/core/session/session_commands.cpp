@@ -240,11 +240,10 @@ struct Session::Apply {
     }
 
     void operator()(const command::Pin& c) const {
-        if (s.stale()) return s.wait_with(c);
+        if (!c.run && s.stale()) return s.wait_with(c);
         const InEnglish english;  // sessions keep the label
-        ReferenceRun pinned = reference_of(description_of(s.shown().scenario), s.shown().run);
-        pinned.scenario = std::make_shared<const Scenario>(s.shown().scenario);
-        s.computed_.compare_with_run(std::make_shared<const ReferenceRun>(std::move(pinned)));
+        s.computed_.compare_with_run(
+            c.run ? c.run : pinnable(description_of(s.shown().scenario), s.shown().scenario, s.shown().run));
         s.work_.count_change();
     }
 

@@ -118,6 +118,7 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
     }
     describe_cell(ui, session, state, commands);
     inspect_gradient(ui, session, state, commands);
+    if (has_cell) offer_score_weights(ui, session, state);
     inspect_what_ifs(ui, session, state, commands);
     if (has_cell) {
         inspect_norm(ui, session);
@@ -125,6 +126,7 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         const bool short_one = explanation_rows(session) <= kShortExplanation;
         if (short_one) explain_cell(ui, session, state, commands);
         inspect_pattern_row(ui, session);
+        inspect_score_weights(ui, session, state, commands);
         inspect_vector(ui, session);
         if (!short_one) explain_cell(ui, session, state, commands);
         section_line(ui);

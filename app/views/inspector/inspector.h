@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace decoderscope::views::inspector {
 
@@ -23,12 +24,21 @@ struct TypeOverState {
     int take_back = 0;     // frames in which the keyboard is to return to the field
 };
 
+// Where something to try was first offered at a step.
+struct OfferPlace {
+    std::string id;
+    Sentence label;
+};
+
 // What the inspector remembers from frame to frame.
 struct InspectorState {
     TypeOverState typed;
-    std::set<std::string> opened;  // the groups of terms that are open, by line and names
-    std::string opened_in;         // the step that they belong to
-    std::string what_if;           // what is tried, by its id; empty: nothing
+    std::set<std::string> opened;    // the groups of terms that are open, by line and names
+    std::string opened_in;           // the step that they belong to
+    std::string what_if;             // what is tried, by its id; empty: nothing
+    std::vector<OfferPlace> places;  // what was offered at cells of this step, in order
+    std::string offers_of;           // the step
+    bool weighs = false;             // a score's weights are listed
 };
 
 void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
@@ -63,6 +73,11 @@ void inspect_vector(const Ui& ui, const core::Session& session);
 // How sharp the selected cell's query is, between which keys it hesitates, and what the keys' values make of its
 // output; nothing outside attentions.
 void inspect_pattern_row(const Ui& ui, const core::Session& session);
+
+// Of a score: a link that lists the weights of the projections that make most of it, and the list, once asked for.
+// Nothing for other cells.
+void offer_score_weights(const Ui& ui, const core::Session& session, ViewState& state);
+void inspect_score_weights(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // What a norm does to the row of the selected cell; nothing for other steps.
 void inspect_norm(const Ui& ui, const core::Session& session);

@@ -9,6 +9,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace decoderscope::views::inspector {
 
@@ -123,6 +124,24 @@ void show_effect(const Ui& ui, const core::Session& session, const core::step::W
     if (tried.is_fill) show_blind_query(ui, session, needed, cell);
 }
 
+// The one offer whose label changes from cell to cell.
+constexpr std::string_view kOfCell = "cell";
+
+// Every offer keeps the place in which it was first made at this step; what doesn't apply to this cell is greyed. Last
+// stands the one whose width changes.
+void keep_places(InspectorState& inspector, const std::string& step, const std::vector<core::step::WhatIf>& offers) {
+    if (inspector.offers_of != step) inspector.places.clear();
+    inspector.offers_of = step;
+    for (const core::step::WhatIf& offer : offers) {
+        const auto place = std::ranges::find(inspector.places, offer.id, &OfferPlace::id);
+        if (place == inspector.places.end())
+            inspector.places.push_back({offer.id, offer.label});
+        else
+            place->label = offer.label;
+    }
+    std::ranges::stable_partition(inspector.places, [](const OfferPlace& place) { return place.id != kOfCell; });
+}
+
 // "What if", and behind it buttons, as many as fit in a line.
 void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector) {
     ImGui::AlignTextToFramePadding();
@@ -130,15 +149,18 @@ void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, Inspect
     compat::push_font(ui.fonts.caption);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));
     const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-    for (const core::step::WhatIf& offer : offers) {
+    for (const OfferPlace& offer : inspector.places) {
+        const bool applies = std::ranges::find(offers, offer.id, &core::step::WhatIf::id) != offers.end();
         const std::string label = tr(offer.label);
         const float width = compat::text_size(ui.fonts.caption, label).x + ImGui::GetStyle().FramePadding.x * 2.0F;
         ImGui::SameLine();
         if (ImGui::GetCursorPosX() + width > edge) ImGui::NewLine();
-        const bool tried = inspector.what_if == offer.id;
+        const bool tried = applies && inspector.what_if == offer.id;
+        ImGui::BeginDisabled(!applies);
         if (toggle_button(ui, labelled(label, offer.id).c_str(), tried,
                           tr("Run it, and see what changes here, in the pattern and in the prediction")))
             inspector.what_if = tried ? std::string() : offer.id;
+        ImGui::EndDisabled();
     }
     ImGui::PopStyleVar();
     ImGui::PopFont();
@@ -167,7 +189,9 @@ core::CompanionRuns what_if_runs(const core::Session& session, const ViewState& 
 void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     auto& inspector = state.part<InspectorState>();
     const core::Value<core::step::ShownWhatIfs> made = offered(session);
-    if (!made || made->offers.empty()) return;
+    if (!made) return;
+    keep_places(inspector, session.step().name, made->offers);
+    if (inspector.places.empty()) return;
     choose(ui, made->offers, inspector);
     const auto tried = std::ranges::find(made->offers, inspector.what_if, &core::step::WhatIf::id);
     if (tried == made->offers.end()) {

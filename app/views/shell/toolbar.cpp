@@ -23,6 +23,10 @@ namespace decoderscope::views::shell {
 
 namespace {
 
+core::Command recording_as_model(const core::Scenario& recording) {
+    return core::command::OpenModel{recording.about().path, {}, {}, core::OpenAs::model};
+}
+
 // What the model runs on, in a few words.
 std::string input_text(const core::Scenario& scenario) {
     if (const load::RecordedRun* recorded = scenario.recorded())
@@ -71,7 +75,7 @@ void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Co
         commands.push_back(core::command::AskAgain{});
     if (can_be_opened_as_model(session.scenario()) &&
         press_row(labelled(tr("Open the recording as a model"), "as_model").c_str()))
-        commands.push_back(core::command::OpenModel{session.scenario().about().path, {}, {}, core::OpenAs::model});
+        commands.push_back(recording_as_model(session.scenario()));
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
@@ -154,7 +158,7 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
         state.dialog = which;
         state.dialog_opens = true;
     };
-    // The way to everything stands where a newcomer looks; the way back is in the settings.
+    // The way to everything stands where a newcomer looks; the calm window is chosen in the settings.
     const bool calm = state.is_calm();
     const float everything =
         calm ? ImGui::CalcTextSize(tr("Everything")).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(8) : 0.0F;
@@ -195,7 +199,7 @@ std::optional<Offered> offered(const core::Session& session) {
     if (can_be_opened_as_model(session.scenario()))
         return Offered{tr("open it as a model"),
                        tr("The recording contains parameters: as a model it can be recomputed, explained and edited"),
-                       core::command::OpenModel{session.scenario().about().path, {}, {}, core::OpenAs::model}};
+                       recording_as_model(session.scenario())};
     return std::nullopt;
 }
 

@@ -183,6 +183,7 @@ struct ColumnLabels {
     bool words;   // else indices
     Index every;  // cells that share a label
     float gap;
+    std::size_t alike;  // how many characters all words begin with: "head " of "head 0", "head 1"
 
     [[nodiscard]] const std::string& label(Index column) const {
         return d.heatmap.column_labels[static_cast<std::size_t>(column)];
@@ -206,6 +207,24 @@ struct ColumnLabels {
     }
 };
 
+// How many characters of whole words all labels begin with that aren't indices; 0 of a single one.
+std::size_t alike_characters(std::span<const std::string> labels) {
+    const std::string* first = nullptr;
+    std::size_t alike = 0, words = 0;
+    for (const std::string& label : labels) {
+        if (is_index(label)) continue;
+        if (++words == 1) {
+            first = &label;
+            alike = label.size();
+        }
+        const auto end = std::ranges::mismatch(*first, label).in2;
+        alike = std::min(alike, static_cast<std::size_t>(end - label.begin()));
+    }
+    if (words < 2) return 0;
+    const std::size_t space = first->rfind(' ', alike == 0 ? 0 : alike - 1);
+    return space == std::string::npos ? 0 : space + 1;
+}
+
 Index columns_per_label(const Ui& ui, const HeatmapLayout& l, float widest, bool words, float gap) {
     if (!words) return label_step((widest + ui.px(6)) / l.cell.x);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
@@ -222,7 +241,14 @@ ColumnLabels column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapL
     for (const std::string& label : labels) widest = std::max(widest, compat::text_size(ui.fonts.mono_small, label).x);
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
     const float gap = ui.px(3);
-    return {ui, d, l, seen, area, words, columns_per_label(ui, l, widest, words, gap), gap};
+    return {ui, d, l, seen, area, words, columns_per_label(ui, l, widest, words, gap), gap, alike_characters(labels)};
+}
+
+// What is written of a column's label: without room for all of it, what tells it from the others.
+std::string told_apart(const ColumnLabels& c, Index column) {
+    const std::string& label = c.label(column);
+    if (!c.words || c.width(label) <= c.room(column)) return label;
+    return is_index(label) ? label : label.substr(c.alike);
 }
 
 // Where a label was drawn.
@@ -258,7 +284,7 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
     for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
         if (column % c.every != 0) continue;
         const std::string text =
-            c.words ? shortened(ui.fonts.mono_small, c.label(column), c.room(column)) : c.label(column);
+            c.words ? shortened(ui.fonts.mono_small, told_apart(c, column), c.room(column)) : c.label(column);
         const float width = c.width(text), x = c.middle(column) - width * 0.5F;
         const bool free =
             std::all_of(taken.begin(), taken.end(), [&](const Taken& other) { return other.leaves(x, x + width); });
@@ -295,7 +321,12 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
         const bool hovered = is_pointed(pointed.hovered, r), selected = is_pointed(pointed.selected, r);
         if (hides(pointed.hovered, r) || (!hovered && hides(pointed.selected, r))) continue;
         if (!hovered && !selected && r % every != 0) continue;
-        const std::string text = fitted(font, h.row_labels[static_cast<std::size_t>(r)], room);
+        // Pointed out, a token has its position with it where there is room.
+        const std::string &label = h.row_labels[static_cast<std::size_t>(r)],
+                          numbered = std::to_string(r) + " " + label;
+        const bool with_number =
+            (hovered || selected) && !is_index(label) && compat::text_size(font, numbered).x <= room;
+        const std::string text = with_number ? numbered : fitted(font, label, room);
         const float y = middle(r) - line * 0.5F, width = compat::text_size(font, text).x;
         if (y < l.cells.low.y - line * 0.5F || y + line > l.cells.high.y + line * 0.5F) continue;
         const ImVec2 at = {l.cells.low.x - ui.px(5) - width, y};

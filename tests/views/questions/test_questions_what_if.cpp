@@ -5,6 +5,7 @@
 #include "tests/views/questions/learner.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -110,4 +111,24 @@ TEST_CASE("a what-if follows the cell, and survives another tab") {
     learner.d.settle();
     CHECK_FALSE(learner.reads("What if"));
     CHECK_FALSE(learner.d.session.shown().companions.contains("what-if"));
+}
+
+TEST_CASE("what can be tried keeps its place from cell to cell") {
+    Learner learner;
+    const auto place_of = [&](const char* offer) {
+        const auto piece = decoderscope::testing::find_text(learner.d.seen(), as_seen(offer));
+        REQUIRE(piece);
+        return piece->low;
+    };
+    const std::string pattern = "blocks.1.cross_attn.pattern";
+    learner.click_cell(pattern, 1, 2);
+    const ImVec2 scale = place_of("without 1/√d_head"), fill = place_of("fill −1e4"), head = place_of("without head 3");
+    learner.click_cell(pattern, 2, 10);  // padding: the query doesn't see it
+    CHECK(learner.reads("if the query saw this key"));
+    for (const auto& [offer, before] :
+         {std::pair{"without 1/√d_head", scale}, {"fill −1e4", fill}, {"without head 3", head}}) {
+        INFO(offer);
+        CHECK(place_of(offer).x == before.x);
+        CHECK(place_of(offer).y == before.y);
+    }
 }

@@ -62,7 +62,7 @@ struct Newcomer {
 
 }  // namespace
 
-TEST_CASE("who starts anew meets five tabs, folded blocks, one row of tokens, and no timeline") {
+TEST_CASE("at the first start there are five tabs, folded blocks, one row of tokens, and no timeline") {
     Newcomer newcomer;
     const Driver& d = newcomer.d;
     CHECK(newcomer.tabs() == std::vector<std::string>{"Step", "Heads", "Masks", "Norms", "Generate", "More▾"});
@@ -147,7 +147,7 @@ TEST_CASE("from the first start to the first changed prediction in one gesture, 
     CHECK(wrong > 1);
 }
 
-TEST_CASE("whoever used the program before sees everything, and so does who names a model") {
+TEST_CASE("a person who used the program before, or names a model, sees everything") {
     Driver d("reverse");
     CHECK_FALSE(d.state.is_calm());
     CHECK_FALSE(d.sees("More▾"));

@@ -1,6 +1,9 @@
 // One fact, one number: after random edits, every sentence that any tab draws about what they did is compared with the
 // tensors of runs that are computed here, by loops of our own.
+#include "app/core/labs/train/shown_training.h"
+#include "app/core/labs/train/training_plan.h"
 #include "app/views/frame/lab.h"
+#include "app/views/labs/causes/lab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -192,6 +195,82 @@ void check_tab(Driver& d, const Lab& lab, const Facts& facts, SeenKinds& seen) {
     }
 }
 
+// ---- Causes and Train, whose sentences are about numbers of their own
+
+// What is drawn right of a piece, on its line: the columns of a table.
+std::vector<double> numbers_behind(const Driver& d, const DrawnText& label) {
+    std::vector<const DrawnText*> row;
+    for (const DrawnText& piece : d.seen())
+        if (piece.low.x > label.high.x && std::abs(piece.middle().y - label.middle().y) < 4.0F && d.on_stage(piece))
+            row.push_back(&piece);
+    std::ranges::sort(row, {}, [](const DrawnText* piece) { return piece->low.x; });
+    std::vector<double> numbers;
+    for (const DrawnText* piece : row) {
+        std::string text = piece->text;
+        if (text.starts_with("≠")) text.erase(0, std::string("≠").size());
+        if (text.empty() || std::string("0123456789.−~<").find(text.front()) == std::string::npos) {
+            if (!text.starts_with("−")) break;
+        }
+        try {
+            numbers.push_back(drawn_number(text));
+        } catch (const std::exception&) {
+            break;
+        }
+    }
+    return numbers;
+}
+
+// As three digits are written.
+bool is_written_as(double number, double drawn) {
+    return std::abs(number - drawn) <= 0.006 * std::max(std::abs(number), std::abs(drawn)) + 1e-3;
+}
+
+std::string all_text(const Driver& d, const std::string& between = "") {
+    std::string all;
+    for (const DrawnText& piece : d.seen())
+        if (d.on_stage(piece)) all += piece.text + between;
+    return all;
+}
+
+void show_causes(Driver& d, views::causes::CausesPage page) {
+    d.state.tab = "causes";
+    d.state.part<views::causes::CausesTabState>().page = page;
+    for (int i = 0; i < 3; ++i) {
+        d.settle();
+        d.session.finish();
+    }
+    d.settle();
+}
+
+double number_in(const Run& run, const core::causes::ChosenNumber& number) {
+    return number.in(run.value(number.tensor));
+}
+
+// Every head's effect that is listed, against a run of our own in which the head is off.
+int check_effects(const Driver& d, const core::causes::ChosenNumber& number) {
+    const Scenario& scenario = d.session.scenario();
+    const Run& run = *d.session.shown().run;
+    int checked = 0;
+    for (const Step& step : run.plan().steps()) {
+        if (!step.is_pattern) continue;
+        for (Index head = 0; head < step.axes[1].size; ++head) {
+            std::string name = step.attention + "head" + std::to_string(head);
+            if (const std::size_t at = name.find("blocks."); at != std::string::npos) name.erase(at, 7);
+            const auto row = d.find_on_stage(name);
+            if (!row || row->text != name) continue;  // cut, or below the fold
+            const std::vector<double> columns = numbers_behind(d, *row);
+            if (columns.size() != 3) continue;
+            Scenario off = scenario;
+            off.edits.push_back(ScaleHead{step.attention, head, 0.0F});
+            const double effect = number_in(run, number) - number_in(*execute(plan_of(off)), number);
+            INFO(name << ": drawn " << columns[2] << ", by a run of our own " << effect);
+            CHECK(is_written_as(effect, columns[2]));
+            ++checked;
+        }
+    }
+    return checked;
+}
+
 }  // namespace
 
 TEST_CASE("after random edits of any model, no sentence of any tab contradicts the tensors") {
@@ -231,4 +310,83 @@ TEST_CASE("a mask that leaves a row nothing is wrong and changed wherever that i
     CHECK(d.sees("✗NaN"));
     CHECK_FALSE(d.sees("nopredictionchanged"));
     CHECK(d.sees(std::to_string(facts.changed) + "of20predictionschanged"));
+}
+
+TEST_CASE("after random edits, Causes says nothing of a number that the tensors contradict") {
+    using views::causes::CausesPage;
+    int effects = 0, sums = 0, sides = 0;
+    unsigned seed = 70;
+    for (const char* model : {"reverse", "induction", "dates", "causal-lm-as-meant"}) {
+        Draws draws(++seed);
+        Driver d(model, 1.0F, {1920, 1080});
+        for (int round = 0; round < 2; ++round) {
+            edit_at_random(d, draws);
+            d.settle();
+            INFO(model << " round " << round);
+            const auto& shown = d.state.part<views::causes::CausesTabState>().shown;
+            show_causes(d, CausesPage::writers);
+            REQUIRE(shown);
+            const Run& run = *d.session.shown().run;
+            const double number = number_in(run, shown->number);
+            if (!std::isfinite(number)) continue;
+            std::smatch found;
+            std::string text = all_text(d);
+            if (std::regex_search(text, found, std::regex("termssumto([^;]+);therun'slogitis([^.]+\\.?[0-9]*)"))) {
+                CHECK(is_written_as(number, drawn_number(found[2].str())));
+                CHECK(is_written_as(number, drawn_number(found[1].str())));
+                ++sums;
+            }
+            show_causes(d, CausesPage::moves);
+            text = all_text(d);
+            if (std::regex_search(text, found, std::regex("wrongsignfor(\\d+)of(\\d+)heads"))) {
+                int heads = 0;
+                for (const Step& step : run.plan().steps())
+                    if (step.is_pattern) heads += static_cast<int>(step.axes[1].size);
+                CHECK(std::stoi(found[2].str()) == heads);
+                CHECK(std::stoi(found[1].str()) <= heads);
+            }
+            effects += check_effects(d, shown->number);
+            show_causes(d, CausesPage::patching);
+            text = all_text(d);
+            if (std::regex_search(text, found, std::regex("is([^ ]{1,10})inAand([^ ]{1,10})inB"))) {
+                CHECK(is_written_as(number, drawn_number(found[1].str())));
+                ++sides;
+            }
+        }
+    }
+    CHECK(effects > 20);
+    CHECK(sums > 2);
+    CHECK(sides > 2);
+}
+
+TEST_CASE("Train's losses are those of a training of our own with the same recipe") {
+    Driver d("induction", 1.0F, {1920, 1080});
+    core::train::TrainingPlan plan{.task = "reversal", .text = {}, .layers = 1, .d_model = 16, .rows = 4, .steps = 14};
+    plan.runs = {core::train::RunChoice{}};
+    d.session.apply(command::ChangeTraining{plan});
+    d.session.apply(command::StartTraining{});
+    d.session.finish_training();
+    d.state.tab = "train";
+    d.settle();
+    d.settle();
+    const core::train::SeenTraining seen = d.session.training().seen().front();
+    const core::train::Recipe& recipe = *seen.recipe;
+    decoderscope::train::Trainer trainer = core::train::first_trainer(recipe);
+    double sum = 0.0;
+    for (Index step = 1; step <= recipe.steps; ++step) {
+        const double loss = trainer.train(core::train::batch_of(recipe, step)).loss;
+        if (step > recipe.steps - 10) sum += loss;
+    }
+    std::smatch found;
+    const std::string text = all_text(d, " ");
+    INFO(text);
+    REQUIRE(std::regex_search(text, found, std::regex(":loss([0-9.]+)")));
+    CHECK(is_written_as(sum / 10.0, drawn_number(found[1].str())));
+    REQUIRE(std::regex_search(text, found, std::regex("chance:([0-9.]+)")));
+    double answers = 0.0;
+    for (const std::string& piece : recipe.task.vocabulary) answers += piece == "<pad>" || piece == "<bos>" ? 0.0 : 1.0;
+    CHECK(is_written_as(std::log(answers), drawn_number(found[1].str())));
+    REQUIRE(std::regex_search(text, found, std::regex("(\\d+)of(\\d+)steps")));
+    CHECK(std::stoi(found[1].str()) == 14);
+    CHECK(std::stoi(found[2].str()) == 14);
 }

@@ -23,6 +23,17 @@ Tensor without_head(Tensor z, Index head) {
     return z;
 }
 
+// Whether the head adds nothing as it is: it is switched off.
+bool is_off(const Tensor& z, Index head) {
+    const Index size = z.dim(2) * z.dim(3);
+    for (Index batch = 0; batch < z.dim(0); ++batch) {
+        const auto first = static_cast<std::size_t>((batch * z.dim(1) + head) * size);
+        const auto values = z.values().subspan(first, static_cast<std::size_t>(size));
+        if (!std::ranges::all_of(values, [](float value) { return value == 0.0F; })) return false;
+    }
+    return true;
+}
+
 bool changes_less(const HeadRemoval& a, const HeadRemoval& b) {
     return std::tie(a.changed, a.lost, a.largest) < std::tie(b.changed, b.lost, b.largest);
 }
@@ -43,6 +54,10 @@ Resumable<HeadRemovals> measure_removals(std::shared_ptr<const Run> run, Tensor 
         const Tensor z = run->value(step.id);
         for (Index head = 0; head < step.axes[1].size; ++head) {
             co_yield kPause;
+            if (is_off(z, head)) {
+                ++removals.off;
+                continue;
+            }
             const Tensor after = substitution.with(step.id, without_head(z, head));
             const OutputMoves moves = moves_of(before, after, attention_mask, removals.predicts);
             removals.positions = moves.positions;
@@ -64,8 +79,9 @@ Value<HeadRemovals> shown_removals(Derived& derived, const Snapshot& shown) {
         {shown.run}, std::tuple<>(), [&] { return measure_removals(shown.run, shown.scenario.inputs.attention_mask); });
 }
 
-Sentence removals_sentence(const HeadRemovals& removals) {
-    if (removals.heads.empty()) return {};
+namespace {
+
+Sentence sentence_of_rest(const HeadRemovals& removals) {
     if (!removals.predicts)
         return message_n("{count} head, the one that moves {output} least first.",
                          "{count} heads, the one that moves {output} least first.", removals.heads.size(),
@@ -75,6 +91,17 @@ Sentence removals_sentence(const HeadRemovals& removals) {
     return message_n("{safe} of {count} head can go without changing a prediction.",
                      "{safe} of {count} heads can each go without changing a prediction.", removals.heads.size(),
                      {{"safe", safe}});
+}
+
+}  // namespace
+
+Sentence removals_sentence(const HeadRemovals& removals) {
+    if (removals.heads.empty()) return {};
+    const Sentence rest = sentence_of_rest(removals);
+    if (removals.off == 0) return rest;
+    return message("{rest} {off}",
+                   {{"rest", rest},
+                    {"off", message_n("{count} more is off already.", "{count} more are off already.", removals.off)}});
 }
 
 Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal) {

@@ -26,7 +26,8 @@ struct HeadRemovals {
     std::string output;              // what moves: "logits"; empty for a run without any output
     bool predicts = false;           // it is logits: then predictions change
     Index positions = 0;             // that count
-    std::vector<HeadRemoval> heads;  // the one that changes least first
+    std::vector<HeadRemoval> heads;  // those that are on, the one that changes least first
+    std::size_t off = 0;             // heads that add nothing as it is
 };
 
 // From a run of these inputs: what the run would be without the head, its edits kept.
@@ -35,7 +36,7 @@ struct HeadRemovals {
 // Empty while it is being measured, and for a recording, which computes nothing.
 [[nodiscard]] Value<HeadRemovals> shown_removals(Derived& derived, const Snapshot& shown);
 
-// "5 of 24 heads can each go without changing a prediction."
+// "5 of 24 heads can each go without changing a prediction. 1 more is off already."
 [[nodiscard]] Sentence removals_sentence(const HeadRemovals& removals);
 // "2 of 20 predictions change; logits moved by at most 4.5"
 [[nodiscard]] Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal);

@@ -1,6 +1,7 @@
 #include "app/core/labs/causes/telling_swap.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/token_text.h"
+#include "app/views/frame/stale.h"
 #include "app/views/labs/causes/lab.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -103,7 +104,7 @@ void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves
     }
 }
 
-void list_tokens(const Ui& ui, const core::Session& session, const core::causes::Moves& moves, Index batch,
+void list_tokens(const Ui& ui, const core::Scenario& scenario, const core::causes::Moves& moves, Index batch,
                  float width) {
     if (moves.tokens.empty()) return;
     ImGui::Dummy({1, ui.px(8)});
@@ -111,7 +112,6 @@ void list_tokens(const Ui& ui, const core::Session& session, const core::causes:
             tr_n("Swapped: the mean of |change| with {count} other token in its place.",
                  "Swapped: the mean of |change| with {count} other tokens in its place.", core::causes::kSwaps),
             width);
-    const core::Scenario& scenario = session.shown().scenario;
     double most = 0.0;
     for (const core::causes::InputMove& move : moves.tokens) most = std::max(most, std::abs(move.most));
     const Table table(ui, width, 3);
@@ -133,25 +133,42 @@ void list_tokens(const Ui& ui, const core::Session& session, const core::causes:
     }
 }
 
+CausesQuestion question_of(const core::Snapshot& shown, const core::causes::ResolvedNumber& number) {
+    return {shown, number, {}};
+}
+
+// From where an area of this width began to where the flow is now.
+Area flow_since(ImVec2 start, float width) { return {start, {start.x + width, ImGui::GetCursorScreenPos().y}}; }
+
+void list_moves(const Ui& ui, const CausesQuestion& of, const core::causes::ShownMoves& shown, float width,
+                Commands& commands) {
+    if (!shown.error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(shown.error), width);
+    paragraph(ui.fonts.text, ui.theme.text, tr(core::causes::moves_sentence(shown.moves)), width);
+    ImGui::Dummy({1, ui.px(4)});
+    list_heads(ui, of.shown.run->plan(), shown.moves, width, commands);
+    list_tokens(ui, of.shown.scenario, shown.moves, of.number.batch, width);
+}
+
 void draw_measured(const Ui& ui, const core::Session& session, CausesTabState& causes,
                    const core::causes::ResolvedNumber& number, float width, Commands& commands) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Area area = {at, {at.x + width, at.y + ui.px(80)}};
     if (causes.stopped == number.number) {
         if (button(tr("Measure"), "measure-moves")) causes.stopped.reset();
         return;
     }
-    const core::Value<core::causes::ShownMoves> shown =
-        core::causes::shown_moves(session.derived(), session.shown(), number, causes.moving);
-    if (!shown) {
-        if (draw_causes_progress(ui, *causes.moving, area)) causes.stopped = number.number;
-        return;
-    }
-    if (!shown->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(shown->error), width);
-    paragraph(ui.fonts.text, ui.theme.text, tr(core::causes::moves_sentence(shown->moves)), width);
-    ImGui::Dummy({1, ui.px(4)});
-    list_heads(ui, session.shown().run->plan(), shown->moves, width, commands);
-    list_tokens(ui, session, shown->moves, number.batch, width);
+    const core::Snapshot& shown = session.shown();
+    causes.moves.take(shown.scenario.model(),
+                      core::causes::shown_moves(session.derived(), shown, number, causes.moving),
+                      [&] { return question_of(shown, number); });
+    draw_answer(
+        ui, "coming-moves", causes.moves, {at, {at.x + width, at.y + ui.px(80)}}, commands,
+        [&](Commands& heard) {
+            list_moves(ui, causes.moves.question(), *causes.moves.answer(), width, heard);
+            return flow_since(at, width);
+        },
+        [&](Area note) {
+            if (draw_causes_progress(ui, *causes.moving, note)) causes.stopped = number.number;
+        });
 }
 
 // ---- the gradients
@@ -201,17 +218,15 @@ void list_scores(const Ui& ui, const Plan& plan, const core::causes::Slopes& slo
     }
 }
 
-void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
-                 const core::causes::ResolvedNumber& number, float width, Commands& commands) {
-    const core::Snapshot& shown = session.shown();
-    const core::Value<core::causes::ShownSlopes> slopes = core::causes::shown_slopes(session.derived(), shown, number);
-    if (!slopes) return text_line(ui.fonts.text, ui.theme.muted, tr("Computing the gradients …"));
+void show_slopes(const Ui& ui, const core::Session& session, ViewState& state, const CausesQuestion& of,
+                 const core::Value<core::causes::ShownSlopes>& slopes, float width, Commands& commands) {
     if (!slopes->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(slopes->error), width);
-    const core::Value<SlopePictures> pictures = session.derived().get<SlopePictures>(
-        {shown.run}, std::make_tuple(number.number.tensor, number.number.cell), [&] {
+    const core::Snapshot& shown = of.shown;
+    const core::Value<SlopePictures> pictures =
+        session.derived().get<SlopePictures>({shown.run}, std::make_tuple(slopes.number()), [&] {
             const auto picture = [&](bool of_encoder) {
                 return core::causes::gradients_heatmap(shown.scenario, *shown.run, slopes->slopes.stream, of_encoder,
-                                                       number.batch);
+                                                       of.number.batch);
             };
             return SlopePictures{picture(true), picture(false)};
         });
@@ -222,6 +237,22 @@ void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
     draw_stream(ui, pictures->encoder, tr("Encoder"), kKey, pictures.number(), width, state.viewports[kKey]);
     draw_stream(ui, pictures->decoder, tr("Decoder"), kKey + 1, pictures.number(), width, state.viewports[kKey + 1]);
     list_scores(ui, shown.run->plan(), slopes->slopes, width, commands);
+}
+
+void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
+                 const core::causes::ResolvedNumber& number, float width, Commands& commands) {
+    CausesTabState& causes = state.part<CausesTabState>();
+    const core::Snapshot& shown = session.shown();
+    causes.slopes.take(shown.scenario.model(), core::causes::shown_slopes(session.derived(), shown, number),
+                       [&] { return question_of(shown, number); });
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    draw_answer(
+        ui, "coming-slopes", causes.slopes, {at, {at.x + width, at.y + ui.px(30)}}, commands,
+        [&](Commands& heard) {
+            show_slopes(ui, session, state, causes.slopes.question(), causes.slopes.answer(), width, heard);
+            return flow_since(at, width);
+        },
+        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing the gradients …")); });
 }
 
 }  // namespace
@@ -288,49 +319,27 @@ void draw_picture(const Ui& ui, ViewState& state, const core::Heatmap& heatmap, 
 
 }  // namespace
 
-void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
-                   const core::causes::ResolvedNumber& number, Area area, Commands& commands) {
-    CausesTabState& causes = state.part<CausesTabState>();
-    const core::Snapshot& shown = session.shown();
-    if (causes.stopped == number.number) {
-        ImGui::SetCursorScreenPos(area.low);
-        if (button(tr("Measure"), "measure-patching")) causes.stopped.reset();
-        return;
-    }
-    Sentence about_swap;
-    causes.compared = causes.other;
-    if (causes.other.kind == core::causes::OtherKind::token && !causes.other.position && !causes.other.token) {
-        const core::Value<core::causes::TellingSwap> swap =
-            core::causes::shown_telling_swap(session.derived(), shown, number);
-        if (!swap) {
-            text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("Looking for a token that changes the answer …"));
-            return;
-        }
-        causes.compared = core::causes::with_swap(causes.other, *swap);
-        about_swap = core::causes::swap_sentence(*swap);
-    }
-    const core::Value<core::causes::ShownPatching> measured = core::causes::shown_patching(
-        session.derived(), shown, number, causes.compared, causes.every_step, causes.patching);
-    if (!measured) {
-        if (draw_causes_progress(ui, *causes.patching, area)) causes.stopped = number.number;
-        return;
-    }
+namespace {
+
+void show_patching(const Ui& ui, const core::Session& session, ViewState& state, const CausesQuestion& of,
+                   const core::Value<core::causes::ShownPatching>& measured, Area area, Commands& commands) {
+    const core::Snapshot& shown = of.shown;
     if (!measured->error.empty()) {
         text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(measured->error));
         return;
     }
     area.low.y += text_block(ui, ui.fonts.text, ui.theme.text, area,
-                             tr(core::causes::patching_sentence(measured->patching, number))) +
+                             tr(core::causes::patching_sentence(measured->patching, of.number))) +
                   ui.px(8);
-    if (!about_swap.empty())
-        area.low.y += text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(about_swap)) + ui.px(8);
+    if (!of.about_swap.empty())
+        area.low.y += text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(of.about_swap)) + ui.px(8);
     if (measured->patching.steps.empty()) return;
     const core::Value<PatchingPictures> pictures =
         session.derived().get<PatchingPictures>({shown.run}, std::make_tuple(measured.number()), [&] {
             const core::causes::Patching& patching = measured->patching;
             PatchingPictures made;
-            made.encoder = core::causes::patching_heatmap(shown.scenario, *shown.run, patching, true, number.batch);
-            made.decoder = core::causes::patching_heatmap(shown.scenario, *shown.run, patching, false, number.batch);
+            made.encoder = core::causes::patching_heatmap(shown.scenario, *shown.run, patching, true, of.number.batch);
+            made.decoder = core::causes::patching_heatmap(shown.scenario, *shown.run, patching, false, of.number.batch);
             made.encoder.title = tr("Encoder");
             made.decoder.title = tr("Decoder");
             made.encoder_steps = core::causes::patched_steps(*shown.run, patching, true);
@@ -346,6 +355,49 @@ void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
                  {area.low, {area.low.x + half, area.high.y}}, commands);
     draw_picture(ui, state, pictures->decoder, pictures->decoder_steps, kKey, measured.number(),
                  {{area.high.x - half, area.low.y}, area.high}, commands);
+}
+
+}  // namespace
+
+void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
+                   const core::causes::ResolvedNumber& number, Area area, Commands& commands) {
+    CausesTabState& causes = state.part<CausesTabState>();
+    const core::Snapshot& shown = session.shown();
+    if (causes.stopped == number.number) {
+        ImGui::SetCursorScreenPos(area.low);
+        if (button(tr("Measure"), "measure-patching")) causes.stopped.reset();
+        return;
+    }
+    Sentence about_swap;
+    bool looking = false;
+    causes.compared = causes.other;
+    if (causes.other.kind == core::causes::OtherKind::token && !causes.other.position && !causes.other.token) {
+        const core::Value<core::causes::TellingSwap> swap =
+            core::causes::shown_telling_swap(session.derived(), shown, number);
+        looking = !swap;
+        if (swap) {
+            causes.compared = core::causes::with_swap(causes.other, *swap);
+            about_swap = core::causes::swap_sentence(*swap);
+        }
+    }
+    const core::Value<core::causes::ShownPatching> measured =
+        looking ? core::Value<core::causes::ShownPatching>()
+                : core::causes::shown_patching(session.derived(), shown, number, causes.compared, causes.every_step,
+                                               causes.patching);
+    causes.patched.take(shown.scenario.model(), measured, [&] { return CausesQuestion{shown, number, about_swap}; });
+    draw_answer(
+        ui, "coming-patching", causes.patched, area, commands,
+        [&](Commands& heard) {
+            show_patching(ui, session, state, causes.patched.question(), causes.patched.answer(), area, heard);
+            return area;
+        },
+        [&](Area note) {
+            if (looking)
+                text_block(ui, ui.fonts.text, ui.theme.muted, note,
+                           tr("Looking for a token that changes the answer …"));
+            else if (draw_causes_progress(ui, *causes.patching, note))
+                causes.stopped = number.number;
+        });
 }
 
 // Direct logit attribution: what each head, each MLP and the embedding wrote into a logit.

@@ -125,6 +125,14 @@ void restore(ViewState& state, const core::files::SavedView& saved) {
     causes = read;
 }
 
+// What was shown holds its run.
+void leave(ViewState& state) {
+    CausesTabState& causes = state.part<CausesTabState>();
+    causes.moves = {};
+    causes.slopes = {};
+    causes.patched = {};
+}
+
 }  // namespace
 
 Lab causes_lab() {
@@ -134,8 +142,9 @@ Lab causes_lab() {
             .key = Key::k,
             .term = "cause",
             .draw = draw_causes_tab,
-            .least_height = [](float) { return 420.0F; },
+            .least_height = [](float) { return 240.0F; },  // its lists scroll themselves
             .inspect = inspect_causes,
+            .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_causes,
             .save = save,

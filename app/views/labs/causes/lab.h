@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/derived/last_answer.h"
 #include "app/core/labs/causes/shown_causes.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/view_state.h"
@@ -19,6 +20,13 @@ namespace decoderscope::views::causes {
 enum class CausesPage { moves, patching, writers };
 inline constexpr std::array<std::string_view, 3> kCausesPageNames = {"moves", "patching", "writers"};
 
+// What was asked when an answer was measured: the run, the number, and what is said of run B.
+struct CausesQuestion {
+    core::Snapshot shown;
+    core::causes::ResolvedNumber number;
+    Sentence about_swap;
+};
+
 // What the Causes tab remembers from frame to frame.
 struct CausesTabState {
     CausesPage page = CausesPage::moves;
@@ -30,6 +38,11 @@ struct CausesTabState {
     core::causes::SharedProgress patching = std::make_shared<core::causes::CausesProgress>();
     std::optional<core::causes::ResolvedNumber> shown;  // what the last frame was about
     core::causes::OtherChoice compared;                 // run B, with what `other` leaves open; as of the last frame
+
+    // What the pages show, each until the next is measured.
+    core::LastAnswer<CausesQuestion, core::causes::ShownMoves> moves;
+    core::LastAnswer<CausesQuestion, core::causes::ShownSlopes> slopes;
+    core::LastAnswer<CausesQuestion, core::causes::ShownPatching> patched;
 };
 
 // Asks what moves the selected cell.

@@ -1,10 +1,12 @@
 #include "app/views/labs/diff/bisect_page.h"
 
 #include "app/core/labs/bisect/bisection_text.h"
+#include "app/core/labs/bisect/example_recording.h"
 #include "app/core/run/labels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"
+#include "engine/base/error.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -23,15 +25,28 @@ void follow_file(BisectTabState& bisect, const core::ReferenceRun* file) {
     bisect = {.path = path, .question = {.tolerance = bisect.question.tolerance, .chosen = {}}};
 }
 
-void draw_nothing_to_bisect(const Ui& ui, const core::Session& session, Area area) {
+void draw_nothing_to_bisect(const Ui& ui, const core::Session& session, DiffTabState& diff, Area area,
+                            Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
     const std::string text =
-        session.shown().scenario.computes()
+        scenario.computes()
             ? tr("Bisect finds the first tensor in which a recording of another program differs from this model, and "
                  "tries the usual mistakes as its cause. Record the other program with “decoderscope recorder”, then "
                  "type the file's path above, or drop it here.")
             : tr("Bisect compares a model with a recording, and this is a recording itself. Open its model first; "
                  "File compares two recordings by the names of their tensors.");
-    draw_empty_page(ui, area, "", text, ui.theme.muted);
+    const ImVec2 next = draw_empty_page(ui, area, "", text, ui.theme.muted);
+    if (!core::bisect::has_example_recording(scenario)) return;
+    ImGui::SetCursorScreenPos(next);
+    const bool wanted = link(ui, ui.fonts.text, ui.theme.accent,
+                             tr("Try it on an example: this model, recorded with a mistake →"), 7301);
+    tooltip(tr("Runs this model with a mistake that you aren't told, and writes it to a temporary file"));
+    if (!wanted) return;
+    try {
+        commands.push_back(bisect_with_file(diff, core::bisect::write_example_recording(scenario).path));
+    } catch (const Error& error) {
+        commands.push_back(core::command::Tell{error.sentence(), true});
+    }
 }
 
 void draw_under_way(const Ui& ui, const core::Session& session, BisectTabState& bisect,
@@ -91,9 +106,10 @@ core::Value<core::bisect::ShownBisection> found_bisection(const core::Session& s
 
 void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const std::shared_ptr<const core::ReferenceRun>& file = session.shown().trace_file;
-    BisectTabState& bisect = state.part<DiffTabState>().bisect;
+    DiffTabState& diff = state.part<DiffTabState>();
+    BisectTabState& bisect = diff.bisect;
     follow_file(bisect, file.get());
-    if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, area);
+    if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, diff, area, commands);
     if (bisect.cancelled == bisect.question) return draw_cancelled(ui, bisect, area);
     const core::Value<core::bisect::ShownBisection> shown = found_bisection(session, bisect);
     if (!shown) return draw_under_way(ui, session, bisect, file->trace, area);

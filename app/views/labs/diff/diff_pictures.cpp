@@ -1,3 +1,4 @@
+#include "app/core/labs/diff/by_position.h"
 #include "app/core/labs/diff/comparison_text.h"
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/run/labels.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace decoderscope::views::diff {
 
@@ -55,13 +57,25 @@ float draw_steppers(const Ui& ui, const core::Session& session, Area line, Comma
     return right;
 }
 
-void draw_step_line(const Ui& ui, const core::Session& session, const core::TensorDifference& d, Area line,
-                    Commands& commands) {
+// The step's name, which opens the list of all where that is folded. Returns where it ends.
+float draw_step_name(const Ui& ui, const core::Session& session, const DiffTabState& diff, const std::string& name,
+                     Area line, float right, bool folded, Commands& commands) {
+    if (!folded) {
+        const float y = line.low.y + (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
+        return line.low.x +
+               draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, name, right - line.low.x);
+    }
+    const float width = std::min(ui.px(280), right - line.low.x);
+    ImGui::SetCursorScreenPos(line.low);
+    choose_diff_step(ui, session, diff, width, commands);
+    return line.low.x + width;
+}
+
+void draw_step_line(const Ui& ui, const core::Session& session, const DiffTabState& diff,
+                    const core::TensorDifference& d, Area line, bool folded, Commands& commands) {
     const float right = draw_steppers(ui, session, line, commands);
     const float y = line.low.y + (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
-    const float x = line.low.x +
-                    draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, d.name, right - line.low.x) +
-                    ui.px(16);
+    const float x = draw_step_name(ui, session, diff, d.name, line, right, folded, commands) + ui.px(16);
     if (d.presence != core::Presence::in_both) return;
     if (d.largest == 0.0) {
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, tr("equal in A and B"), right - x);
@@ -76,6 +90,64 @@ void draw_step_line(const Ui& ui, const core::Session& session, const core::Tens
     if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201))
         commands.push_back(core::command::Follow{d.name, d.cell});
     tooltip(tr("Go to the cell with the largest difference and what it was computed from"));
+}
+
+// ---- by position
+
+void say_position(const Ui& ui, const core::diff::DifferenceByPosition::At& at, std::size_t position) {
+    if (!compat::begin_tooltip()) return;
+    text_line(ui.fonts.text, ui.theme.text,
+              tr("position {position} “{token}”", {{"position", position}, {"token", at.token}}));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              at.largest == 0.0
+                  ? tr("equal in A and B")
+                  : tr("max |A − B| {difference} at {cell}",
+                       {{"difference", core::diff::difference_text(at.largest)}, {"cell", cell_name("", at.cell)}}));
+    ImGui::EndTooltip();
+}
+
+// A bar per position of the step's sequence, as high as its largest difference, over its token; a click selects the
+// cell where that is. Returns the height used: 0 where the step runs over no sequence.
+float draw_by_position(const Ui& ui, const core::Session& session, const DiffTabState& diff, Area area,
+                       Commands& commands) {
+    const core::Snapshot& a = diff.drawn.question();
+    const Step& step = *a.run->plan().find(session.step().name);
+    const auto shown = core::diff::shown_by_position(session.derived(), a.scenario, diff.drawn.answer(), step,
+                                                     session.cursor().place.batch);
+    const auto& positions = shown->positions;
+    if (positions.empty()) return 0.0F;
+    const float line = compat::font_size(ui.fonts.caption), bars = ui.px(18), left = ui.px(88);
+    const float pitch = std::min((area.width() - left) / static_cast<float>(positions.size()), ui.px(44));
+    draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + bars - line}, ui.theme.muted, tr("by position"),
+              left - ui.px(6));
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    double top = 0.0;
+    for (const core::diff::DifferenceByPosition::At& at : positions)
+        if (std::isfinite(at.largest)) top = std::max(top, at.largest);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        const core::diff::DifferenceByPosition::At& at = positions[i];
+        const float x = area.low.x + left + pitch * static_cast<float>(i);
+        const double share = !std::isfinite(at.largest) ? 1.0 : top > 0.0 ? at.largest / top : 0.0;
+        const float height = std::max(bars * static_cast<float>(share), ui.px(1));
+        ImGui::SetCursorScreenPos({x, area.low.y});
+        ImGui::PushID(static_cast<int>(i));
+        const bool clicked = press_area("position", {std::max(pitch, 1.0F), bars + line + ui.px(2)});
+        ImGui::PopID();
+        const bool hovered = ImGui::IsItemHovered();
+        list.AddRectFilled({x, area.low.y + bars - height}, {x + std::max(pitch - ui.px(2), 1.0F), area.low.y + bars},
+                           at.largest > 0.0 ? color_of(step.meaning) : ui.theme.line);
+        if (pitch > ui.px(14))
+            draw_text(ui, ui.fonts.caption, {x, area.low.y + bars + ui.px(1)}, hovered ? ui.theme.text : ui.theme.muted,
+                      at.token, pitch - ui.px(2));
+        if (hovered) say_position(ui, at, i);
+        if (clicked && !at.cell.empty()) {
+            const core::Place now = session.cursor().place;
+            const Index head = core::place_of(step, at.cell, now, a.scenario.query_heads()).head;
+            if (head != now.head) commands.push_back(core::command::ChooseHead{head});
+            commands.push_back(core::command::SelectCell{at.cell});
+        }
+    }
+    return bars + line + ui.px(8);
 }
 
 // ---- the pictures
@@ -123,11 +195,12 @@ void cell_tooltip(const Ui& ui, const Step& step, const core::DifferencePictures
 
 void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.part<DiffTabState>();
-    const Step& step = session.step();
-    const core::Value<core::DifferencePictures> pictures = core::diff::shown_difference(
-        session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
+    const core::Snapshot& a = diff.drawn.question();
+    const Step& step = *a.run->plan().find(session.step().name);
+    const core::Value<core::DifferencePictures> pictures =
+        core::diff::shown_difference(session.derived(), a.scenario, diff.drawn.answer(), step, session.cursor().place);
     const core::DifferencePictures& p = *pictures;
-    const core::Slice slice = core::slice_of(step, session.cursor().place, session.shown().scenario.query_heads());
+    const core::Slice slice = core::slice_of(step, session.cursor().place, a.scenario.query_heads());
     const std::array<Area, 3> areas = arrange(ui, p.a, area);
     const std::array<const core::Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
     std::optional<Spot> hovered;
@@ -136,7 +209,7 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
                                .key = kKeys + i,
                                .version = pictures.number(),
                                .color = color_of(step.meaning),
-                               .stale = session.stale(),
+                               .stale = session.stale() && !diff.drawn.stale(),
                                .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
         if (i == 2) drawing.changed = &p.over;
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
@@ -147,7 +220,9 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
         if (gesture.hovered) {
             hovered = gesture.hovered;
             state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};
-            place_cell_tooltip(ui, gesture, 7);
+            HeatmapGesture all = gesture;  // the tip covers the cell in none of the three
+            all.picture = {areas[0].low, {areas[2].high.x, std::max(areas[0].high.y, areas[2].high.y)}};
+            place_cell_tooltip(ui, all, 7);
             cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
         }
         if (gesture.clicked)
@@ -162,23 +237,32 @@ void draw_note(const Ui& ui, Area area, const std::string& text) {
 
 }  // namespace
 
-void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    const Step& step = session.step();
-    const core::TensorDifference* d = difference_of(state.part<DiffTabState>().shown->comparison, step.name);
+void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, bool folded,
+                        Commands& commands) {
+    const DiffTabState& diff = state.part<DiffTabState>();
+    const std::string& name = session.step().name;
+    const core::TensorDifference* d = difference_of(diff.drawn.answer()->comparison, name);
     const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
-    const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
+    Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
                                         ui.theme.line);
     if (d == nullptr) {
-        draw_note(ui, line, tr("{name} is not part of a trace. Choose a step above.", {{"name", step.name}}));
+        if (folded) {
+            ImGui::SetCursorScreenPos(line.low);
+            choose_diff_step(ui, session, diff, ui.px(280), commands);
+        }
+        draw_note(ui, folded ? below : line,
+                  tr("{name} is not part of a trace. Choose a step above.", {{"name", name}}));
         return;
     }
-    draw_step_line(ui, session, *d, line, commands);
-    if (d->presence != core::Presence::in_both)
+    draw_step_line(ui, session, diff, *d, line, folded, commands);
+    if (d->presence != core::Presence::in_both || diff.drawn.question().run->plan().find(name) == nullptr) {
         draw_note(ui, below,
                   tr("Nothing to subtract: {presence}.", {{"presence", core::diff::presence_text(*d, "A", "B")}}));
-    else
-        draw_three(ui, session, state, below, commands);
+        return;
+    }
+    below.low.y += draw_by_position(ui, session, diff, below, commands);
+    draw_three(ui, session, state, below, commands);
 }
 
 // What the inspector says beside the Diff tab.

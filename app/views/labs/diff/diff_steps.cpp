@@ -107,7 +107,7 @@ void mark_tooltip(const Ui& ui, const core::TensorDifference& d) {
 
 void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState& state, Area area,
                      Commands& commands) {
-    const core::Comparison& comparison = state.part<DiffTabState>().shown->comparison;
+    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
     const Plan& plan = session.shown().run->plan();
     const std::size_t count = count_of_a(comparison);
     const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
@@ -259,7 +259,7 @@ void draw_row(const Ui& ui, const core::Session& session, const core::TensorDiff
 
 // The current step's place in the list when that is in order.
 std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
-    const auto& tensors = diff.shown->comparison.tensors;
+    const auto& tensors = diff.drawn.answer()->comparison.tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
         if (tensors[i].name == step) return i;
     return tensors.size();
@@ -269,7 +269,7 @@ std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
 
 void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.part<DiffTabState>();
-    const auto& tensors = diff.shown->comparison.tensors;
+    const auto& tensors = diff.drawn.answer()->comparison.tensors;
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     draw_head(ui, diff, {area.low, {area.high.x - scrollbar, area.low.y + head}});
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + head});
@@ -278,7 +278,8 @@ void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     compat::begin_child("diff-list", {area.width(), height});
     // In order, the list follows the current step; worst first, it stays at the worst.
-    const std::string where = diff.in_order ? session.step().name : "worst " + std::to_string(diff.shown.number());
+    const std::string where =
+        diff.in_order ? session.step().name : "worst " + std::to_string(diff.drawn.answer().number());
     if (where != diff.listed_step) {
         diff.listed_step = where;
         if (!diff.in_order) ImGui::SetScrollY(0.0F);
@@ -295,12 +296,33 @@ void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state
         for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
             const auto at = static_cast<std::size_t>(i);
             const float y = start.y + line * static_cast<float>(i);
-            draw_row(ui, session, tensors[diff.in_order ? at : diff.shown->worst_first[at]],
+            draw_row(ui, session, tensors[diff.in_order ? at : diff.drawn.answer()->worst_first[at]],
                      {{area.low.x, y}, {area.high.x - scrollbar, y + line}}, i, commands);
         }
     }
     ImGui::EndChild();
     ImGui::PopStyleVar();
+}
+
+void choose_diff_step(const Ui& ui, const core::Session& session, const DiffTabState& diff, float width,
+                      Commands& commands) {
+    ImGui::SetNextItemWidth(width);
+    const std::string& here = session.step().name;
+    if (!begin_list("##diff-step", fitted_in_middle(ImGui::GetFont(), here, width - ui.px(34)).c_str(),
+                    ImGuiComboFlags_HeightLarge)) {
+        tooltip(tr("All steps, the one that differs most first"));
+        return;
+    }
+    const core::diff::ShownComparison& shown = *diff.drawn.answer();
+    for (const std::size_t at : shown.worst_first) {
+        const core::TensorDifference& d = shown.comparison.tensors[at];
+        const std::string text = d.presence != core::Presence::in_both ? core::diff::presence_text(d, "A", "B")
+                                 : d.largest == 0.0                    ? std::string(tr("equal"))
+                                                                       : core::diff::difference_text(d.largest);
+        if (press_row(labelled(d.name + "   " + text, d.name).c_str(), d.name == here))
+            go_to_largest(session, d, commands);
+    }
+    ImGui::EndCombo();
 }
 
 }  // namespace decoderscope::views::diff

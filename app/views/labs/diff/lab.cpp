@@ -2,6 +2,7 @@
 
 #include "app/core/labs/diff/comparison_text.h"
 #include "app/core/labs/diff/shown_comparison.h"
+#include "app/views/frame/stale.h"
 #include "app/views/labs/diff/bisect_page.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
@@ -15,6 +16,9 @@ namespace decoderscope::views::diff {
 namespace {
 
 constexpr std::string_view kId = core::files::kDiffLab;
+
+// What the pictures of a step need with the lines above them, at a scale of 1.
+constexpr float kLeastBelowList = 290.0F;
 
 void add_exports(ExportScene& scene) {
     const core::Value<core::diff::ShownComparison>& diff = scene.state.part<DiffTabState>().shown;
@@ -35,7 +39,11 @@ core::CompanionRuns companion_runs(const core::Session&, const ViewState& state)
     return {{kCompanion, core::Variation{.overrides = {diff.option}}}};
 }
 
-void leave(ViewState& state) { state.part<DiffTabState>().shown = {}; }
+void leave(ViewState& state) {
+    DiffTabState& diff = state.part<DiffTabState>();
+    diff.shown = {};
+    diff.drawn = {};
+}
 
 void pin(const core::Session&, ViewState& state, Commands& commands) {
     state.tab = kId;
@@ -103,11 +111,13 @@ Compared compared_with_configuration(const core::Snapshot& shown, const DiffTabS
     const auto found = shown.companions.find(kCompanion);
     if (found == shown.companions.end() || found->second.variation != core::Variation{.overrides = {diff.option}}) {
         b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
+        b.coming = true;
     } else if (!found->second.error.empty()) {
         b.missing = tr(found->second.error);
         b.failed = true;
     } else if (!found->second.run) {
         b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
+        b.coming = true;
     } else {
         b.of = found->second.run;
     }
@@ -162,7 +172,7 @@ void draw_missing(const Ui& ui, const Compared& b, Area area) {
 
 void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
     DiffTabState& diff = state.part<DiffTabState>();
-    const core::Comparison& comparison = diff.shown->comparison;
+    const core::Comparison& comparison = diff.drawn.answer()->comparison;
     std::string text = core::diff::measured_text(comparison) + ".";
     const bool no_edits = diff.against == core::files::Against::unedited && session.shown().scenario.edits.empty();
     if (no_edits)
@@ -182,7 +192,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
 // ---- the result
 
 void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands) {
-    const core::Comparison& comparison = state.part<DiffTabState>().shown->comparison;
+    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, core::diff::verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
     const std::string caption = tr("largest |A − B| of each step");
@@ -200,8 +210,33 @@ void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& s
     tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
 }
 
-// The list's height: a share of the room, as the pictures are more important.
-float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui.px(88), ui.px(320)); }
+int percent_compared(const core::Session& session, const DiffTabState& diff, const Compared& b) {
+    return static_cast<int>(
+        core::diff::comparison_progress(session.derived(), session.shown().run, b.of, diff.tolerance) * 100.0);
+}
+
+// The height of the list of steps: a share of the room, as the pictures are more important. 0 where it would leave them
+// less than they need: then it is folded.
+float list_height(const Ui& ui, float room) {
+    const float height = std::clamp(room * 0.34F, ui.px(88), ui.px(320));
+    return room - height < ui.px(kLeastBelowList) ? 0.0F : height;
+}
+
+void draw_comparison(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
+    if (!comparison.differs() && comparison.largest == 0.0) return draw_nothing_differs(ui, session, state, area);
+    float y = area.low.y;
+    const auto part = [&](float height, float gap) {
+        const Area cut = {{area.low.x, y}, {area.high.x, y + height}};
+        y += height + ui.px(gap);
+        return cut;
+    };
+    draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
+    draw_diff_strip(ui, session, state, part(std::max(ui.px(60), area.height() * 0.13F), 6), commands);
+    const float list = list_height(ui, area.high.y - y);
+    if (list > 0.0F) draw_diff_list(ui, session, state, part(list, 10), commands);
+    draw_diff_pictures(ui, session, state, {{area.low.x, y}, area.high}, list == 0.0F, commands);
+}
 
 }  // namespace
 
@@ -236,44 +271,38 @@ void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state,
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
     state.hovered.reset();
-    const Compared b = compared_with(session.shown(), diff);
+    const core::Snapshot& shown = session.shown();
+    const Compared b = compared_with(shown, diff);
     diff.shown = {};
     const float header = diff_header_height(ui, diff.against, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
     const bool of_a_file = diff.against == core::files::Against::file || diff.against == core::files::Against::bisect;
-    if (of_a_file && !session.shown().trace_file && !session.reading_trace().empty()) {
+    if (of_a_file && !shown.trace_file && !session.reading_trace().empty()) {
         draw_empty_page(ui, below, "", tr("Reading {name}", {{"name", session.reading_trace()}}), ui.theme.muted);
         return;
     }
     if (diff.against == core::files::Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
-    if (b.of == nullptr) {
+    if (b.of == nullptr && !b.coming) {
         draw_missing(ui, b, below);
         return;
     }
-    const core::Snapshot& shown = session.shown();
-    diff.shown = core::diff::shown_comparison(session.derived(), shown.run, b.of, diff.tolerance,
-                                              [&] { return reference_for(shown, diff, b.label); });
-    if (!diff.shown) {
-        const int percent = static_cast<int>(
-            core::diff::comparison_progress(session.derived(), shown.run, b.of, diff.tolerance) * 100.0);
-        draw_empty_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
-        return;
-    }
-    if (!diff.shown->comparison.differs() && diff.shown->comparison.largest == 0.0) {
-        draw_nothing_differs(ui, session, state, below);
-        return;
-    }
-    float y = below.low.y;
-    const auto part = [&](float height, float gap) {
-        const Area cut = {{below.low.x, y}, {below.high.x, y + height}};
-        y += height + ui.px(gap);
-        return cut;
-    };
-    draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
-    draw_diff_strip(ui, session, state, part(std::max(ui.px(76), below.height() * 0.13F), 6), commands);
-    draw_diff_list(ui, session, state, part(list_height(ui, below.high.y - y), 10), commands);
-    draw_diff_pictures(ui, session, state, {{below.low.x, y}, below.high}, commands);
+    if (b.of != nullptr)
+        diff.shown = core::diff::shown_comparison(session.derived(), shown.run, b.of, diff.tolerance,
+                                                  [&] { return reference_for(shown, diff, b.label); });
+    diff.drawn.take(shown.scenario.model(), diff.shown, [&] { return shown; });
+    draw_answer(
+        ui, "coming-difference", diff.drawn, below, commands,
+        [&](Commands& heard) {
+            draw_comparison(ui, session, state, below, heard);
+            return below;
+        },
+        [&](Area note) {
+            text_block(ui, ui.fonts.text, ui.theme.muted, note,
+                       b.of == nullptr
+                           ? b.missing
+                           : tr("Comparing … {percent} %", {{"percent", percent_compared(session, diff, b)}}));
+        });
 }
 
 }  // namespace decoderscope::views::diff

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/derived/last_answer.h"
 #include "app/core/files/saved_view.h"
 #include "app/core/labs/bisect/shown_bisection.h"
 #include "app/core/labs/diff/shown_comparison.h"
@@ -37,6 +38,8 @@ struct DiffTabState {
     BisectTabState bisect;
 
     core::Value<core::diff::ShownComparison> shown;  // as of the last frame; empty if there was none
+    // What is drawn: that comparison, or the one before while the next is under way; with its A.
+    core::LastAnswer<core::Snapshot, core::diff::ShownComparison> drawn;
 };
 
 // The command that compares with a file. Raises a tolerance of 0, as another program's arithmetic never agrees to the
@@ -56,6 +59,7 @@ struct Compared {
     std::string label;               // "without edits", "norm_first = true"
     std::string missing;             // the message to show instead
     bool failed = false;             // missing because of an error
+    bool coming = false;             // missing because it is being computed
 };
 
 // Goes to a tensor of the comparison, at the batch row and head where it differs most. Does nothing if A has no such
@@ -75,7 +79,12 @@ void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state
 // What the inspector says beside the tab: how the current step differs.
 void inspect_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// A, B and A − B of the current step.
-void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// The same list, folded to a field that opens it; of this width. Without a label.
+void choose_diff_step(const Ui& ui, const core::Session& session, const DiffTabState& diff, float width,
+                      Commands& commands);
+
+// The current step, as A has it: where it differs by position, then A, B and A − B. `folded`: its name opens the list.
+void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, bool folded,
+                        Commands& commands);
 
 }  // namespace decoderscope::views::diff

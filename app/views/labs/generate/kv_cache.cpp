@@ -3,6 +3,7 @@
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/stale.h"
 #include "app/views/labs/generate/lab.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -125,7 +126,6 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
                            .version = shown.number(),
                            .color = color_of(step->meaning),
                            .lit = core::CellRect{rows.kept, 0, rows.computed, shown->heatmap.columns},
-                           .stale = scene.session.stale(),
                            .legend = Legend::bar,
                            .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
     const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.state.viewports[key], area);
@@ -268,9 +268,18 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
         current ? core::generate::shown_proof(scene.session.derived(), scene.scenario(), companion.beside,
                                               companion.run, scene.row)
                 : core::Value<core::generate::ShownProof>();
-    if (!proof) return say(ui.theme.muted, tr("Computing …"));
-    say(proof->comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(*proof));
-    draw_differences(scene, *proof, {{area.low.x, area.low.y + ui.px(38)}, area.high});
+    auto& last = scene.tab().proof;
+    last.take(scene.scenario().model(), proof, [&] { return scene.row; });
+    draw_answer(
+        ui, "coming-proof", last, {beside, area.high}, scene.commands,
+        [&](Commands&) {
+            const core::generate::ShownProof& shown = *last.answer();
+            say(shown.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(shown));
+            const Area below = {{area.low.x, area.low.y + ui.px(38)}, area.high};
+            draw_differences(scene, shown, below);
+            return below;
+        },
+        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
 }
 
 }  // namespace decoderscope::views::generate

@@ -5,6 +5,7 @@
 #include "app/core/labs/generate/temperature.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
+#include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -50,7 +51,12 @@ core::CompanionRuns companion_runs(const core::Session& session, const ViewState
     return {};
 }
 
-void leave(ViewState& state) { state.part<GenerateTabState>().running = false; }
+void leave(ViewState& state) {
+    GenerateTabState& tab = state.part<GenerateTabState>();
+    tab.running = false;
+    tab.lens = {};
+    tab.proof = {};
+}
 
 std::optional<Suggestion> suggest(const core::Session& session) {
     if (!core::generate::generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
@@ -202,6 +208,21 @@ GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewSta
             next_token_of(session)};
 }
 
+namespace {
+
+void draw_page(const GenerateScene& scene, Area area) {
+    switch (scene.tab().page) {
+        case GeneratePage::next_token:
+            return draw_next_token(scene, area);
+        case GeneratePage::cache:
+            return draw_cache(scene, area);
+        case GeneratePage::lens:
+            return draw_lens(scene, area);
+    }
+}
+
+}  // namespace
+
 void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     state.hovered.reset();
     const float pad = ui.px(16), gap = ui.px(10);
@@ -220,14 +241,16 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
     state.paced = state.paced || scene.tab().running;
     y += draw_generated_text(scene, rest()) + gap;
     y += draw_pages(scene, rest()) + gap;
-    switch (scene.tab().page) {
-        case GeneratePage::next_token:
-            return draw_next_token(scene, rest());
-        case GeneratePage::cache:
-            return draw_cache(scene, rest());
-        case GeneratePage::lens:
-            return draw_lens(scene, rest());
-    }
+    const Area page = rest();
+    const auto draw = [&](Commands& heard) {
+        draw_page(generate_scene(ui, session, state, heard), page);
+        return page;
+    };
+    if (session.stale())
+        draw_stale(ui, "coming-tokens", draw,
+                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+    else
+        static_cast<void>(draw(commands));
 }
 
 // What the inspector says beside the Generate tab.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/derived/last_answer.h"
 #include "app/core/labs/generate/shown_generation.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/session.h"
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace decoderscope::views::generate {
 
@@ -17,6 +19,11 @@ namespace decoderscope::views::generate {
 
 // What the Generate tab shows below the text.
 enum class GeneratePage { next_token, cache, lens };
+
+// The tokens that a logit lens was read over: of one batch row, in readable form.
+struct LensQuestion {
+    std::vector<std::string> tokens;
+};
 
 // What the Generate tab remembers from frame to frame.
 struct GenerateTabState {
@@ -29,6 +36,10 @@ struct GenerateTabState {
     // Of which candidate, by rank, the temperature is sought that gives it this probability.
     std::size_t wanted_rank = 1;
     float wanted_probability = 0.25F;
+
+    // What these two pages show, each until the next is computed.
+    core::LastAnswer<LensQuestion, core::generate::LensTable> lens;
+    core::LastAnswer<Index, core::generate::ShownProof> proof;  // of a batch row
 };
 
 inline constexpr std::string_view kGenerateLab = "generate";

@@ -1,4 +1,5 @@
 #include "app/core/text/numbers.h"
+#include "app/views/frame/stale.h"
 #include "app/views/labs/generate/lab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
@@ -25,15 +26,15 @@ struct Grid {
     }
 };
 
-Grid lay_out(const GenerateScene& scene, std::size_t rows, Area area) {
+Grid lay_out(const GenerateScene& scene, std::size_t rows, Index length, Area area) {
     const Ui& ui = scene.ui;
     Grid grid{.area = area, .label = ui.px(78), .head = ui.px(22)};
     const float width = area.width() - grid.label;
     const auto fit = std::max<Index>(1, static_cast<Index>(width / ui.px(48)));
-    grid.columns = std::min(fit, scene.length);
+    grid.columns = std::min(fit, length);
     Index& back = scene.tab().lens_back;
-    back = std::clamp<Index>(back, 0, scene.length - grid.columns);
-    grid.first = scene.length - grid.columns - back;
+    back = std::clamp<Index>(back, 0, length - grid.columns);
+    grid.first = length - grid.columns - back;
     grid.cell = {std::min(std::floor(width / static_cast<float>(grid.columns)), ui.px(120)),
                  std::min(std::floor((area.height() - grid.head) / static_cast<float>(rows)), ui.px(46))};
     return grid;
@@ -52,18 +53,18 @@ void centred(const Ui& ui, Area box, ImU32 color, const std::string& text) {
               {(box.low.x + box.high.x - size.x) * 0.5F, (box.low.y + box.high.y - size.y) * 0.5F}, color, shown);
 }
 
-void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& table, std::size_t row, Index position) {
+void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& table, std::size_t row, Index position,
+                  const std::string& token) {
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
     const core::generate::LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
-    text_line(
-        ui.fonts.mono_small, ui.theme.muted,
-        tr("logit_lens.{place}.probs, position {position} “{token}”",
-           {{"place", table.rows[row].at}, {"position", position}, {"token", scene.piece(scene.token_at(position))}}));
-    for (const auto& [token, probability] : cell.top) {
+    text_line(ui.fonts.mono_small, ui.theme.muted,
+              tr("logit_lens.{place}.probs, position {position} “{token}”",
+                 {{"place", table.rows[row].at}, {"position", position}, {"token", token}}));
+    for (const auto& [predicted, probability] : cell.top) {
         text_line(ui.fonts.mono_small, ui.theme.text, core::fixed_text(static_cast<double>(probability), 4));
         ImGui::SameLine(ui.px(64));
-        text_line(ui.fonts.mono_small, ui.theme.text, "“" + scene.piece(token) + "”");
+        text_line(ui.fonts.mono_small, ui.theme.text, "“" + scene.piece(predicted) + "”");
     }
     if (cell.top.empty()) text_line(ui.fonts.caption, ui.theme.warning, tr("the probabilities are NaN"));
     if (table.settled[static_cast<std::size_t>(position)] == row)
@@ -72,7 +73,7 @@ void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& t
 }
 
 void draw_cell(const GenerateScene& scene, const core::generate::LensTable& table, std::size_t row, Index position,
-               Area box) {
+               const std::string& token, Area box) {
     const Ui& ui = scene.ui;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const core::generate::LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
@@ -94,15 +95,17 @@ void draw_cell(const GenerateScene& scene, const core::generate::LensTable& tabl
     }
     if (table.settled[static_cast<std::size_t>(position)] == row)
         compat::add_rect(list, inner.low, inner.high, ui.theme.accent, ui.px(2), ui.px(3));
-    if (ImGui::IsWindowHovered() && box.contains(ImGui::GetIO().MousePos)) cell_tooltip(scene, table, row, position);
+    if (ImGui::IsWindowHovered() && box.contains(ImGui::GetIO().MousePos))
+        cell_tooltip(scene, table, row, position, token);
 }
 
-void draw_table(const GenerateScene& scene, const core::generate::LensTable& table, const Grid& grid) {
+void draw_table(const GenerateScene& scene, const core::generate::LensTable& table,
+                const std::vector<std::string>& tokens, const Grid& grid) {
     const Ui& ui = scene.ui;
+    const auto token = [&](Index position) -> const std::string& { return tokens[static_cast<std::size_t>(position)]; };
     for (Index position = grid.first; position < grid.first + grid.columns; ++position) {
         const Area box = grid.box(0, position);
-        centred(ui, {{box.low.x, grid.area.low.y}, {box.high.x, box.low.y}}, ui.theme.text,
-                scene.piece(scene.token_at(position)));
+        centred(ui, {{box.low.x, grid.area.low.y}, {box.high.x, box.low.y}}, ui.theme.text, token(position));
     }
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const Area first = grid.box(row, grid.first);
@@ -112,18 +115,18 @@ void draw_table(const GenerateScene& scene, const core::generate::LensTable& tab
             draw_text(ui, ui.fonts.caption, {grid.area.low.x, y}, last ? ui.theme.text : ui.theme.muted,
                       row_label(table.rows[row], last), grid.label - ui.px(4));
         for (Index position = grid.first; position < grid.first + grid.columns; ++position)
-            draw_cell(scene, table, row, position, grid.box(row, position));
+            draw_cell(scene, table, row, position, token(position), grid.box(row, position));
     }
 }
 
 // The wheel scrolls through the positions if not all of them fit.
-void scroll(const GenerateScene& scene, const Grid& grid, Area area) {
-    if (grid.columns == scene.length || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
+void scroll(const GenerateScene& scene, const Grid& grid, Index length, Area area) {
+    if (grid.columns == length || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
     scene.tab().lens_back += static_cast<Index>(std::lround(ImGui::GetIO().MouseWheel * 2.0F));
 }
 
 // The scale of the colours, and what the outline means.
-void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float right) {
+void draw_key(const GenerateScene& scene, const Grid& grid, Index length, ImVec2 at, float right) {
     const Ui& ui = scene.ui;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     constexpr int kSteps = 32;
@@ -144,18 +147,35 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
     at.x +=
         draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("the final prediction, from here on"), right - at.x) +
         ui.px(18);
-    if (grid.columns < scene.length)
+    if (grid.columns < length)
         draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
                   tr("positions {first}–{last} of {count}: wheel",
-                     {{"first", grid.first}, {"last", grid.first + grid.columns - 1}, {"count", scene.length}}),
+                     {{"first", grid.first}, {"last", grid.first + grid.columns - 1}, {"count", length}}),
                   right - at.x);
+}
+
+LensQuestion question_of(const GenerateScene& scene) {
+    LensQuestion question;
+    for (Index position = 0; position < scene.length; ++position)
+        question.tokens.push_back(scene.piece(scene.token_at(position)));
+    return question;
+}
+
+void show_lens(const GenerateScene& scene, const core::generate::LensTable& table,
+               const std::vector<std::string>& tokens, Area area) {
+    const Ui& ui = scene.ui;
+    const auto length = static_cast<Index>(tokens.size());
+    const Area cells = {area.low, {area.high.x, area.high.y - ui.px(24)}};
+    const Grid grid = lay_out(scene, table.rows.size(), length, cells);
+    draw_table(scene, table, tokens, grid);
+    scroll(scene, grid, length, cells);
+    draw_key(scene, grid, length, {area.low.x, grid.box(table.rows.size(), grid.first).low.y + ui.px(6)}, area.high.x);
 }
 
 }  // namespace
 
 void draw_lens(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const float key = ui.px(24);
     const float text =
         ui.px(4) - area.low.y +
         draw_prose(ui, area.low, area.width(), ui.theme.muted,
@@ -173,13 +193,16 @@ void draw_lens(const GenerateScene& scene, Area area) {
     const core::Value<core::generate::LensTable> read =
         current ? core::generate::shown_lens(scene.session.derived(), found->second.run, scene.row, scene.length)
                 : core::Value<core::generate::LensTable>();
-    if (!read) return say(ui.theme.muted, tr("Computing …"));
-    const core::generate::LensTable& table = *read;
-    const Area cells = {{area.low.x, area.low.y + text}, {area.high.x, area.high.y - key}};
-    const Grid grid = lay_out(scene, table.rows.size(), cells);
-    draw_table(scene, table, grid);
-    scroll(scene, grid, cells);
-    draw_key(scene, grid, {area.low.x, grid.box(table.rows.size(), grid.first).low.y + ui.px(6)}, area.high.x);
+    auto& lens = scene.tab().lens;
+    lens.take(scene.scenario().model(), read, [&] { return question_of(scene); });
+    const Area body = {{area.low.x, area.low.y + text}, area.high};
+    draw_answer(
+        ui, "coming-lens", lens, body, scene.commands,
+        [&](Commands&) {
+            show_lens(scene, *lens.answer(), lens.question().tokens, body);
+            return body;
+        },
+        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
 }
 
 }  // namespace decoderscope::views::generate

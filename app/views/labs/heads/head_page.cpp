@@ -178,12 +178,14 @@ std::optional<core::CellRect> lit_in_pattern(const core::Heatmap& pattern, const
     return core::CellRect{token->index, 0, 1, pattern.columns};
 }
 
-// q, k and v side by side; the rows that belong to the pointed-at weight are lit.
+// q, k and v side by side, or in a column; the rows that belong to the pointed-at weight are lit.
 void draw_operands(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
-                   Hovered& hovered, Commands& commands) {
-    const float gap = ui.px(16), width = std::floor((area.width() - gap * 2) / 3);
+                   bool in_a_column, Hovered& hovered, Commands& commands) {
+    const float gap = ui.px(in_a_column ? 12 : 16);
+    const ImVec2 size = {in_a_column ? area.width() : std::floor((area.width() - gap * 2) / 3),
+                         in_a_column ? std::floor((area.height() - gap * 2) / 3) : area.height()};
     const auto at = pointed_at(state, open);
-    float x = area.low.x;
+    ImVec2 low = area.low;
     for (const AttentionStep which : {AttentionStep::query, AttentionStep::key, AttentionStep::value}) {
         if (const Ref step = session.shown().run->plan().step_of(open.attention, which)) {
             std::optional<core::CellRect> lit;
@@ -191,10 +193,10 @@ void draw_operands(const Ui& ui, const core::Session& session, ViewState& state,
                 lit = core::CellRect{which == AttentionStep::query ? at->first : at->second, 0, 1,
                                      step->axes.back().size};
             const bool is_result = session.step().id == step->id;
-            draw_card(ui, session, state, {*step, {{x, area.low.y}, {x + width, area.high.y}}, is_result}, lit, hovered,
+            draw_card(ui, session, state, {*step, {low, {low.x + size.x, low.y + size.y}}, is_result}, lit, hovered,
                       commands);
         }
-        x += width + gap;
+        (in_a_column ? low.y : low.x) += (in_a_column ? size.y : size.x) + gap;
     }
 }
 
@@ -209,13 +211,25 @@ Want height_of(const Ui& ui, const core::Session& session, const Step& step, flo
     return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
 }
 
+// How the pictures share the page.
+enum class Arrangement {
+    stacked,  // pattern, lines, and q, k and v, one below the other
+    below,    // pattern and lines, below them q, k and v
+    rows,     // the same, where there is no room for q, k and v: between them the rows of one query and key
+    beside,   // pattern, lines, and a column of q, k and v: wide windows
+};
+
 // The heights of the pattern, of its lines, and of q, k and v: they share the room, or are scrolled in it.
 struct PageHeights {
     float pattern, lines, operands;
-    bool stacked;  // the lines are below the pattern, else beside it
+    Arrangement arrangement;
 
-    [[nodiscard]] float upper() const { return stacked ? pattern + lines : pattern; }
+    [[nodiscard]] bool stacked() const { return arrangement == Arrangement::stacked; }
+    [[nodiscard]] float upper() const { return stacked() ? pattern + lines : pattern; }
 };
+
+// A row of q, of k and of v: their title, their columns' labels, their cells.
+float rows_height(const Ui& ui) { return compat::font_size(ui.fonts.mono_small) * 2.0F + ui.px(12 + 3 * 17); }
 
 PageHeights page_heights(const Ui& ui, const core::Session& session, const OpenHead& open, ImVec2 room) {
     const bool stacked = room.x < ui.px(540);
@@ -226,19 +240,117 @@ PageHeights page_heights(const Ui& ui, const core::Session& session, const OpenH
     const Ref query = session.shown().run->plan().step_of(open.attention, AttentionStep::query);
     const Want operands = query == nullptr ? Want{} : height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
     const float free = room.y - ui.px(12);
-    if (stacked || pattern.good + operands.least > free)
-        return {std::max(pattern.least, std::min(pattern.good, room.y)), lines, operands.least, stacked};
-    const std::array wants = {pattern, operands};
-    const std::vector<float> shared = shares(free, wants);
-    return {shared[0], lines, shared[1], stacked};
+    if (stacked)
+        return {std::max(pattern.least, std::min(pattern.good, room.y)), lines, operands.least, Arrangement::stacked};
+    if (query != nullptr && room.x >= ui.px(1000) && 3.0F * operands.least + ui.px(24) <= room.y)
+        return {room.y, room.y, room.y, Arrangement::beside};
+    if (pattern.least + operands.least <= free) {
+        const std::array wants = {pattern, operands};
+        const std::vector<float> shared = shares(free, wants);
+        return {shared[0], lines, shared[1], Arrangement::below};
+    }
+    const float rows = rows_height(ui) + ui.px(8);
+    return {std::max(pattern.least, std::min(pattern.good, room.y - rows)), lines, operands.least, Arrangement::rows};
+}
+
+// The query and the key whose rows of q, k and v are shown: pointed at, selected, or kept; else what the first query
+// attends to most.
+std::pair<Index, Index> pair_shown(const core::Session& session, const ViewState& state, const OpenHead& open,
+                                   const core::Heatmap& pattern) {
+    if (const auto at = pointed_at(state, open)) return *at;
+    const std::optional<Cell>& cell = session.cursor().cell;
+    if (cell && session.step().axes == open.pattern.axes) return {(*cell)[2], (*cell)[3]};
+    const std::optional<PatternToken>& kept = state.part<HeadsTabState>().pinned;
+    const Index query = kept && !kept->is_key ? std::min(kept->index, pattern.rows - 1) : 0;
+    if (kept && kept->is_key) return {query, std::min(kept->index, pattern.columns - 1)};
+    Index key = 0;
+    for (Index i = 1; i < pattern.columns; ++i)
+        if (pattern.at(query, i) > pattern.at(query, key)) key = i;
+    return {query, key};
+}
+
+// The rows of q, k and v of one query and one key, one below the other.
+struct Rows {
+    core::Heatmap heatmap;
+    std::vector<Ref> steps;      // of each row
+    std::vector<Index> at;       // which row of it
+    std::uint64_t version = 17;  // of all that they were read from
+};
+
+Rows rows_of_pair(const core::Session& session, const OpenHead& open, Index query, Index key) {
+    Rows rows;
+    const core::Snapshot& shown = session.shown();
+    for (const auto& [which, letter] :
+         {std::pair{AttentionStep::query, "q"}, {AttentionStep::key, "k"}, {AttentionStep::value, "v"}}) {
+        const Ref step = shown.run->plan().step_of(open.attention, which);
+        if (step == nullptr) continue;
+        const auto whole = core::step::shown_heatmap(session.derived(), shown, *step, session.cursor().place);
+        const core::Heatmap& from = whole->heatmap;
+        if (rows.heatmap.rows > 0 && from.columns != rows.heatmap.columns) continue;  // v may be of another width
+        const Index row = std::min(which == AttentionStep::query ? query : key, from.rows - 1);
+        const auto first = from.values.begin() + static_cast<std::ptrdiff_t>(row * from.columns);
+        rows.heatmap.columns = from.columns;
+        rows.heatmap.column_labels = from.column_labels;
+        rows.heatmap.column_axis = from.column_axis;
+        rows.heatmap.row_labels.push_back(std::string(letter) + " " + std::to_string(row) + " " +
+                                          from.row_labels[static_cast<std::size_t>(row)]);
+        rows.heatmap.values.insert(rows.heatmap.values.end(), first, first + static_cast<std::ptrdiff_t>(from.columns));
+        ++rows.heatmap.rows;
+        rows.steps.push_back(step);
+        rows.at.push_back(row);
+        rows.version = (rows.version * 1000003 + whole.number()) * 4099 + static_cast<std::uint64_t>(row);
+    }
+    rows.heatmap.range = core::range_of(rows.heatmap.values, rows.heatmap.scale);
+    return rows;
+}
+
+// The same as a picture with its numbers; a click goes to the cell.
+void draw_rows(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
+               Commands& commands) {
+    constexpr std::uint64_t kKey = 0x4EAD0000;
+    const core::Snapshot& shown = session.shown();
+    const core::Place place = session.cursor().place;
+    const auto [query, key] = pair_shown(
+        session, state, open, core::step::shown_heatmap(session.derived(), shown, open.pattern, place)->heatmap);
+    Rows rows = rows_of_pair(session, open, query, key);
+    if (rows.heatmap.rows == 0) return;
+    rows.heatmap.title = tr("q of query {query}, k and v of key {key}", {{"query", query}, {"key", key}});
+    const HeatmapGesture gesture = draw_heatmap(ui,
+                                                {.heatmap = rows.heatmap,
+                                                 .key = kKey,
+                                                 .version = rows.version,
+                                                 .color = color_of(Meaning::query),
+                                                 .stale = session.stale(),
+                                                 .legend = Legend::none,
+                                                 .grid = true,
+                                                 .scrolls_with = true},
+                                                state.viewports[kKey], area);
+    const auto cell_of = [&](Spot spot) {
+        const auto row = static_cast<std::size_t>(spot.first);
+        const Step& step = *rows.steps[row];
+        return std::pair{step.name,
+                         core::slice_of(step, place, shown.scenario.query_heads()).cell(rows.at[row], spot.second)};
+    };
+    if (gesture.hovered && begin_tooltip_beside(gesture.cell)) {
+        const auto [tensor, cell] = cell_of(*gesture.hovered);
+        const float value = rows.heatmap.at(gesture.hovered->first, gesture.hovered->second);
+        text_line(ui.fonts.mono_small, ui.theme.text,
+                  cell_name(tensor, cell) + " = " + short_number(static_cast<double>(value)));
+        ImGui::EndTooltip();
+    }
+    if (!gesture.clicked) return;
+    const auto [tensor, cell] = cell_of(*gesture.clicked);
+    commands.push_back(core::command::Follow{tensor, cell});
 }
 
 void draw_pattern(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
                   const PageHeights& heights, Hovered& hovered, Commands& commands) {
-    const float gap = ui.px(20), half = std::floor(area.width() * 0.5F);
-    const Area picture = {area.low, {heights.stacked ? area.high.x : area.low.x + half, area.low.y + heights.pattern}};
-    const Area lines_area = heights.stacked ? Area{{area.low.x, picture.high.y + ui.px(8)}, area.high}
-                                            : Area{{picture.high.x + gap, area.low.y}, area.high};
+    const float gap = ui.px(20), share = heights.arrangement == Arrangement::beside ? 0.64F : 0.5F;
+    const float half = std::floor(area.width() * share);
+    const Area picture = {area.low,
+                          {heights.stacked() ? area.high.x : area.low.x + half, area.low.y + heights.pattern}};
+    const Area lines_area = heights.stacked() ? Area{{area.low.x, picture.high.y + ui.px(8)}, area.high}
+                                              : Area{{picture.high.x + gap, area.low.y}, area.high};
     const core::Heatmap& heatmap =
         core::step::shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
     std::optional<PatternToken> lit;
@@ -269,13 +381,27 @@ void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state
     compat::begin_child("head-pictures", {std::max(below.width() + bar, 1.0F), std::max(below.height(), 1.0F)});
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
-    const float middle = start.y + heights.upper(), right = start.x + below.width();
+    const float right = start.x + below.width();
     Hovered hovered;
-    draw_pattern(ui, session, state, open, {start, {right, middle}}, heights, hovered, commands);
-    draw_operands(ui, session, state, open,
-                  {{start.x, middle + ui.px(12)}, {right, middle + ui.px(12) + heights.operands}}, hovered, commands);
-    ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, heights.upper() + ui.px(12) + heights.operands});
+    if (heights.arrangement == Arrangement::beside) {
+        const float column = std::floor(below.width() * 0.34F);
+        draw_pattern(ui, session, state, open, {start, {right - column - ui.px(24), start.y + heights.pattern}},
+                     heights, hovered, commands);
+        draw_operands(ui, session, state, open, {{right - column, start.y}, {right, start.y + heights.operands}}, true,
+                      hovered, commands);
+    } else {
+        float y_below = start.y + heights.upper() + ui.px(8);
+        draw_pattern(ui, session, state, open, {start, {right, start.y + heights.upper()}}, heights, hovered, commands);
+        if (heights.arrangement == Arrangement::rows) {
+            draw_rows(ui, session, state, open, {{start.x, y_below}, {right, y_below + rows_height(ui)}}, commands);
+            y_below += rows_height(ui);
+        }
+        y_below += ui.px(4);
+        draw_operands(ui, session, state, open, {{start.x, y_below}, {right, y_below + heights.operands}}, false,
+                      hovered, commands);
+        ImGui::SetCursorScreenPos(start);
+        ImGui::Dummy({1, y_below + heights.operands - start.y});
+    }
     ImGui::EndChild();
     state.hovered = hovered;
 }

@@ -332,8 +332,9 @@ void draw_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool ke
     }
 }
 
-void token_tooltip(const Ui& ui, const core::Heatmap& h, PatternToken token) {
-    if (!compat::begin_tooltip()) return;
+// Below all lines, or above them: it covers none.
+void token_tooltip(const Ui& ui, const core::Heatmap& h, PatternToken token, Area lines) {
+    if (!begin_tooltip_beside(lines)) return;
     const Index count = token.is_key ? h.rows : h.columns;
     const auto weight = [&](Index other) { return token.is_key ? h.at(other, token.index) : h.at(token.index, other); };
     const auto label = [&](bool key, Index i) {
@@ -407,7 +408,7 @@ std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pa
     draw_lines(ui, pattern, lines, columns, shown);
     draw_tokens(ui, pattern, columns, false, shown);
     draw_tokens(ui, pattern, columns, true, shown);
-    if (hovered) token_tooltip(ui, pattern, *hovered);
+    if (hovered) token_tooltip(ui, pattern, *hovered, area);
     return hovered;
 }
 

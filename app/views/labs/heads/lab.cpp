@@ -125,7 +125,7 @@ void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state
     }
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const float strip = effect_strip_height(ui, session, heads);
+    const float strip = effect_strip_height(ui, session, heads, inner.height());
     const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
     if (heads.opened)
         draw_head_page(ui, session, state, upper, commands);
@@ -305,9 +305,10 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
 
 }  // namespace
 
-float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads) {
+float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
     const bool many = core::heads::attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
-    return ui.px(many && !heads.opened ? 68 : 84);
+    const bool low = heads.opened ? room < ui.px(600) : many;
+    return ui.px(low ? 66 : 84);
 }
 
 void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area) {

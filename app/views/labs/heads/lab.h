@@ -43,8 +43,9 @@ void inspect_heads(const Ui& ui, const core::Session& session, ViewState& state,
 inline constexpr const char* kHeadPreview = "heads.without";
 
 // The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there are many
-// layers to show.
-[[nodiscard]] float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads);
+// layers to show, or little room for a head's page.
+[[nodiscard]] float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads,
+                                        float room);
 
 // What the edits do to the output, one bar per position: how far the logits (or the last residual) moved from the
 // unedited run. Without edits, hollow bars show what switching the open head off would do.

@@ -6,6 +6,7 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/session/introduction.h"
+#include "app/views/frame/stale.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -391,6 +392,16 @@ void follow_selection(const core::Session& session, NormsTabState& norms) {
         norms.row = *position;
 }
 
+void draw_both(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
+               Commands& commands) {
+    if (is_narrow(ui, area) && state.part<NormsTabState>().diagrams)
+        return draw_norm_diagrams(ui, session, state, scene, area, commands);
+    if (is_narrow(ui, area)) return draw_view(ui, session, state, scene, area, commands);
+    const float diagrams = std::min(ui.px(320), area.width() * 0.44F);
+    draw_norm_diagrams(ui, session, state, scene, {area.low, {area.low.x + diagrams, area.high.y}}, commands);
+    draw_view(ui, session, state, scene, {{area.low.x + diagrams + ui.px(20), area.low.y}, area.high}, commands);
+}
+
 }  // namespace
 
 void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -399,7 +410,7 @@ void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     rest.low.y += draw_switches(ui, session, state.part<NormsTabState>(), rest, commands);
     if (state.part<NormsTabState>().view == core::files::NormsView::gradients)
-        return draw_norms_gradients(ui, session, state, rest);
+        return draw_norms_gradients(ui, session, state, rest, commands);
     const bool there = take_runs(session, state.part<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
     if (!state.part<NormsTabState>().shown) return;
@@ -408,16 +419,14 @@ void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state
                                               sentence_of(session, state, scene) + added_norms_text(scene))
                                  : 0.0F;
     rest.low.y += std::max(ui.px(56), sentence + ui.px(12));
-    if (!is_narrow(ui, rest)) {
-        const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
-        draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
-        draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
-    } else if (state.part<NormsTabState>().diagrams) {
-        draw_norm_diagrams(ui, session, state, scene, rest, commands);
-    } else {
-        draw_view(ui, session, state, scene, rest, commands);
-    }
-    if (!there) ImGui::GetWindowDrawList()->AddRectFilled(rest.low, rest.high, with_alpha(ui.theme.background, 0.6F));
+    const auto draw = [&](Commands& heard) {
+        draw_both(ui, session, state, scene, rest, heard);
+        return rest;
+    };
+    if (there)
+        static_cast<void>(draw(commands));
+    else
+        draw_stale(ui, "coming-norms", draw, {});  // what is coming is said above
 }
 
 }  // namespace decoderscope::views::norms

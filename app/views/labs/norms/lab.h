@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/derived/last_answer.h"
 #include "app/core/files/saved_view.h"
 #include "app/core/labs/norms/gradient_growth.h"
 #include "app/core/labs/norms/shown_norms.h"
@@ -47,6 +48,9 @@ struct NormsTabState {
     bool growth_stopped = false;                        // until it is asked for again
     bool growth_by_depth = false;                       // stacks of every depth, too
     std::set<core::norms::StackScheme> hidden_schemes;  // whose curves are not drawn
+    // What the page of gradients shows, until the next is measured.
+    core::LastAnswer<core::files::GrowthChoice, core::norms::MeasuredGrowth> grown;
+    core::LastAnswer<core::files::GrowthChoice, core::norms::GrowthByDepth> grown_by_depth;
     std::shared_ptr<core::norms::GrowthProgress> growth_progress = std::make_shared<core::norms::GrowthProgress>();
     std::shared_ptr<core::norms::GrowthProgress> growth_depth_progress =
         std::make_shared<core::norms::GrowthProgress>();
@@ -101,7 +105,7 @@ void draw_norms_row(const Ui& ui, const core::Session& session, ViewState& state
                     Commands& commands);
 
 // How gradients grow by layer and by depth, before any training: of stacks made for it, not of the model.
-void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area);
+void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // What is shown from these two runs.
 [[nodiscard]] core::Value<core::BothNorms<core::norms::DepthCurves>> shown_curves(const core::Session& session,

@@ -1,6 +1,7 @@
 #include "app/core/labs/norms/gradient_growth.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/stale.h"
 #include "app/views/labs/norms/lab.h"
 #include "app/views/widgets/depth_chart.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -284,26 +285,34 @@ void offer_by_depth(NormsTabState& norms, ImVec2 at) {
     tooltip(tr("Stacks of every depth up to this one: what the last layer gets"));
 }
 
-void draw_by_depth(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area) {
-    const auto measured = core::norms::measured_growth_by_depth(session.derived(), session.scenario().model(),
-                                                                norms.growth, norms.growth_depth_progress);
-    if (!measured) {
-        if (draw_progress(ui, *norms.growth_depth_progress, area)) norms.growth_by_depth = false;
-        return;
-    }
-    const std::vector<core::norms::GrowthCurves> curves = core::norms::curves_by_depth(measured->schemes);
-    const DepthChart chart = chart_of(norms, "growth-depth", tr("By depth"),
-                                      tr("gradient w.r.t. the last decoder layer's W2"), norms.growth.layers, curves);
-    static_cast<void>(draw_depth_chart(ui, chart, std::nullopt, area));
+void draw_by_depth(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area, Commands& commands) {
+    norms.grown_by_depth.take(session.scenario().model(),
+                              core::norms::measured_growth_by_depth(session.derived(), session.scenario().model(),
+                                                                    norms.growth, norms.growth_depth_progress),
+                              [&] { return norms.growth; });
+    draw_answer(
+        ui, "coming-growth-by-depth", norms.grown_by_depth, area, commands,
+        [&](Commands&) {
+            const core::files::GrowthChoice& choice = norms.grown_by_depth.question();
+            const DepthChart chart =
+                chart_of(norms, "growth-depth", tr("By depth"), tr("gradient w.r.t. the last decoder layer's W2"),
+                         choice.layers, core::norms::curves_by_depth(norms.grown_by_depth.answer()->schemes));
+            static_cast<void>(draw_depth_chart(ui, chart, std::nullopt, area));
+            return area;
+        },
+        [&](Area note) {
+            if (draw_progress(ui, *norms.growth_depth_progress, note)) norms.growth_by_depth = false;
+        });
 }
 
-void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& norms,
-                   const core::norms::MeasuredGrowth& measured, Area area) {
-    area.low.y += text_block(ui, ui.fonts.text, ui.theme.text, area,
-                             tr(core::norms::growth_sentence(measured.schemes, norms.growth))) +
-                  ui.px(4);
-    area.low.y += text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(core::norms::growth_caveat(norms.growth))) +
-                  ui.px(10);
+void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area, Commands& commands) {
+    const core::norms::MeasuredGrowth& measured = *norms.grown.answer();
+    const core::files::GrowthChoice& choice = norms.grown.question();
+    area.low.y +=
+        text_block(ui, ui.fonts.text, ui.theme.text, area, tr(core::norms::growth_sentence(measured.schemes, choice))) +
+        ui.px(4);
+    area.low.y +=
+        text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(core::norms::growth_caveat(choice))) + ui.px(10);
     const std::vector<core::norms::GrowthCurves> decoder = core::norms::curves_by_layer(measured.schemes, false),
                                                  encoder = core::norms::curves_by_layer(measured.schemes, true);
     const float gap = ui.px(20),
@@ -316,7 +325,7 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
         place.high.x += width + gap;
     };
     const char* caption = tr("norm of the expected gradient w.r.t. W2, by layer");
-    const Index layers = norms.growth.layers;
+    const Index layers = choice.layers;
     static_cast<void>(draw_depth_chart(ui, chart_of(norms, "growth-decoder", tr("Decoder"), caption, layers, decoder),
                                        std::nullopt, place));
     next();
@@ -325,7 +334,7 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
             ui, chart_of(norms, "growth-encoder", tr("Encoder"), caption, layers, encoder), std::nullopt, place));
         next();
     }
-    if (norms.growth_by_depth) draw_by_depth(ui, session, norms, place);
+    if (norms.growth_by_depth) draw_by_depth(ui, session, norms, place, commands);
     const float y = draw_schemes(ui, norms, measured.schemes, {{area.low.x, place.high.y + gap}, area.high});
     const Area below = {{area.low.x, y + ui.px(4)}, area.high};
     draw_text(ui, ui.fonts.caption, below.low, ui.theme.muted,
@@ -336,7 +345,7 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
 
 }  // namespace
 
-void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
+void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     NormsTabState& norms = state.part<NormsTabState>();
     area.low.y += draw_choices(ui, norms, area);
     if (norms.growth_stopped) {
@@ -344,10 +353,20 @@ void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState&
         if (button(tr("Measure"), "measure-growth")) norms.growth_stopped = false;
         return;
     }
-    const core::Value<core::norms::MeasuredGrowth> measured = core::norms::measured_growth(
-        session.derived(), session.scenario().model(), norms.growth, norms.growth_progress);
-    if (measured) return draw_measured(ui, session, norms, *measured, area);
-    if (draw_progress(ui, *norms.growth_progress, area)) norms.growth_stopped = true;
+    norms.grown.take(session.scenario().model(),
+                     core::norms::measured_growth(session.derived(), session.scenario().model(), norms.growth,
+                                                  norms.growth_progress),
+                     [&] { return norms.growth; });
+    draw_answer(
+        ui, "coming-growth", norms.grown, area, commands,
+        [&](Commands& heard) {
+            draw_measured(ui, session, norms, area, heard);
+            return area;
+        },
+        [&](Area note) {
+            if (draw_progress(ui, *norms.growth_progress, note)) norms.growth_stopped = true;
+        });
+    if (norms.grown) return;
     area.low.y += ui.px(90);
     text_block(ui, ui.fonts.caption, ui.theme.muted, area,
                tr("Xiong et al. 2020, figure 3: stacks of each kind are initialised from each seed and run on 32 words "

@@ -22,7 +22,7 @@ std::vector<Action> actions_of_training() {
     return {{.label = message("Train three runs: what warm-up is for"),
              .run = [](const core::Session&, ViewState& state, Commands& commands) {
                  state.tab = core::train::kTrainLab;
-                 train_three_runs(commands);
+                 train_three_runs(state.part<TrainTabState>(), commands);
              }}};
 }
 
@@ -37,6 +37,11 @@ Lab train_lab() {
             .draw = draw_train_tab,
             .least_height = [](float) { return 660.0F; },
             .inspect = inspect_training,
+            .leave =
+                [](ViewState& state) {
+                    state.part<TrainTabState>().drawn.clear();
+                    state.part<TrainTabState>().marked.reset();
+                },
             .add_exports = add_exports,
             .actions = actions_of_training,
             .about_steps = [](const ViewState&) { return false; }};
@@ -60,11 +65,12 @@ void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state
     rest.low.y += draw_train_choices(ui, session, train, rest, commands);
     const std::vector<core::train::SeenTraining> seen = session.training().seen();
     rest.low.y += draw_train_controls(ui, session, seen, rest, commands);
+    rest.low.y += say_three_runs(ui, session, train, rest);
     if (seen.empty()) {
         text_block(ui, ui.fonts.text, ui.theme.muted, rest, tr(core::train::about_task(session.training_plan().task)));
         return;
     }
-    const float charts = std::max(ui.px(170), rest.height() * 0.46F);
+    const float charts = std::max(ui.px(170), rest.height() * 0.38F);
     draw_train_charts(ui, session, seen, {rest.low, {rest.high.x, rest.low.y + charts}}, commands);
     draw_train_patterns(ui, session, state, seen, {{rest.low.x, rest.low.y + charts + ui.px(8)}, rest.high}, commands);
 }

@@ -92,13 +92,14 @@ FlowItem labelled_item(const Ui& ui, const char* text, FlowItem item) {
             }};
 }
 
-std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan, Commands& commands) {
+std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan, TrainTabState& train,
+                                   Commands& commands) {
     const auto item = [&](const char* text, const char* id, const auto& values, Index& now, const char* tip) {
         return labelled_item(ui, text, list_item<Index>(0.0F, id, tip, as_vector(values), now, number_of));
     };
     std::vector<FlowItem> items;
-    items.push_back({button_width(tr("Three runs: what warm-up is for")), 0.0F, [&commands] {
-                         if (button(tr("Three runs: what warm-up is for"), "three")) train_three_runs(commands);
+    items.push_back({button_width(tr("Three runs: what warm-up is for")), 0.0F, [&train, &commands] {
+                         if (button(tr("Three runs: what warm-up is for"), "three")) train_three_runs(train, commands);
                      }});
     std::vector<std::string> tasks;
     for (const auto& task : core::train::trainable_tasks()) tasks.emplace_back(task);
@@ -224,17 +225,30 @@ ImU32 color_of_run(std::size_t run) {
 
 bool is_dashed(std::size_t run) { return run % 2 == 1; }
 
-void train_three_runs(Commands& commands) {
+void train_three_runs(TrainTabState& train, Commands& commands) {
+    train.three = true;
     commands.push_back(core::command::ChangeTraining{core::train::plan_of_warmup()});
     commands.push_back(core::command::StartTraining{});
+}
+
+float say_three_runs(const Ui& ui, const core::Session& session, const TrainTabState& train, Area area) {
+    const core::train::TrainingPlan& plan = session.training_plan();
+    if (!train.three || plan != core::train::plan_of_warmup()) return 0.0F;
+    return text_block(
+               ui, ui.fonts.caption, ui.theme.muted, area,
+               tr("The three runs have choices of their own: {layers} layers, d_model {width}, {rows} examples a "
+                  "step, {steps} steps. Undo brings back yours.",
+                  {{"layers", plan.layers}, {"width", plan.d_model}, {"rows", plan.rows}, {"steps", plan.steps}})) +
+           ui.px(4);
 }
 
 float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabState& train, Area area,
                          Commands& commands) {
     core::train::TrainingPlan plan = session.training_plan();
+    train.three = train.three && plan == core::train::plan_of_warmup();
     bool typed = false;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
-    const std::vector<FlowItem> items = shared_items(ui, plan, commands);
+    const std::vector<FlowItem> items = shared_items(ui, plan, train, commands);
     float height = flow_height(ui, items, area.width());
     draw_flow(ui, items, {area.low, {area.high.x, area.low.y + height}});
     height += ui.px(4);

@@ -1,5 +1,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/stale.h"
+#include "app/views/labs/diff/lab.h"
 #include "app/views/labs/train/lab.h"
 #include "app/views/widgets/depth_chart.h"
 #include "app/views/widgets/heatmap_view.h"
@@ -98,6 +100,7 @@ void draw_train_charts(const Ui& ui, const core::Session& session, std::span<con
 namespace {
 
 constexpr std::uint64_t kKey = 0x7EA10000;
+constexpr float kAboveHeads = 44.0F;  // a run's title and links, at a scale of 1
 
 std::string path_of(const TrainTabState& train, const core::train::SeenTraining& seen) {
     std::string folder = train.folder.data();
@@ -105,18 +108,62 @@ std::string path_of(const TrainTabState& train, const core::train::SeenTraining&
     return folder + "/" + core::train::trained_model_name(*seen.recipe, seen.step);
 }
 
-void save_links(const Ui& ui, const TrainTabState& train, const core::train::SeenTraining& seen, Commands& commands) {
-    const auto write = [&](bool open) {
-        commands.push_back(
-            core::command::SaveModel{core::train::folder_of(*seen.recipe, *seen.model), path_of(train, seen), open});
-    };
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("open it in all tabs"), 1)) write(true);
-    tooltip(tr("Writes it to {path} and opens it there. To compare two steps, pin the run in Diff and open the other.",
-               {{"path", path_of(train, seen)}})
-                .c_str());
+void write_model(const TrainTabState& train, const core::train::SeenTraining& seen, bool open, Commands& commands) {
+    commands.push_back(
+        core::command::SaveModel{core::train::folder_of(*seen.recipe, *seen.model), path_of(train, seen), open});
+}
+
+// The run of a model as it will be pinned: of the folder that it is written to, so that a session can open it again.
+std::shared_ptr<const core::ReferenceRun> pinned_run(const TrainTabState& train, const core::train::SeenTraining& seen,
+                                                     const core::train::TrainedModelRun& run) {
+    load::Model written = *seen.model;
+    written.path = path_of(train, seen);
+    const InEnglish english;  // sessions keep the label
+    return core::pinnable(tr("{title}, step {step}", {{"title", seen.recipe->title}, {"step", seen.step}}),
+                          core::scenario_of(std::make_shared<const load::Model>(std::move(written))), run.run);
+}
+
+// Two steps, or two runs, in two clicks: the first marks one and writes it, the second opens the other beside it.
+void compare_link(const Ui& ui, ViewState& state, const core::train::SeenTraining& seen, std::size_t number,
+                  Commands& commands) {
+    TrainTabState& train = state.part<TrainTabState>();
+    const std::optional<MarkedModel>& marked = train.marked;
+    const bool is_this = marked && marked->run == number && marked->step == seen.step;
+    if (!marked || is_this) {
+        const char* text = is_this ? tr("… choose another step or run; or stop") : tr("compare with …");
+        if (link(ui, ui.fonts.caption, is_this ? ui.theme.muted : ui.theme.accent, text, 3)) {
+            if (is_this) {
+                train.marked.reset();
+            } else {
+                train.marked = MarkedModel{number, seen.step, pinned_run(train, seen, *train.drawn[number].answer())};
+                write_model(train, seen, false, commands);
+            }
+        }
+        tooltip(tr("Then choose another step, or another run, and compare: Diff shows both"));
+        return;
+    }
+    const std::string text = tr("compare with {label} →", {{"label", marked->pinned->label}});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 3)) {
+        commands.push_back(core::command::Pin{marked->pinned});
+        write_model(train, seen, true, commands);
+        state.part<diff::DiffTabState>().against = core::files::Against::pinned;
+        state.tab = core::files::kDiffLab;
+        train.marked.reset();
+    }
+    tooltip(tr("Opens this model, and shows in Diff what differs from the other one"));
+}
+
+void save_links(const Ui& ui, ViewState& state, const core::train::SeenTraining& seen, std::size_t number,
+                Commands& commands) {
+    const TrainTabState& train = state.part<TrainTabState>();
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("open it in all tabs"), 1))
+        write_model(train, seen, true, commands);
+    tooltip(tr("Writes it to {path} and opens it there.", {{"path", path_of(train, seen)}}).c_str());
     ImGui::SameLine(0, ui.px(12));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("save it"), 2)) write(false);
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("save it"), 2)) write_model(train, seen, false, commands);
     tooltip(tr("Writes it to {path}", {{"path", path_of(train, seen)}}).c_str());
+    ImGui::SameLine(0, ui.px(12));
+    compare_link(ui, state, seen, number, commands);
 }
 
 // The cursor's attention, once it moves there; at first the last one.
@@ -150,38 +197,17 @@ void choose_folder(TrainTabState& train, float width) {
     tooltip(tr("Where models are written"));
 }
 
-// One run: its title and step, what can be done with its model, and its heads side by side.
-void draw_run(const Ui& ui, const core::Session& session, ViewState& state, const core::train::SeenTraining& seen,
-              std::size_t number, Area area, Commands& commands) {
+// A model's heads side by side.
+void draw_heads(const Ui& ui, const core::Session& session, ViewState& state, const core::train::TrainedModelRun& run,
+                std::size_t number, Area area) {
     const TrainTabState& train = state.part<TrainTabState>();
-    ImGui::PushID(static_cast<int>(number));
-    draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
-    const std::optional<Index> coming = core::train::step_under_way(seen, session.training_step());
-    const Arguments caption = {
-        {"title", seen.recipe->title}, {"step", seen.step}, {"coming", coming.value_or(seen.step)}};
-    draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, coming ? ui.theme.muted : ui.theme.text,
-              coming ? tr(message("{title}, step {step}: step {coming} is being computed …", caption))
-                     : tr(message("{title}, step {step}", caption)),
-              area.width() - ui.px(30));
-    if (seen.model && !coming) {
-        ImGui::SetCursorScreenPos({area.low.x + ui.px(30), area.low.y + ui.px(17)});
-        save_links(ui, train, seen, commands);
-    }
-    ImGui::PopID();
-    if (!seen.model) return;
-    const core::Value<core::train::TrainedModelRun> run = core::train::trained_model_run(session.derived(), seen.model);
-    if (!run) {
-        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y + ui.px(38)}, ui.theme.muted,
-                  tr("Being computed …"), area.width() - ui.px(30));
-        return;
-    }
-    const Index heads = seen.recipe->config.nhead;
-    const float gap = ui.px(6), top = area.low.y + ui.px(38);
+    const Index heads = run.scenario.config().nhead;
+    const float gap = ui.px(6);
     const float side =
-        std::min((area.width() - gap * static_cast<float>(heads - 1)) / static_cast<float>(heads), area.high.y - top);
+        std::min((area.width() - gap * static_cast<float>(heads - 1)) / static_cast<float>(heads), area.height());
     for (Index head = 0; head < heads; ++head) {
         const core::Value<core::train::TrainedPattern> pattern =
-            core::train::trained_pattern(session.derived(), *run, train.attention, head);
+            core::train::trained_pattern(session.derived(), run, train.attention, head);
         if (pattern->heatmap.rows == 0 || side < ui.px(24)) continue;
         core::Heatmap small = pattern->heatmap;
         small.title = tr("head {head}", {{"head", head}});
@@ -193,11 +219,63 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
                                         .key = key,
                                         .version = pattern.number(),
                                         .color = color_of(Meaning::attention),
-                                        .stale = coming.has_value(),
                                         .legend = Legend::none,
                                         .grid = true},
-                                       state.viewports[key], {{x, top}, {x + side, top + side}}));
+                                       state.viewports[key], {{x, area.low.y}, {x + side, area.low.y + side}}));
     }
+}
+
+std::string text_of_coming(const core::train::SeenTraining& seen, const std::optional<Index>& coming) {
+    return coming ? tr("Step {step} is being computed …", {{"step", *coming}})
+                  : tr("The patterns of step {step} are being computed …", {{"step", seen.step}});
+}
+
+// One run: its title and step, what can be done with its model, and its heads.
+void draw_run(const Ui& ui, const core::Session& session, ViewState& state, const core::train::SeenTraining& seen,
+              std::size_t number, Area area, Commands& commands) {
+    TrainTabState& train = state.part<TrainTabState>();
+    auto& drawn = train.drawn[number];
+    const std::optional<Index> coming = core::train::step_under_way(seen, session.training_step());
+    const core::Value<core::train::TrainedModelRun> run =
+        seen.model && !coming ? core::train::trained_model_run(session.derived(), seen.model)
+                              : core::Value<core::train::TrainedModelRun>();
+    drawn.take(seen.recipe, run, [&] { return seen.step; });
+    draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
+    draw_text(
+        ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, drawn.stale() ? ui.theme.muted : ui.theme.text,
+        tr("{title}, step {step}", {{"title", seen.recipe->title}, {"step", drawn ? drawn.question() : seen.step}}),
+        area.width() - ui.px(30));
+    const Area below = {{area.low.x, area.low.y + ui.px(17)}, area.high};
+    ImGui::PushID(static_cast<int>(number));
+    draw_answer(
+        ui, "coming-model", drawn, below, commands,
+        [&](Commands& heard) {
+            if (!drawn.stale()) {
+                ImGui::SetCursorScreenPos({below.low.x + ui.px(30), below.low.y});
+                save_links(ui, state, seen, number, heard);
+            }
+            draw_heads(ui, session, state, *drawn.answer(), number,
+                       {{below.low.x, below.low.y + ui.px(21)}, below.high});
+            return below;
+        },
+        [&](Area note) { text_block(ui, ui.fonts.caption, ui.theme.muted, note, text_of_coming(seen, coming)); });
+    ImGui::PopID();
+}
+
+// How many runs stand side by side: so many that their heads get largest.
+float columns_for(const Ui& ui, std::span<const core::train::SeenTraining> seen, ImVec2 room, float gap) {
+    const auto runs = static_cast<float>(seen.size());
+    float best = 1.0F, largest = 0.0F;
+    for (float columns = 1.0F; columns <= runs; ++columns) {
+        const auto heads = static_cast<float>(seen.front().recipe->config.nhead);
+        const float width = (room.x - gap * (columns - 1.0F)) / columns;
+        const float across = (width - ui.px(6) * (heads - 1.0F)) / heads;
+        const float side = std::min(across, room.y / std::ceil(runs / columns) - ui.px(kAboveHeads));
+        if (side <= largest) continue;
+        largest = side;
+        best = columns;
+    }
+    return best;
 }
 
 }  // namespace
@@ -206,6 +284,7 @@ void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& 
                          std::span<const core::train::SeenTraining> seen, Area area, Commands& commands) {
     TrainTabState& train = state.part<TrainTabState>();
     if (seen.empty() || !seen.front().model) return;
+    train.drawn.resize(seen.size());
     const core::Value<core::train::TrainedModelRun> first =
         core::train::trained_model_run(session.derived(), seen.front().model);
     if (first) {
@@ -219,7 +298,7 @@ void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& 
         ImGui::PopStyleVar();
     }
     const float gap = ui.px(16), y = area.low.y + ui.px(30);
-    const auto columns = static_cast<float>(std::min<std::size_t>(seen.size(), 2));
+    const float columns = columns_for(ui, seen, {area.width(), area.high.y - y}, gap);
     const auto rows = std::ceil(static_cast<float>(seen.size()) / columns);
     const float width = (area.width() - gap * (columns - 1)) / columns, height = (area.high.y - y) / rows;
     for (std::size_t i = 0; i < seen.size(); ++i) {

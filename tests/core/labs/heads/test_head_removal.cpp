@@ -57,3 +57,17 @@ TEST_CASE("what each head's removal changes is what an edit that switches it off
     CHECK(removals_sentence(removals).english() ==
           std::to_string(safe) + " of 24 heads can each go without changing a prediction.");
 }
+
+TEST_CASE("a head that is off already doesn't count as one that can go") {
+    Scenario scenario = scenario_of(make_bundled_model("reverse"));
+    scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}};
+    const HeadRemovals removals =
+        finished(measure_removals(execute(plan_of(scenario)), scenario.inputs.attention_mask));
+    CHECK(removals.off == 1);
+    CHECK(removals.heads.size() == 23);
+    CHECK(std::ranges::none_of(
+        removals.heads, [](const HeadRemoval& head) { return head.attention == "blocks.0.attn" && head.head == 1; }));
+    const std::string said = removals_sentence(removals).english();
+    CHECK(said.find("of 23 heads") != std::string::npos);
+    CHECK(said.ends_with("1 more is off already."));
+}

@@ -145,3 +145,12 @@ TEST_CASE("the Causes tab fits the window at every size") {
         }
     }
 }
+
+TEST_CASE("Causes scrolls in one place at 192 dpi") {
+    Driver d("dates", 2.0F, {2560, 1440});
+    d.press(Key::k);
+    d.settle();
+    d.settle();
+    // The page is as high as the stage: only its list scrolls.
+    CHECK(d.stage().height() >= 2.0F * find_lab("causes")->least_height(600.0F));
+}

@@ -3,6 +3,7 @@
 #include "app/core/labs/bisect/shown_bisection.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/lab.h"
+#include "app/views/labs/diff/bisect_page.h"
 #include "app/views/labs/diff/lab.h"
 #include "engine/base/file.h"
 #include "engine/load/model.h"
@@ -149,4 +150,23 @@ TEST_CASE("without a recording, and with one that is none of the model's, the pa
     drop(d, "llama/right-plain.safetensors");
     d.settle();
     CHECK(d.sees("Theycan'tbecompared"));
+}
+
+TEST_CASE("without a recording Bisect offers an example: this model with a mistake, which it finds") {
+    Driver d("reverse");
+    d.press(Key::c);
+    d.state.part<DiffTabState>().against = Against::bisect;
+    d.settle();
+    CHECK(d.sees("decoderscoperecorder"));
+    REQUIRE(d.click_text("Tryitonanexample"));
+    d.session.finish();
+    d.settle();
+    d.session.finish();
+    d.settle();
+    REQUIRE(d.session.shown().trace_file);
+    const auto found = found_bisection(d.session, d.state.part<DiffTabState>().bisect);
+    REQUIRE(found);
+    CHECK(found->error.empty());
+    REQUIRE_FALSE(found->found.causes.empty());
+    CHECK(found->found.causes.front().explains);
 }

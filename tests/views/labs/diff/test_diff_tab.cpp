@@ -9,6 +9,7 @@
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace decoderscope;
 using namespace decoderscope::core::diff;
@@ -78,7 +79,7 @@ TEST_CASE("C opens the tab; without edits nothing differs, and it says so with t
 }
 
 TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead there") {
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 900});  // high enough for the whole list
     open_tab(d);
     switch_head_off(d, "blocks.1.attn", 2);
     const Comparison comparison =
@@ -120,7 +121,7 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
 }
 
 TEST_CASE("the list stands worst first or in order") {
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 900});  // high enough for the whole list
     open_tab(d);
     switch_head_off(d, "blocks.3.attn", 0);
     d.session.apply(command::GoFirst{});
@@ -217,7 +218,7 @@ TEST_CASE("head and batch are chosen beside the step, and the wheel zooms all th
 
 TEST_CASE("a typed file is compared within a tolerance, and missing tensors are listed") {
     const decoderscope::testing::TemporaryFolder folder;
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 900});  // high enough for the whole list
     NamedTensors trace = recorded_tensors(*d.session.shown().run);
     for (auto& [name, tensor] : trace) {
         if (name == "blocks.0.attn.pattern") tensor.writable()[0] += 1e-6F;
@@ -357,4 +358,82 @@ TEST_CASE("a frame is drawn while a trace is being read, and says so") {
     d.settle();
     CHECK_FALSE(d.sees("Reading"));
     CHECK(d.sees("t.safetensors"));
+}
+
+TEST_CASE("at 1280 x 800 the compared pictures are high enough to read, and the list of steps is folded above them") {
+    Driver d("reverse");
+    d.session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", 3, 0.0F});
+    d.session.finish();
+    d.session.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
+    d.press(Key::c);
+    d.settle();
+    d.session.apply(command::GoTo{"blocks.1.cross_attn_out"});
+    d.settle();
+    const DiffTabState& diff = d.state.part<DiffTabState>();
+    REQUIRE(diff.shown);
+    for (const Area& picture : d.pictures()) {
+        if (!d.stage().contains(picture.low)) continue;
+        CHECK(picture.high.y <= d.stage().high.y);
+    }
+    // Both upper pictures with their titles, labels and legends.
+    const auto a = d.find_on_stage("now");
+    REQUIRE(a);
+    CHECK(d.stage().high.y - a->low.y >= 150.0F);
+    // The list is folded, and opens at the step's name.
+    const auto name = d.find_on_stage("blocks.1.cross_attn_out");
+    REQUIRE(name);
+    d.click(name->middle());
+    const auto& tensors = diff.shown->comparison.tensors;
+    const std::string worst = tensors[diff.shown->worst_first.front()].name;
+    REQUIRE(d.sees(worst));
+    REQUIRE(d.click_text(worst));
+    CHECK(d.session.step().name == worst);
+}
+
+TEST_CASE("by position Diff shows where the step differs most, and a click selects that cell") {
+    Driver d("reverse");
+    d.session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", 3, 0.0F});
+    d.session.finish();
+    d.session.apply(command::GoTo{"logits"});
+    d.press(Key::c);
+    d.settle();
+    const auto label = d.find_on_stage("byposition");
+    REQUIRE(label);
+    // The third token of the row.
+    const DrawnText* third = nullptr;
+    for (const DrawnText& piece : d.seen())
+        if (piece.text == "e" && piece.low.x > label->high.x && piece.low.y > label->low.y - 4.0F &&
+            piece.low.y < label->high.y + 24.0F && (third == nullptr || piece.low.x < third->low.x))
+            third = &piece;
+    REQUIRE(third != nullptr);
+    d.click(third->middle());
+    REQUIRE(d.session.cursor().cell);
+    const Tensor &before = d.session.shown().unedited->value("logits"), &after = d.session.shown().run->value("logits");
+    Index largest = 0;
+    const auto moved = [&](Index id) { return std::abs(after.at(Cell{0, 2, id}) - before.at(Cell{0, 2, id})); };
+    for (Index id = 0; id < after.dim(2); ++id)
+        if (moved(id) > moved(largest)) largest = id;
+    CHECK(*d.session.cursor().cell == Cell{0, 2, largest});
+}
+
+TEST_CASE("the tip on a compared cell covers none of the three pictures") {
+    Driver d("reverse");
+    d.session.apply(command::ScaleHeadTo{"blocks.1.attn", 3, 0.0F});
+    d.session.finish();
+    d.session.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
+    d.press(Key::c);
+    d.settle();
+    const auto a = d.heatmap("blocks.1.cross_attn.pattern", "now");
+    for (const auto& [row, column] : {std::pair{0, 0}, std::pair{5, 6}, std::pair{11, 2}}) {
+        d.point(a.middle(row, column));
+        const auto name = find_text(d.seen(), "blocks.1.cross_attn.pattern[0,3," + std::to_string(row));
+        REQUIRE(name);
+        const Area tip = {{name->low.x, name->low.y}, {name->low.x + 200.0F, name->low.y + 100.0F}};
+        for (const Area& picture : d.pictures()) {
+            if (!d.stage().contains(picture.low)) continue;
+            const bool apart = tip.high.x < picture.low.x || tip.low.x > picture.high.x ||
+                               tip.high.y < picture.low.y + 6.0F || tip.low.y > picture.high.y - 6.0F;
+            CHECK(apart);
+        }
+    }
 }

@@ -16,7 +16,7 @@ TEST_CASE("a head's page has cells that can be hit and read, and a label for eac
     d.press(Key::enter);
     const DrawnHeatmap pattern = d.heatmap("blocks.1.cross_attn.pattern");
     CHECK(pattern.cell_size().x >= 20.0F);
-    CHECK(pattern.cell_size().y >= 16.0F);
+    CHECK(pattern.cell_size().y >= 13.9F);  // high enough to hit; below it stand q, k and v
     CHECK(pattern.number(3, 4).find('.') != std::string::npos);
     const auto strip = d.find_on_stage("L2norm");
     REQUIRE(strip);

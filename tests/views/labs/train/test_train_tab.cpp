@@ -2,6 +2,7 @@
 #include "app/core/labs/generate/prediction.h"
 #include "app/core/labs/train/shown_training.h"
 #include "app/core/run/typed_inputs.h"
+#include "app/views/labs/diff/lab.h"
 #include "app/views/labs/train/lab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -197,4 +198,51 @@ TEST_CASE("the Train tab fits the window at every size") {
         d.settle();
         check_layout(d, screen.size);
     }
+}
+
+TEST_CASE("two steps are compared in three gestures: mark one, go to the other, compare") {
+    const TemporaryFolder folder;
+    Driver d("induction");
+    d.press(Key::f);
+    train_in(d, brief());
+    TrainTabState& train = d.state.part<TrainTabState>();
+    std::ranges::copy(folder.path(), train.folder.begin());
+    d.settle();
+    REQUIRE(d.click_text("comparewith…"));
+    REQUIRE(train.marked);
+    CHECK(train.marked->step == 6);
+    d.session.apply(command::LookAtTraining{2});
+    d.session.finish_training();
+    d.session.finish();
+    d.settle();
+    d.settle();
+    const SeenTraining at_two = d.session.training().seen().front();
+    REQUIRE(at_two.step == 2);
+    const auto marked = train.marked->pinned;
+    REQUIRE(d.click_text("comparewithPre-Norm"));
+    d.session.finish();
+    d.settle();
+    d.session.finish();
+    d.settle();
+    CHECK(d.state.tab == "diff");
+    CHECK(d.session.shown().pinned == marked);
+    CHECK(std::ranges::equal(d.session.scenario().weights().at("lm_head.weight").values(),
+                             at_two.model->weights.at("lm_head.weight").values()));
+    CHECK(d.state.part<views::diff::DiffTabState>().shown);
+    CHECK_FALSE(train.marked);
+}
+
+TEST_CASE("the three runs say that they have choices of their own, until these are changed") {
+    Driver d("induction");
+    d.press(Key::f);
+    CHECK_FALSE(d.sees("choicesoftheirown"));
+    REQUIRE(d.click_text("Threeruns:whatwarm-upisfor"));
+    d.session.apply(command::PauseTraining{true});
+    d.session.finish_training();
+    d.settle();
+    CHECK(d.sees("choicesoftheirown:" + std::to_string(plan_of_warmup(0).layers) + "layers"));
+    d.session.apply(command::ChangeTraining{brief()});
+    d.settle();
+    CHECK_FALSE(d.sees("choicesoftheirown"));
+    d.session.apply(command::ClearTraining{});
 }

@@ -1,0 +1,59 @@
+#include "app/views/frame/stale.h"
+
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+
+namespace decoderscope::views {
+
+namespace {
+
+constexpr double kPatience = 0.1;  // seconds
+
+// How long this has been drawn, frame after frame, in seconds.
+double drawn_for(const char* id) {
+    ImGuiStorage& storage = *ImGui::GetStateStorage();
+    int& frame = *storage.GetIntRef(ImGui::GetID((std::string(id) + "-frame").c_str()), -1);
+    float& since = *storage.GetFloatRef(ImGui::GetID((std::string(id) + "-since").c_str()), 0.0F);
+    const int now = ImGui::GetFrameCount();
+    if (frame != now - 1) since = static_cast<float>(ImGui::GetTime());
+    frame = now;
+    return ImGui::GetTime() - static_cast<double>(since);
+}
+
+Area note_in(const Ui& ui, Area area) {
+    const ImVec2 size = {std::min(area.width(), ui.px(380)), std::min(area.height(), ui.px(84))};
+    const Area box = {area.low, {area.low.x + size.x, area.low.y + size.y}};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(box.low, box.high, ui.theme.panel, ui.px(4));
+    compat::add_rect(list, box.low, box.high, ui.theme.line, ui.px(4), 1.0F);
+    const float pad = ui.px(10);
+    return {{box.low.x + pad, box.low.y + pad}, {box.high.x - pad, box.high.y - pad}};
+}
+
+}  // namespace
+
+void draw_stale(const Ui& ui, const char* id, const std::function<Area(Commands&)>& before,
+                const std::function<void(Area)>& coming) {
+    ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1.0F);
+    ImGui::BeginDisabled();
+    Commands unheard;
+    const Area area = before(unheard);
+    ImGui::EndDisabled();
+    ImGui::PopStyleVar();
+    const bool is_long = drawn_for(id) > kPatience;
+    if (area.width() < 1.0F || area.height() < 1.0F) return;
+    // Children are drawn after what is below them, and the last one takes the pointer.
+    const ImVec2 after = ImGui::GetCursorScreenPos();
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child(id, {area.width(), area.height()},
+                        {.flags = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse});
+    if (is_long) {
+        ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, with_alpha(ui.theme.background, 0.6F));
+        if (coming) coming(note_in(ui, area));
+    }
+    ImGui::EndChild();
+    ImGui::SetCursorScreenPos(after);
+}
+
+}  // namespace decoderscope::views

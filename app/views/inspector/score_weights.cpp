@@ -1,0 +1,83 @@
+#include "app/core/labs/step/score_weights.h"
+
+#include "app/core/labs/step/explanation_text.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <optional>
+#include <string>
+
+namespace decoderscope::views::inspector {
+
+namespace {
+
+std::string short_name(const std::string& weight) {
+    constexpr std::string_view kEnd = ".weight";
+    std::string name = weight.ends_with(kEnd) ? weight.substr(0, weight.size() - kEnd.size()) : weight;
+    return name.substr(name.rfind('.') + 1);
+}
+
+// "q_proj: its weights make 9.87 of the score, its bias 0.36", and the largest, each a link to the weight.
+void list_projection(const Ui& ui, const core::step::ProjectionParts& parts, int id, Commands& commands) {
+    const Arguments numbers = {{"projection", short_name(parts.weight)},
+                               {"sum", short_number(parts.sum)},
+                               {"bias", short_number(parts.of_bias)}};
+    paragraph(
+        ui.fonts.caption, ui.theme.text,
+        parts.bias.empty()
+            ? tr(message("{projection}: its weights make {sum} of the score. The largest:", numbers))
+            : tr(message("{projection}: its weights make {sum} of the score, its bias {bias}. The largest:", numbers)));
+    for (std::size_t i = 0; i < parts.largest.size(); ++i) {
+        const core::step::WeightPart& part = parts.largest[i];
+        const std::string name = cell_name(short_name(parts.weight), part.cell);
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, id + static_cast<int>(i)))
+            commands.push_back(core::command::Follow{parts.weight, part.cell});
+        tooltip(cell_name(parts.weight, part.cell).c_str());
+        at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, short_number(part.value));
+    }
+}
+
+}  // namespace
+
+namespace {
+
+// The score of the selected cell, if it is one.
+std::optional<core::step::ScoreCell> selected_score(const core::Session& session) {
+    const std::optional<Cell>& cell = session.cursor().cell;
+    const core::Snapshot& shown = session.shown();
+    if (!cell || !shown.scenario.computes()) return std::nullopt;
+    return core::step::score_of(shown.run->plan(), session.step(), *cell);
+}
+
+}  // namespace
+
+void offer_score_weights(const Ui& ui, const core::Session& session, ViewState& state) {
+    if (!selected_score(session)) return;
+    InspectorState& inspector = state.part<InspectorState>();
+    const char* text =
+        inspector.weighs ? tr("Hide the weights behind this score") : tr("Which weights make this score? →");
+    // Behind the button above, where there is room: the explanation stays where it is.
+    const float edge = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x, gap = ui.px(12);
+    if (ImGui::GetItemRectMax().x + gap + compat::text_size(ui.fonts.caption, text).x <= edge) {
+        ImGui::SameLine(0, gap);
+        ImGui::AlignTextToFramePadding();
+    }
+    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 8300)) inspector.weighs = !inspector.weighs;
+    tooltip(
+        tr("A score is a sum of products with one weight each: the weight times the gradient of the score with "
+           "respect to it."));
+}
+
+void inspect_score_weights(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const std::optional<core::step::ScoreCell> score = selected_score(session);
+    if (!score || !state.part<InspectorState>().weighs) return;
+    const core::Value<core::step::ShownScoreWeights> weights =
+        core::step::shown_score_weights(session.derived(), session.shown(), *score);
+    if (!weights) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
+    if (!weights->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(weights->error));
+    for (std::size_t i = 0; i < weights->projections.size(); ++i)
+        list_projection(ui, weights->projections[i], 8310 + 20 * static_cast<int>(i), commands);
+}
+
+}  // namespace decoderscope::views::inspector
