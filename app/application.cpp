@@ -6,6 +6,7 @@
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/progress.h"
+#include "app/core/session/edit_groups.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/missing_glyphs.h"
@@ -25,6 +26,8 @@
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -252,6 +255,34 @@ std::string Application::title() const {
         file.empty() ? "" : std::filesystem::path(file).filename().string() + (session_.unsaved() ? " • · " : " · ");
     return work + std::filesystem::path(session_.scenario().about().name).filename().string() + " · " +
            session_.cursor().step + " · Decoderscope";
+}
+
+// {"model": NAME, "step": NAME, "cell": [0, 1, 2, 3] or null, "edits": [SENTENCE, …], "said": SENTENCE or null}
+std::string Application::report() const {
+    if (!state_.embedded) return {};
+    nlohmann::json edits = nlohmann::json::array(), cell, said;
+    for (const core::EditGroup& group : core::edit_groups(session_.scenario().edits)) edits.push_back(tr(group.text));
+    if (const std::optional<Cell>& selected = session_.cursor().cell) cell = *selected;
+    if (session_.message()) said = tr(session_.message()->text);
+    return nlohmann::json{{"model", session_.scenario().about().name},
+                          {"step", session_.cursor().step},
+                          {"cell", cell},
+                          {"edits", edits},
+                          {"said", said}}
+        .dump();
+}
+
+void Application::go_to(const std::string& place) {
+    try {
+        const CellName name = place.ends_with(']') ? parse_cell_name(place) : CellName{place, {}};
+        const Ref step = session_.shown().run->plan().find(name.tensor);
+        if (step == nullptr) throw Error("this model has no step {step}", {{"step", name.tensor}});
+        if (name.cell.empty()) return session_.apply(core::command::GoTo{step->name});
+        check_cell(name, step->axes);
+        session_.apply(core::command::Follow{step->name, name.cell});
+    } catch (const Error& error) {
+        say(error.sentence());
+    }
 }
 
 bool Application::may_close() {

@@ -30,6 +30,8 @@ public:
     void surroundings_changed() override;
     void dropped(std::span<const std::string> paths) override;
     [[nodiscard]] std::string title() const override;
+    [[nodiscard]] std::string report() const override;
+    void go_to(const std::string& place) override;
     [[nodiscard]] bool wants_to_close() const override { return closes_; }
     [[nodiscard]] bool may_close() override;
     [[nodiscard]] double next_wake() const override;

@@ -37,6 +37,11 @@ public:
     // Whether the window is to fill its monitor.
     [[nodiscard]] virtual bool wants_full_screen() const { return false; }
 
+    // For a page around this one: what is open and selected, as JSON; and going to a step or a cell by its name
+    // ("blocks.0.attn.z[0, 1, 2, 3]").
+    [[nodiscard]] virtual std::string report() const { return {}; }
+    virtual void go_to(const std::string& place) { static_cast<void>(place); }
+
     // What the system is set to has changed: dark or light, motion.
     virtual void surroundings_changed() {}
 

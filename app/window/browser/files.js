@@ -1,7 +1,14 @@
 // The files that the page brings. Each is packed, and unpacked while it arrives (app/browser/main_unpack.cpp). What the first
-// picture needs is asked for at once, beside the program.
+// picture needs is asked for at once, beside the program. In a page that is one file they stand in its text, as base64.
 Module.files = (() => {
     const fetched = async address => {
+        if (Module.alone) {
+            const inside = document.querySelector(`script[data-address="${CSS.escape(address)}"]`);
+            if (!inside) throw new Error(`${address}: not in this page`);
+            const bytes = Uint8Array.from(atob(inside.textContent), character => character.charCodeAt(0));
+            inside.remove();
+            return new Response(bytes);
+        }
         const answer = await fetch(address);
         if (!answer.ok) throw new Error(`${address}: not there (${answer.status})`);
         return answer;

@@ -227,6 +227,7 @@ Module.page = (() => {
         call('page_hide', [], []);
         if (keeping) return;
         keeping = true;
+        if (Module.alone) return;
         FS.syncfs(false, () => { keeping = false; });
     };
 
@@ -267,6 +268,49 @@ Module.page = (() => {
         }
     };
 
+    // ---- the page around this one, which shows something here: a notebook's cell (notebook/decoderscope/cell.js)
+    //
+    // It sends {decoderscope: 1, open: [{name, bytes: ArrayBuffer}, …]}, {decoderscope: 1, link: '#s1=…'} or
+    // {decoderscope: 1, go: 'blocks.0.attn.pattern'}, and hears {decoderscope: 1, ready: true}, {…, opened: names},
+    // {…, refused: sentence}, and {…, shows: {model, step, cell, edits, said}} whenever that changes. No other window is
+    // listened to, and nothing is allocated for what is too large.
+
+    const version = 1;
+    const answer = message => {
+        if (Module.embedded && window.parent !== window) window.parent.postMessage({decoderscope: version, ...message}, '*');
+    };
+    const isFile = file => typeof file?.name === 'string' && file.name.length < 256 && file.bytes instanceof ArrayBuffer;
+    const requests = {
+        open: async files => {
+            if (!Array.isArray(files) || files.length < 1 || files.length > 64 || !files.every(isFile))
+                return answer({refused: 'open: expected one to 64 files, each a name and its bytes'});
+            const names = files.map(file => file.name);
+            const sum = files.reduce((sum, file) => sum + file.bytes.byteLength, 0);
+            if (sum > mostBytes)
+                return answer({refused: `${names.join(', ')}: ${(sum / 1e9).toFixed(1)} GB, expected at most ${mostBytes / 1e9} GB`});
+            await takeAll(files.map(file => new File([file.bytes], file.name)));
+            answer({opened: names});
+        },
+        link: link => {
+            if (typeof link !== 'string' || link.length > mostLink || !/^#s\d+=/.test(link))
+                return answer({refused: `link: expected #s1=… of at most ${mostLink} characters`});
+            call('page_drop', ['string'], [link]);
+        },
+        go: place => {
+            if (typeof place !== 'string' || place.length > 256) return answer({refused: 'go: expected a step or a cell by its name'});
+            call('page_go_to', ['string'], [place]);
+        },
+    };
+    const onMessage = event => {
+        if (event.source !== window.parent || typeof event.data !== 'object' || event.data === null) return;
+        const spoken = event.data.decoderscope;
+        if (spoken === undefined) return;  // another program's
+        const asked = Object.keys(event.data).filter(name => name !== 'decoderscope');
+        if (spoken !== version) answer({refused: `messages of version ${version} are understood, not ${String(spoken).slice(0, 20)}`});
+        else if (asked.length !== 1 || !Object.hasOwn(requests, asked[0])) answer({refused: `expected one of ${Object.keys(requests).join(', ')}`});
+        else requests[asked[0]](event.data[asked[0]]);
+    };
+
     // ---- the beginning and the end
 
     const listen = () => {
@@ -305,6 +349,7 @@ Module.page = (() => {
             takeAll([...event.dataTransfer.files]);
         });
         on(window, 'hashchange', openLink);
+        if (Module.embedded) on(window, 'message', onMessage);
         new ResizeObserver(() => call('page_damage', [], [])).observe(surface);
         on(document, 'visibilitychange', () => {
             if (document.hidden) keep();
@@ -327,7 +372,8 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, failed, put, bring, bringAll, bringLesson, bringWideFont, neededByLink, ofModel, listen, home, downloads,
+        report: shows => answer({shows}),
+        answer, said, failed, put, bring, bringAll, bringLesson, bringWideFont, neededByLink, ofModel, listen, home, downloads,
     };
 })();
 
@@ -344,9 +390,11 @@ Module.preRun = [() => {
         const path = FS.lookupPath(to).path;
         if (path.startsWith(`${page.downloads}/`)) page.download(path);
     };
-    FS.mount(IDBFS, {autoPersist: true}, page.home);
-    addRunDependency('what was kept');
-    FS.syncfs(true, () => removeRunDependency('what was kept'));
+    if (!Module.alone) {
+        FS.mount(IDBFS, {autoPersist: true}, page.home);
+        addRunDependency('what was kept');
+        FS.syncfs(true, () => removeRunDependency('what was kept'));
+    }
     addRunDependency('the first files');
     (async () => {
         for (const {entry, bytes} of await Module.files.first) page.put(entry, bytes);
@@ -359,6 +407,7 @@ Module.preRun = [() => {
 }];
 Module.postRun = [() => {
     Module.page.listen();
+    Module.page.answer({ready: true});
     // All else once the first picture is there, while the person reads.
     // Only then is there every model that a lesson may open.
     const all = () => Module.page.bringAll(Module.page.later).then(() => Module.lesson && Module.page.bringLesson(Module.lesson));

@@ -95,6 +95,10 @@ public:
         frontend_->dropped(paths);
         wake();
     }
+    void go_to(const std::string& place) {
+        frontend_->go_to(place);
+        wake();
+    }
     void fonts_changed() {
         painter_.use_new_fonts();
         wake();
@@ -136,6 +140,10 @@ private:
             title_ = std::move(title);
             page_show_title(title_.c_str());
         }
+        if (std::string report = frontend_->report(); report != report_) {
+            report_ = std::move(report);
+            page_report(report_.c_str());
+        }
         page_full_screen(frontend_->wants_full_screen() ? 1 : 0);
         constexpr double year = 3.2e7;
         wake_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
@@ -146,7 +154,7 @@ private:
     Canvas canvas_;
     Painter painter_;
     PageClipboard clipboard_;
-    std::string title_;
+    std::string title_, report_;
     Clock::time_point last_frame_ = Clock::now() - std::chrono::milliseconds(16);
     Clock::time_point wake_at_ = Clock::now();
     int settling_ = frames_to_settle;
@@ -222,6 +230,10 @@ EMSCRIPTEN_KEEPALIVE void page_paste(const char* text) {
 
 EMSCRIPTEN_KEEPALIVE void page_drop(const char* paths) {
     if (decoderscope::window::page()) decoderscope::window::page()->drop(paths);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_go_to(const char* place) {
+    if (decoderscope::window::page()) decoderscope::window::page()->go_to(place);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_fonts() {
