@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the program for a browser: a folder that any static server serves.
 #   scripts/browser.sh [FOLDER]     FOLDER: build/browser/site unless given
+# Also puts it into one file, build/browser/viewer.html, for notebooks (scripts/wheel.sh).
 # The compiler is Emscripten's: the one on the PATH if it is 3.1.69 or newer (an emsdk), else Debian 13's, which is put
 # into a folder of its own (build/browser/toolchain) by debootstrap. That needs root, and the script says so first. The
 # libraries' sources are Debian's source packages.
@@ -100,6 +101,7 @@ configure_and_build() {
     else
         get_toolchain
         # The folder sees nothing outside itself: sources in, results out.
+        as_root rm -rf "$toolchain/source"  # a file that was deleted must not stay
         as_root mkdir -p "$toolchain/source" "$toolchain/libraries"
         tar -cf - --exclude=./build --exclude=./.git . | as_root tar -xf - -C "$toolchain/source"
         tar -cf - -C "$libraries" --exclude=./archives --exclude=./lists . | as_root tar -xf - -C "$toolchain/libraries"
@@ -221,4 +223,5 @@ if [ "$tests" = ON ]; then
 fi
 make_small_fonts
 make_site
+python3 scripts/one_page.py "$site" "$work/viewer.html"
 echo "$site: $(du -sh "$site" | cut -f 1); serve it, for example: python3 -m http.server --directory $site"
