@@ -5,6 +5,7 @@
 #                        language, under sanitizers, with threads watched, every reader of files fuzzed, and each file
 #                        compiled by itself
 #   ./test.sh browser    the page and its tests, which takes as long again
+#   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
 # Installs the packages that it needs; without clang nothing is fuzzed.
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
@@ -65,6 +66,7 @@ for preset in "$@"; do
         step "sizes: the pictures of every tab at every size of the window, in every language"
         quietly build/release/tests/test_app_views "[sizes]"
         ;;
+    notebook) tests/notebook/run.sh ;;
     *) run_tests "$preset" ;;
     esac
 done

@@ -1,0 +1,23 @@
+"""Decoderscope in a notebook: what a Transformer decoder computes, under the cell, every number explained.
+
+    import decoderscope as ds
+
+    ds.show(model, tokens)              # records the forward pass, and shows it
+    ds.show("trace.safetensors")        # a recording, a session (.dscope), a link (#s1=…)
+    ds.compare(mine, theirs, tokens)    # the first difference, and all others
+    ds.save("page.html", model, tokens) # one file that works without a network
+    ds.open(model, tokens)              # in the desktop program, else in a browser
+    run = ds.record(model, tokens)      # the tensors, by name
+
+Needs Python 3.9. torch is needed to record, IPython to show something under a cell, and neither for the rest.
+"""
+
+from .recording import Recording, record
+from .viewer import Problem, View, compare, open, save, show, viewer
+
+__all__ = ["Problem", "Recording", "View", "compare", "open", "record", "save", "show", "viewer"]
+
+try:
+    from .version import VERSION as __version__  # written by scripts/wheel.sh
+except ImportError:
+    __version__ = "0+source"

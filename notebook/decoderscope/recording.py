@@ -1,0 +1,182 @@
+"""A forward pass as a recording: its tensors by name, and the file that Decoderscope opens."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Optional
+
+if TYPE_CHECKING:
+    import torch
+
+# A piece of the recording is left out in this order when it has to fit somewhere: last what explains most.
+_PARAMETER, _OTHER, _ATTENTION, _ENDS = range(4)
+
+
+class Recording(Mapping):
+    """The tensors of a forward pass, by the names that the recorder gave them.
+
+    run["h.0.attn/softmax/out"]   -> torch.Tensor, [batch, head, query, key]
+    run["softmax"]                -> the only name that ends so; KeyError names what is close
+
+    data    the recording as the bytes of a safetensors file
+    """
+
+    def __init__(self, data: bytes, name: str = "recording.safetensors"):
+        self.data, self.name = data, name
+        self._begin = 8 + struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else 0
+        if self._begin < 8 or self._begin > len(data):
+            raise ValueError(f"{name}: not a safetensors file: its header is cut off")
+        header = json.loads(data[8:self._begin])
+        self.metadata: dict[str, str] = header.pop("__metadata__", {})
+        self._entries: dict[str, dict[str, Any]] = header
+        self._same: Optional[dict[str, Optional[str]]] = None  # a tensor is stored once: each of its names -> that one
+        for tensor, entry in header.items():
+            if entry["data_offsets"][1] > len(data) - self._begin:
+                raise ValueError(f"{name}: {tensor} is cut off")
+
+    @classmethod
+    def of_file(cls, path: str) -> Recording:
+        """Reads a recording that a script wrote earlier."""
+        with open(path, "rb") as file:
+            return cls(file.read(), os.path.basename(path))
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """What was called, in order: {"name", "module" or "function", "in": {argument: tensor}, "out": …}."""
+        return json.loads(self.metadata.get("calls", "[]"))
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor, without reading it."""
+        return tuple(self._entries[self._found(name)]["shape"])
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        import torch
+
+        entry = self._entries[self._found(name)]
+        begin, end = (self._begin + at for at in entry["data_offsets"])
+        dtype = _dtypes(torch)[entry["dtype"]]
+        if begin == end:
+            return torch.empty(entry["shape"], dtype=dtype)
+        return torch.frombuffer(bytearray(self.data[begin:end]), dtype=dtype).reshape(entry["shape"])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<Recording of {self.metadata.get('module', 'a model')}: {len(self)} tensors, {len(self.data) / 1e6:.1f} MB>"
+
+    def _found(self, name: str) -> str:
+        if name in self._entries:
+            return name
+        if self._same is None:
+            self._same = {f"{call['name']}/{side}{'.' + port if port else ''}": stored
+                          for call in self.calls for side in ("in", "out") for port, stored in call[side].items()}
+        if self._same.get(name) in self._entries:
+            return self._same[name]
+        ending = [known for known in self._entries if known.endswith(name)]
+        if len(ending) == 1:
+            return ending[0]
+        close = ending[:5] or difflib.get_close_matches(name, self._entries, 5, 0.4)
+        hint = "; there is " + ", ".join(close) if close else ""
+        raise KeyError(f"no tensor {name} in {self.name}{hint}")
+
+    def patterns(self) -> dict[str, tuple[int, ...]]:
+        """The attention patterns that were seen as a softmax's output, by name: [batch, head, query, key], or as
+        torch.nn.MultiheadAttention computes them, [batch * head, query, key]."""
+        found = {}
+        for call in self.calls:
+            name = call["out"].get("")
+            if call.get("function") == "softmax" and name in self._entries and len(self._entries[name]["shape"]) in (3, 4):
+                found[name] = tuple(self._entries[name]["shape"])
+        return found
+
+    def within(self, limit: int) -> tuple[Recording, list[str]]:
+        """The same with as much as fits into `limit` bytes, and the names that were left out."""
+        if len(self.data) <= limit:
+            return self, []
+        room = limit - self._begin
+        kept, left_out = set(), []
+        for name in sorted(self._entries, key=lambda name: (-self._worth(name), self._bytes(name))):
+            if self._bytes(name) <= room:
+                room -= self._bytes(name)
+                kept.add(name)
+            else:
+                left_out.append(name)
+        return self._only(kept, left_out), left_out
+
+    def _bytes(self, name: str) -> int:
+        begin, end = self._entries[name]["data_offsets"]
+        return end - begin
+
+    def _worth(self, name: str) -> int:
+        if name.startswith("param/"):
+            return _PARAMETER
+        if name.startswith("(model)/"):
+            return _ENDS
+        return _ATTENTION if "softmax" in name or "attention" in name else _OTHER
+
+    def _only(self, kept: set[str], left_out: list[str]) -> Recording:
+        header: dict[str, Any] = {}
+        pieces, size = [], 0
+        for name, entry in self._entries.items():
+            if name not in kept:
+                continue
+            begin, end = entry["data_offsets"]
+            pieces.append(self.data[self._begin + begin:self._begin + end])
+            header[name] = {**entry, "data_offsets": [size, size + end - begin]}
+            size += end - begin
+        skipped = json.loads(self.metadata.get("skipped", "{}"))
+        skipped.update(dict.fromkeys(left_out, "left out of what is stored: record again to see it"))
+        header["__metadata__"] = {**self.metadata, "skipped": json.dumps(skipped, separators=(",", ":"))}
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        return Recording(struct.pack("<Q", len(text)) + text + b"".join(pieces), self.name)
+
+
+def record(model: torch.nn.Module, *inputs: Any, modules: Optional[list[str]] = None, parameters: bool = True,
+           **arguments: Any) -> Recording:
+    """Runs model(*inputs, **arguments) once, without gradients, and records it.
+
+    modules      names of modules to record, as patterns ("h.0.*"); all if not given
+    parameters   whether the weights are recorded, so that every number is explained down to them
+    """
+    import torch
+
+    recorder = _recorder()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording.safetensors")
+        with torch.no_grad(), recorder.record(model, path, modules=modules, parameters=parameters):
+            model(*inputs, **arguments)
+        return Recording.of_file(path)
+
+
+def _recorder() -> Any:
+    """The recorder: in the wheel beside this file, in the repository in assets/recorder."""
+    try:
+        from . import recorder
+        return recorder
+    except ImportError:
+        import importlib.util
+
+        path = os.path.join(os.path.dirname(__file__), "..", "..", "assets", "recorder", "record.py")
+        spec = importlib.util.spec_from_file_location("decoderscope.recorder", path)
+        if spec is None or spec.loader is None:
+            raise
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+def _dtypes(torch: Any) -> dict[str, Any]:
+    names = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
+             "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool", "F8_E4M3": "float8_e4m3fn",
+             "F8_E5M2": "float8_e5m2"}
+    return {code: getattr(torch, name) for code, name in names.items() if hasattr(torch, name)}

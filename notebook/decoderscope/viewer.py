@@ -1,0 +1,275 @@
+"""The viewer: under a cell, in a file of its own, or the desktop program."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import uuid
+import webbrowser
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from .picture import still_picture
+from .recording import Recording, record
+
+if TYPE_CHECKING:
+    import torch
+
+    What = Union["torch.nn.Module", Recording, str, os.PathLike]
+
+# What the output of one cell may add to the notebook's file.
+STORED_BYTES = 2_000_000
+
+
+class Problem(Exception):
+    """What could not be shown or saved, in a sentence."""
+
+
+class View:
+    """What a person does with what is shown. Filled where the notebook has a channel to the kernel (Jupyter Notebook).
+
+    selected   {"step": "blocks.0.attn.pattern", "cell": [0, 2, 3, 1] or None}; None before anything was shown
+    edits      the edits, a sentence each
+    """
+
+    def __init__(self, identity: str):
+        self._id = identity
+        self._comm: Any = None
+        self.selected: Optional[dict[str, Any]] = None
+        self.edits: list[str] = []
+
+    def go(self, step: str, cell: Optional[Sequence[int]] = None, head: Optional[int] = None) -> None:
+        """Goes to a step by its name; to a number of it by its indices; to a head of a tensor [batch, head, query, key]."""
+        if self._comm is None:
+            raise Problem("this notebook has no channel to what is shown; click the step there")
+        if cell is None and head is not None:
+            cell = (0, head, 0, 0)
+        self._comm.send({"go": step if cell is None else f"{step}[{', '.join(str(int(index)) for index in cell)}]"})
+
+    def _take(self, shows: dict[str, Any]) -> None:
+        self.selected = {"step": shows.get("step"), "cell": shows.get("cell")}
+        self.edits = list(shows.get("edits") or [])
+
+
+def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES, **arguments: Any) -> View:
+    """Shows a forward pass under the cell: of a model that is run on these inputs, or one that was recorded before.
+
+    what      a torch.nn.Module (inputs follow), a Recording, the path of a recording or session, or a link (#s1=…)
+    height    in pixels
+    stored    how many bytes of it are stored in the notebook at most; what doesn't fit is left out, and said
+
+    Without a notebook, it is opened as open() does.
+    """
+    return _show_content(_Content(what, inputs, arguments, stored), height)
+
+
+def compare(mine: What, reference: What, *inputs: Any, height: int = 600, stored: int = 2 * STORED_BYTES,
+            tolerance: float = 1e-5, **arguments: Any) -> View:
+    """Shows under the cell where two forward passes on the same inputs differ, the first difference first.
+
+    mine, reference   each a torch.nn.Module, a Recording, or the path of a recording
+    tolerance         of a number's difference
+    """
+    return _show_content(_compared(mine, reference, inputs, arguments, stored, tolerance), height)
+
+
+def _show_content(content: _Content, height: int) -> View:
+    identity = "decoderscope-" + uuid.uuid4().hex
+    view = View(identity)
+    shell = _notebook()
+    if shell is None:
+        _open_content(content)
+        return view
+    from IPython.display import HTML, display
+
+    _listen(shell, view)
+    if getattr(shell, "decoderscope_viewer_in", None) in (None, _cell_of(shell)):
+        viewer()
+    display(HTML(content.cell(identity, height)))
+    return view
+
+
+def viewer() -> None:
+    """Puts the viewer into the cell's output. The first show() of a kernel does so, and does it again when its cell is
+    run again; call it where that cell was deleted or changed, before the notebook is stored."""
+    from IPython.display import HTML, display
+
+    display(HTML(_viewer_script()))
+    shell = _notebook()
+    if shell is not None:
+        shell.decoderscope_viewer_in = _cell_of(shell)
+
+
+def _cell_of(shell: Any) -> str:
+    """The cell that runs, by its text: a notebook's kernel knows it by nothing else."""
+    return shell.user_ns.get("_ih", [""])[-1]
+
+
+def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, **arguments: Any) -> None:
+    """Writes one HTML file that shows a forward pass without a network. `what` as for show()."""
+    content = _Content(what, inputs, arguments, None)
+    page = ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Decoderscope</title></head><body>\n"
+            + _viewer_script() + content.cell("decoderscope", height) + "</body></html>\n")
+    path = pathlib.Path(path)
+    beside = path.with_name(path.name + ".writing")
+    beside.write_text(page, encoding="utf-8")
+    os.replace(beside, path)
+
+
+def open(what: What, *inputs: Any, **arguments: Any) -> None:
+    """Opens a forward pass in the desktop program if it is installed, else in a browser. `what` as for show()."""
+    _open_content(_Content(what, inputs, arguments, None))
+
+
+# ---- what is shown
+
+
+class _Content:
+    """The files, or the link, that the viewer is handed."""
+
+    def __init__(self, what: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: Optional[int]):
+        self.link, self.files, self.left_out = "", {}, []
+        self.recording: Optional[Recording] = None
+        if isinstance(what, str) and what.startswith("#"):
+            self.link = what
+        elif isinstance(what, (str, os.PathLike)):
+            self._take_file(pathlib.Path(what), limit)
+        else:
+            self._take(what if isinstance(what, Recording) else record(what, *inputs, **arguments), limit)
+
+    def _take_file(self, path: pathlib.Path, limit: Optional[int]) -> None:
+        if not path.is_file():
+            raise Problem(f"{path}: no such file")
+        data = path.read_bytes()
+        try:
+            self._take(Recording(data, path.name), limit)
+        except ValueError:
+            if limit is not None and len(data) > limit:
+                raise Problem(f"{path}: {len(data)} bytes, expected at most {limit} in a cell; ds.open shows it all, "
+                              "and stored=… allows more") from None
+            self.files[path.name] = data
+
+    def _take(self, recording: Recording, limit: Optional[int]) -> None:
+        self.recording = recording
+        if limit is not None:
+            recording, self.left_out = recording.within(limit * 3 // 4)  # base64 takes a third more
+        self.files[recording.name] = recording.data
+
+    def cell(self, identity: str, height: int) -> str:
+        """The output of a cell: a still picture and a table, replaced by the viewer where scripts run."""
+        files = "".join(f'<script type="application/octet-stream" data-file="{html.escape(name)}">{_text(data)}</script>'
+                        for name, data in self.files.items())
+        code = pathlib.Path(__file__).with_name("cell.js").read_text(encoding="utf-8").rstrip()
+        return (f'<div id="{identity}" class="decoderscope" data-link="{html.escape(self.link)}">'
+                f'<div class="decoderscope-stage">{self._still()}</div><p class="decoderscope-say" role="status"></p>{files}'
+                f'</div>\n<script>{code}({identity!r}, {int(height)});</script>\n')
+
+    def _still(self) -> str:
+        said = f"<p>{html.escape(self._sentence())}</p>"
+        return said + still_picture(self.recording) if self.recording is not None else said
+
+    def _sentence(self) -> str:
+        if self.recording is None:
+            return "Decoderscope shows it here where scripts run."
+        what = f"A forward pass of {self.recording.metadata.get('module', 'a model')}: {len(self.recording)} tensors"
+        if not self.left_out:
+            return what + "."
+        return f"{what}, of which {len(self.left_out)} are not stored here: record again to see them."
+
+
+def _compared(mine: What, reference: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: int,
+              tolerance: float) -> _Content:
+    """A session that compares two recordings, and both beside it."""
+    content = _Content(mine, inputs, arguments, limit // 2)
+    other = _Content(reference, inputs, arguments, limit // 2)
+    if content.recording is None or other.recording is None:
+        raise Problem("compare: expected two models or two recordings")
+    session = {"format": "decoderscope-session", "version": 1, "model": {"path": "mine.safetensors", "trace": True},
+               "tab": "diff", "compare": {"with": "file", "file": "reference.safetensors", "tolerance": tolerance}}
+    content.files = {"comparison.dscope": json.dumps(session).encode(), "mine.safetensors": _only(content.files),
+                     "reference.safetensors": _only(other.files)}
+    content.left_out += other.left_out
+    return content
+
+
+def _only(files: dict[str, bytes]) -> bytes:
+    (data,) = files.values()
+    return data
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _viewer_page() -> str:
+    """The viewer: in the wheel beside this file, in the repository where scripts/browser.sh makes it."""
+    here = pathlib.Path(__file__).parent
+    for path in (here / "viewer.html", here.parent.parent / "build" / "browser" / "viewer.html"):
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise Problem("the viewer has not been built: run scripts/wheel.sh, and install what it makes")
+
+
+def _viewer_script() -> str:
+    packed = gzip.compress(_viewer_page().encode(), 9, mtime=0)
+    return f'<script type="application/octet-stream" data-decoderscope-viewer="1">{_text(packed)}</script>\n'
+
+
+def _open_content(content: _Content) -> None:
+    program = shutil.which("decoderscope")
+    folder = tempfile.mkdtemp(prefix="decoderscope-")
+    if program is None:
+        page = os.path.join(folder, "page.html")
+        with pathlib.Path(page).open("w", encoding="utf-8") as file:
+            file.write("<!doctype html><meta charset=\"utf-8\"><title>Decoderscope</title>" + _viewer_script()
+                       + content.cell("decoderscope", 900))
+        webbrowser.open(pathlib.Path(page).as_uri())
+        return
+    paths = []
+    for name, data in content.files.items():
+        paths.append(os.path.join(folder, name))
+        pathlib.Path(paths[-1]).write_bytes(data)
+    subprocess.Popen([program, content.link] if content.link else [program, "open", *paths])
+
+
+# ---- the notebook
+
+
+def _notebook() -> Any:
+    """The notebook's shell; None in a plain script or a terminal."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    shell = get_ipython()
+    return shell if shell is not None and hasattr(shell, "kernel") else None
+
+
+def _listen(shell: Any, view: View) -> None:
+    views = getattr(shell, "decoderscope_views", None)
+    if views is None:
+        views = shell.decoderscope_views = {}
+        manager = getattr(shell.kernel, "comm_manager", None)
+        if manager is not None:
+            manager.register_target("decoderscope", lambda comm, opened: _connect(views, comm, opened))
+    views[view._id] = view
+
+
+def _connect(views: dict[str, View], comm: Any, opened: dict[str, Any]) -> None:
+    view = views.get(opened["content"]["data"].get("view"))
+    if view is None:
+        return
+    view._comm = comm
+
+    @comm.on_msg
+    def take(message: dict[str, Any]) -> None:
+        shows = message["content"]["data"].get("shows")
+        if isinstance(shows, dict):
+            view._take(shows)

@@ -1,0 +1,125 @@
+// Debian's Jupyter in Chromium: what is shown under a cell, and what comes back to the kernel.
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {copyFile, mkdtemp, readFile} from 'node:fs/promises';
+import {createServer} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {chromium, until} from './visitor.mjs';
+
+let jupyter, browser, page, url, folder;
+const wrong = [];
+
+const freePort = () => new Promise(done => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+        const {port} = server.address();
+        server.close(() => done(port));
+    });
+});
+
+before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'notebook-'));
+    await copyFile('example.ipynb', join(folder, 'example.ipynb'));
+    const port = await freePort();
+    jupyter = spawn(process.env.PYTHON, ['-m', 'notebook', '--no-browser', '--allow-root', `--port=${port}`, '--NotebookApp.token=', `--notebook-dir=${folder}`]);
+    let said = '';
+    jupyter.stderr.on('data', text => { said += text; });
+    url = await until('Jupyter to start', () => /http:\/\/(localhost|127\.0\.0\.1):\d+\//.exec(said)?.[0]);
+    browser = await chromium();
+    page = await browser.newPage();
+    await page.setViewport({width: 1280, height: 2400});
+    page.on('pageerror', error => wrong.push(String(error)));
+});
+after(async () => {
+    await browser?.close();
+    jupyter?.kill();
+});
+
+const cells = () => page.evaluate(() => [...document.querySelectorAll('.decoderscope')].map(({dataset}) => ({opened: dataset.opened, shows: dataset.shows && JSON.parse(dataset.shows)})));
+const ready = () => page.evaluate(() => window.Jupyter?.notebook?.kernel?.is_connected() ?? false);
+// Runs code in the notebook's kernel and returns what it prints.
+const run = code => page.evaluate(code => new Promise(done => {
+    let said = '';
+    Jupyter.notebook.kernel.execute(code, {
+        iopub: {output: message => { said += message.content.text ?? message.content.evalue ?? ''; }},
+        shell: {reply: () => setTimeout(() => done(said.trim()), 200)},
+    }, {silent: false});
+}), code);
+
+test('one line shows a model under its cell, and another where two differ', async () => {
+    await page.goto(`${url}notebooks/example.ipynb`);
+    await until('the kernel', ready);
+    await page.evaluate(() => Jupyter.notebook.execute_all_cells());
+    const both = () => cells().then(JSON.stringify);
+    const [shown, compared] = await until('two cells to show something', async () => {
+        const found = await cells();
+        return found.length === 2 && found.every(({shows}) => shows?.model.endsWith('.safetensors')) && found;
+    }, 60000).catch(async error => { throw new Error(`${error.message}; there is ${await both()}`); });
+    assert.equal(shown.opened, 'recording.safetensors');
+    assert.equal(shown.shows.step, 'layers.0.self_attn/softmax/out');
+    assert.equal(shown.shows.said, null);
+    assert.match(compared.shows.model, /mine\.safetensors$/);
+    assert.deepEqual(wrong, []);
+});
+
+test('where it is goes to the kernel, and the kernel says where to go', async () => {
+    await until('the selection to arrive', async () => (await run('print(view.selected is not None)')) === 'True');
+    assert.equal(await run('view.go("layers.1.self_attn/softmax/out", cell=(2, 3, 1))'), '');
+    await until('the cell to be selected', async () => {
+        const [{shows}] = await cells();
+        return shows.step === 'layers.1.self_attn/softmax/out' && JSON.stringify(shows.cell) === '[2,3,1]';
+    });
+    await until('the kernel to know', async () => (await run('print(view.selected)')) === "{'step': 'layers.1.self_attn/softmax/out', 'cell': [2, 3, 1]}");
+    assert.equal(await run('view.go("no.such.step")'), '');
+    await until('a sentence', async () => (await cells())[0].shows.said?.includes('no.such.step'));
+});
+
+test('messages of another window, or that ask for what is not there, change nothing', async () => {
+    const answers = await page.evaluate(async () => {
+        const frame = document.querySelector('.decoderscope iframe');
+        const heard = [];
+        window.addEventListener('message', event => { if (event.data?.refused) heard.push(event.data.refused); });
+        const stranger = document.body.appendChild(document.createElement('iframe'));
+        stranger.contentWindow.eval(`parent.document.querySelector('.decoderscope iframe').contentWindow.postMessage({decoderscope: 1, go: 'layers.0.linear1/out'}, '*')`);
+        for (const message of [{decoderscope: 2, go: 'x'}, {decoderscope: 1, erase: true}, {decoderscope: 1, go: 1}, {decoderscope: 1, open: []},
+            {decoderscope: 1, open: [{name: 'a', bytes: 'no bytes'}]}, {decoderscope: 1, link: 'https://example.org/'}, 'text', null])
+            frame.contentWindow.postMessage(message, '*');
+        await new Promise(done => setTimeout(done, 1500));
+        stranger.remove();
+        return heard;
+    });
+    assert.equal(answers.length, 6);
+    assert.equal((await cells())[0].shows.step, 'layers.1.self_attn/softmax/out');
+});
+
+test('a recording that is cut short is refused in a sentence', async () => {
+    await page.evaluate(() => {
+        const bytes = new Uint8Array(200).fill(7).buffer;
+        document.querySelector('.decoderscope iframe').contentWindow.postMessage({decoderscope: 1, open: [{name: 'cut.safetensors', bytes}]}, '*');
+    });
+    await until('a sentence', async () => /cut\.safetensors/.test((await cells())[0].shows.said ?? ''));
+});
+
+test('a cell that is run again frees what it showed', async () => {
+    for (let time = 0; time < 3; ++time) {
+        const before = await page.evaluate(() => document.querySelector('.decoderscope').id);
+        await page.evaluate(() => Jupyter.notebook.execute_cells([2]));
+        await until('the cell to show it again', async () => {
+            const ids = await page.evaluate(() => [...document.querySelectorAll('.decoderscope')].map(({id}) => id));
+            return ids.length === 2 && ids[0] !== before && (await cells())[0].shows?.model.endsWith('.safetensors');
+        }, 60000);
+    }
+    assert.equal(await page.evaluate(() => document.querySelectorAll('.decoderscope iframe').length), 2);
+});
+
+test('the viewer is stored once, within the limits, and a table stays where nothing runs', async () => {
+    await page.evaluate(() => Jupyter.notebook.save_notebook());
+    const stored = await until('the notebook to be written', async () => {
+        const text = await readFile(join(folder, 'example.ipynb'), 'utf8');
+        return text.includes('data-decoderscope-viewer') && text;
+    });
+    assert.equal(stored.split('data-decoderscope-viewer=').length - 1, 1);
+    assert.ok(stored.length < 10e6, `${stored.length} bytes`);
+    assert.ok(stored.includes('<table>') && stored.includes('data:image/png;base64,'));
+});
