@@ -7,6 +7,7 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/files/safetensors.h"
+#include "engine/graph/mixture.h"
 #include "engine/load/bundled_models.h"
 #include "engine/mutations/mutations.h"
 #include "tests/catch.h"
@@ -293,6 +294,9 @@ Edit random_cell(Dice& dice, const Plan& plan) {
         Cell cell;
         for (std::size_t i = 0; i < step.axes.size(); ++i) cell.push_back(dice.below(step.axes[i].size));
         const bool mask = step.operation.traits().values == Values::mask;
+        for (const MixtureSteps& mixture : mixtures(plan))
+            if (mixture.expert == &step)
+                return SetCell{step.name, cell, static_cast<float>(dice.below(mixture.experts()))};
         return SetCell{step.name, cell, mask ? static_cast<float>(dice.below(2)) : number(dice)};
     }
 }
@@ -311,6 +315,13 @@ Edit random_edit(Dice& dice, const Plan& plan) {
     const std::string& attention =
         attentions[static_cast<std::size_t>(dice.below(static_cast<Index>(attentions.size())))];
     const Axes& axes = plan.find(attention + ".pattern")->axes;  // [batch, head, query, key]
+    if (const std::vector<MixtureSteps> all = mixtures(plan); !all.empty() && dice.below(3) == 0) {
+        const MixtureSteps& mixture = all[static_cast<std::size_t>(dice.below(static_cast<Index>(all.size())))];
+        RouteExpert route = {mixture.name, dice.below(mixture.experts())};
+        if (dice.below(2) == 1) route.pos = dice.below(axes[2].size);
+        route.alone = dice.below(2) == 1;
+        return route;
+    }
     switch (dice.below(4)) {
         case 0:
             return ScaleHead{attention, dice.below(axes[1].size), number(dice)};

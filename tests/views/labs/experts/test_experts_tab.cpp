@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/shell/speaking.h"
 
 #include <algorithm>
 #include <string>
@@ -50,7 +51,7 @@ TEST_CASE("a click chooses an expert and a position; it is switched off there an
     CHECK(d.sees("Youredits:logitsmovedbyatmost"));
     REQUIRE(d.click_label("Off"));
     CHECK(d.session.scenario().edits.empty());
-    REQUIRE(d.click_label("Alone at 5"));
+    REQUIRE(d.click_text("Aloneat5"));
     const RouteExpert alone = {"blocks.0.mlp", 2, 0, 5, true};
     CHECK(d.session.scenario().edits == std::vector<Edit>{alone});
     const Value<ShownRouting> here = shown_routing(d.session.derived(), d.session.shown(), "blocks.0.mlp", 0);
@@ -71,5 +72,22 @@ TEST_CASE("the Experts tab fits every screen, with few experts and with many") {
             d.settle();
             check_layout(d, screen.size);
         }
+    }
+}
+
+TEST_CASE("the Experts tab has room for every language, with and without experts") {
+    for (const std::string& code : translations()) {
+        const Speaking speaking(code);
+        if (!Speaking::can_be_drawn()) continue;
+        for (const Screen& screen : kScreens)
+            for (const char* name : {"experts", "reverse"}) {
+                INFO(code << ", " << name << " at scale " << screen.scale << ", " << screen.size.x << " wide");
+                Driver d(name, screen.scale, screen.size);
+                d.press(Key::e);
+                d.state.part<views::experts::ExpertsTabState>().position = 5;
+                if (d.session.scenario().config().experts > 0) d.session.apply(command::UseExpert{{"blocks.0.mlp", 1}});
+                d.settle();
+                check_layout(d, screen.size);
+            }
     }
 }
