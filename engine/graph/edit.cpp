@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json_object.h"
 #include "engine/base/translate.h"
+#include "engine/graph/mixture.h"
 
 namespace decoderscope {
 
@@ -60,6 +61,21 @@ struct Applier {
                         {{"tensor", edit.tensor}});
         patch_step(plan, *step, {Patch::Kind::set, {edit.index.begin(), edit.index.end()}, edit.value});
     }
+
+    void operator()(const RouteExpert& edit) const {
+        const std::optional<MixtureSteps> mixture = mixture_called(plan, edit.mlp);
+        if (!mixture)
+            throw Error("{mlp}: this model has no such mixture of experts, expected one such as blocks.0.mlp",
+                        {{"mlp", edit.mlp}});
+        const Step &scores = *mixture->scores, &expert = *mixture->expert;
+        if (!edit.alone) return patch_step(plan, scores, {Patch::Kind::set, {edit.batch, edit.pos, edit.expert}, 0.0F});
+        patch_step(plan, scores, {Patch::Kind::set, {edit.batch, edit.pos, std::nullopt}, 0.0F});
+        patch_step(plan, scores, {Patch::Kind::set, {edit.batch, edit.pos, edit.expert}, 1.0F});
+        // Where a correction chooses, too, the best score need not come first.
+        if (plan.operand(expert, OperandRole::bias) != nullptr)
+            patch_step(plan, expert,
+                       {Patch::Kind::set, {edit.batch, edit.pos, Index{0}}, static_cast<float>(edit.expert)});
+    }
 };
 
 // ---- from JSON
@@ -88,8 +104,17 @@ Edit parse_edit(const Json& json, std::size_t number) {
         const std::string tensor = object.text("tensor");
         Cell cell = object.indices("index");
         edit = SetCell{tensor, std::move(cell), object.real("value")};
+    } else if (kind == "expert") {
+        const std::string mlp = object.text("mlp");
+        const Index expert = object.index("expert");
+        const auto batch = index_or_all(object, "batch"), pos = index_or_all(object, "pos");
+        const std::string use = object.text("use");
+        if (use != "off" && use != "alone")
+            fail(number, message("\"use\": \"{use}\", expected off or alone", {{"use", use}}));
+        edit = RouteExpert{mlp, expert, batch, pos, use == "alone"};
     } else {
-        fail(number, message("unknown edit \"{kind}\"; expected mask, scale_head or set_cell", {{"kind", kind}}));
+        fail(number,
+             message("unknown edit \"{kind}\"; expected mask, scale_head, set_cell or expert", {{"kind", kind}}));
     }
     object.finish();
     return edit;
@@ -118,6 +143,14 @@ struct Writer {
     OrderedJson operator()(const SetCell& edit) const {
         return {
             {"edit", "set_cell"}, {"tensor", edit.tensor}, {"index", edit.index}, {"value", float_to_json(edit.value)}};
+    }
+    OrderedJson operator()(const RouteExpert& edit) const {
+        return {{"edit", "expert"},
+                {"mlp", edit.mlp},
+                {"expert", edit.expert},
+                {"batch", index_json(edit.batch)},
+                {"pos", index_json(edit.pos)},
+                {"use", edit.alone ? "alone" : "off"}};
     }
 };
 
@@ -148,6 +181,17 @@ struct Describer {
         std::string at;
         for (const Index index : edit.index) at += (at.empty() ? "" : ", ") + std::to_string(index);
         return edit.tensor + "[" + at + "] = " + short_number(static_cast<double>(edit.value));
+    }
+    std::string operator()(const RouteExpert& edit) const {
+        const std::initializer_list<Argument> where = {{"mlp", edit.mlp},
+                                                       {"expert", edit.expert},
+                                                       {"position", edit.pos.value_or(0)},
+                                                       {"batch", place("batch", edit.batch)}};
+        if (!edit.pos)
+            return edit.alone ? tr("{mlp}: every position to expert {expert} alone ({batch})", where)
+                              : tr("{mlp}: expert {expert} off ({batch})", where);
+        return edit.alone ? tr("{mlp}: position {position} to expert {expert} alone ({batch})", where)
+                          : tr("{mlp}: expert {expert} off at position {position} ({batch})", where);
     }
 };
 

@@ -37,7 +37,17 @@ struct SetCell {
     bool operator==(const SetCell&) const = default;
 };
 
-using Edit = std::variant<MaskEdit, ScaleHead, SetCell>;
+// Which of a mixture's experts a position goes to; no index = every one along that axis. Switched off, the router's
+// score of the expert is 0: the next best takes its place. Alone, its score is 1 and that of all others 0.
+struct RouteExpert {
+    std::string mlp;  // "blocks.0.mlp"
+    Index expert = 0;
+    std::optional<Index> batch, pos;
+    bool alone = false;  // else it is off
+    bool operator==(const RouteExpert&) const = default;
+};
+
+using Edit = std::variant<MaskEdit, ScaleHead, SetCell, RouteExpert>;
 
 // Puts the edits into the plan. Throws Error naming the edit's number (the first is 0), the tensor and what was
 // expected.

@@ -23,8 +23,8 @@ fs::path installed_folder() {
 }  // namespace
 
 std::span<const std::string_view> trained_models() {
-    static constexpr std::array<std::string_view, 5> names = {"reverse", "reverse-post-norm", "dates", "induction",
-                                                              "verses"};
+    static constexpr std::array<std::string_view, 6> names = {
+        "reverse", "reverse-post-norm", "dates", "induction", "verses", "experts"};
     return names;
 }
 

@@ -256,6 +256,16 @@ constexpr auto kTexts = std::to_array<Phrase>({
     message(
         "Head 3 of the first layer is off: the marks below the text show which letters the model predicts otherwise "
         "now. Undo (Ctrl+Z) switches it on again."),
+    message(
+        "Continues rows of three kinds: digits add up, small letters keep their step, capitals lengthen it. 2 layers "
+        "with 6 experts each, of which every character gets 2: each expert works for one kind."),
+    message("See which character goes to which expert"),
+    message("Each row of the picture is an expert, each column a character: digits, small letters and capitals go to "
+            "experts of their own."),
+    message("Switch off the experts of the digits"),
+    message("The routers can't choose them any more, so that digits go to experts that never saw one: the marks below "
+            "the text show which digits the model gets wrong now. Letters stay right. Undo (Ctrl+Z) switches them on "
+            "again."),
 });
 
 }  // namespace

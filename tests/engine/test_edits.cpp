@@ -101,7 +101,7 @@ TEST_CASE("a bad edit is named by its number, with the key and what was expected
     check("3", {"an object"});
     check("{}", {"\"edit\" is missing", "a string"});
     check(R"({"edit": 3})", {"edit", "a string"});
-    check(R"({"edit": "erase"})", {"unknown edit \"erase\"", "mask, scale_head or set_cell"});
+    check(R"({"edit": "erase"})", {"unknown edit \"erase\"", "mask, scale_head, set_cell or expert"});
     check(R"({"edit": "mask", "batch": 0})", {"\"attention\" is missing"});
     check(R"({"edit": "mask", "attention": "a", "batch": 0, "head": 0, "query": 0, "key": 0})",
           {"\"keep\" is missing", "true or false"});
@@ -122,6 +122,12 @@ TEST_CASE("a bad edit is named by its number, with the key and what was expected
           {"index", "an index from 0"});
     check(R"({"edit": "set_cell", "tensor": "t", "index": [0], "value": null})", {"value", "a number"});
     check(R"({"edit": "set_cell", "tensor": "t", "index": [0], "value": 1e39})", {"value", "32-bit float"});
+    check(R"({"edit": "expert", "mlp": "blocks.0.mlp", "expert": 0, "batch": 0, "pos": 1, "use": "on"})",
+          {"\"use\": \"on\"", "off or alone"});
+    check(R"({"edit": "expert", "mlp": "blocks.0.mlp", "expert": "*", "batch": 0, "pos": 1, "use": "off"})",
+          {"expert", "an index"});
+    check(R"({"edit": "expert", "mlp": "blocks.0.mlp", "expert": 0, "batch": 0, "use": "off"})",
+          {"\"pos\" is missing"});
     check(R"({"edit": "set_cell", "tensor": ["t"], "index": [0], "value": 1})", {"tensor", "a string"});
     check_message(parse_error(R"([{"edit": "set_cell", "value": 1, "value": 2}])"), {"value", "twice"});
     check_message(parse_error(R"([{"edit": "set_cell", "tensor": "t", "index": [0], "value": NaN}])"),
@@ -146,6 +152,7 @@ TEST_CASE("an edit that doesn't fit the model is named by its number, with the t
     check(MaskEdit{"blocks.0.attn", 0, 0, 0, -1, false}, {"blocks.0.attn.mask", "key -1", "0 to 2"});
     check(ScaleHead{"blocks.0.attn", 2, 0.0F}, {"blocks.0.attn.z", "head 2", "0 to 1"});
     check(ScaleHead{"blocks.0.mlp", 0, 0.0F}, {"blocks.0.mlp", "no such attention"});
+    check(RouteExpert{"blocks.0.mlp", 0}, {"blocks.0.mlp", "no such mixture of experts"});
     check(SetCell{"blocks.0.attn.w", {0}, 1.0F}, {"blocks.0.attn.w", "no such tensor"});
     check(SetCell{"blocks.0.attn.z", {0, 1, 2}, 1.0F},
           {"blocks.0.attn.z", "3 indices", "4", "[batch, head, query, d_head]"});
@@ -270,4 +277,10 @@ TEST_CASE("an edit is described in a line") {
     CHECK(describe(ScaleHead{"blocks.0.attn", 3, 0.0F}) == "blocks.0.attn: head 3 off");
     CHECK(describe(ScaleHead{"blocks.0.attn", 3, -0.5F}) == "blocks.0.attn: head 3 × −0.5");
     CHECK(describe(SetCell{"blocks.0.attn.z", {0, 1, 2, 3}, 0.5F}) == "blocks.0.attn.z[0, 1, 2, 3] = 0.5");
+    CHECK(describe(RouteExpert{"blocks.0.mlp", 3}) == "blocks.0.mlp: expert 3 off (every batch)");
+    CHECK(describe(RouteExpert{"blocks.0.mlp", 3, 1, 5}) == "blocks.0.mlp: expert 3 off at position 5 (batch 1)");
+    CHECK(describe(RouteExpert{"blocks.0.mlp", 3, {}, {}, true}) ==
+          "blocks.0.mlp: every position to expert 3 alone (every batch)");
+    CHECK(describe(RouteExpert{"blocks.0.mlp", 3, 0, 5, true}) ==
+          "blocks.0.mlp: position 5 to expert 3 alone (batch 0)");
 }

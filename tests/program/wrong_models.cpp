@@ -60,7 +60,8 @@ std::vector<Wrong> wrong_models() {
     odd.add("layers.0.frobnicate.weight", {3, 5});
     return {
         {"HERE/nothing: no such model; expected a folder with config.json and model.safetensors, or one of reverse, "
-         "reverse-post-norm, dates, induction, verses, causal-lm-as-meant, causal-lm, simple-decoder, pre-ln-encdec, "
+         "reverse-post-norm, dates, induction, verses, experts, causal-lm-as-meant, causal-lm, simple-decoder, "
+         "pre-ln-encdec, "
          "pre-ln-layer, post-ln-encdec",
          {},
          trace_of("HERE/nothing")},

@@ -30,6 +30,8 @@ def _target(edit):
     """The name of the tensor that an edit changes."""
     if edit["edit"] == "set_cell":
         return edit["tensor"]
+    if edit["edit"] == "expert":
+        return edit["mlp"] + ".router_scores"
     return edit["attention"] + {"mask": ".mask", "scale_head": ".z"}[edit["edit"]]
 
 
@@ -39,6 +41,11 @@ def _apply(edit, tensor):
         tensor[tuple(edit["index"])] = edit["value"]
     elif edit["edit"] == "scale_head":
         tensor[:, edit["head"]] *= edit["factor"]
+    elif edit["edit"] == "expert":
+        scores = tensor[tuple(slice(None) if edit[axis] == "*" else edit[axis] for axis in ("batch", "pos"))]
+        if edit["use"] == "alone":
+            scores[...] = 0.0
+        scores[..., edit["expert"]] = 1.0 if edit["use"] == "alone" else 0.0
     else:
         where = (edit[axis] for axis in ("batch", "head", "query", "key"))
         tensor[tuple(slice(None) if index == "*" else index for index in where)] = 1.0 if edit["keep"] else 0.0

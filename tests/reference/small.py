@@ -332,6 +332,10 @@ def scale_head(attention, head, factor):
     return {"edit": "scale_head", "attention": attention, "head": head, "factor": factor}
 
 
+def use_expert(mlp, expert, use, batch="*", pos="*"):
+    return {"edit": "expert", "mlp": mlp, "expert": expert, "batch": batch, "pos": pos, "use": use}
+
+
 def set_cell(tensor, index, value):
     return {"edit": "set_cell", "tensor": tensor, "index": index, "value": value}
 

@@ -4,7 +4,7 @@ its later scalings, norms without gains. Each key is so strong that it shows."""
 import numpy as np
 
 from models import ones_then_zeros
-from small import mask_edit, memory, scale_head, set_cell, small, tokens, x
+from small import mask_edit, memory, scale_head, set_cell, small, tokens, use_expert, x
 
 LANGUAGE_MODEL = {"vocab_size": 9, "lm_head": True, "final_norm": True}
 LLAMA = {**LANGUAGE_MODEL, "norm_first": True, "norm": "rmsnorm", "bias": False, "activation": "silu", "gated_mlp": True,
@@ -254,6 +254,11 @@ def mixtures_elsewhere():
                     set_cell("blocks.1.mlp.router_scores", [0, 4, 1], 0.96875),
                     set_cell("blocks.1.mlp.shared.post", [0, 1, 5], 1.0),
                     set_cell("blocks.1.mlp.shared_weight", [0, 2, 0], 0.0), set_cell("blocks.1.mlp_out", [1, 0, 0], 1.5)])
+    yield small("experts-routed", "experts switched off everywhere and at a position, and positions that go to one alone",
+                {**MIXTURE, "router_normalize": True}, text(), edits=[
+                    use_expert("blocks.0.mlp", 2, "off"), use_expert("blocks.0.mlp", 1, "off", 0, 3),
+                    use_expert("blocks.0.mlp", 3, "alone", 1, 2), use_expert("blocks.1.mlp", 0, "off", "*", 1),
+                    use_expert("blocks.1.mlp", 1, "alone", 0), use_expert("blocks.1.mlp", 3, "off", 0, 4)])
 
 
 def cases():

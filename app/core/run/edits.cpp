@@ -22,6 +22,12 @@ bool same_target(const Edit& a, const Edit& b) {
         const auto& other = std::get<ScaleHead>(b);
         return scale->attention == other.attention && scale->head == other.head;
     }
+    if (const auto* route = std::get_if<RouteExpert>(&a)) {
+        // A position goes to one expert alone, but any of them may be off.
+        const auto& other = std::get<RouteExpert>(b);
+        return route->mlp == other.mlp && route->batch == other.batch && route->pos == other.pos &&
+               route->alone == other.alone && (route->alone || route->expert == other.expert);
+    }
     const auto& cell = std::get<SetCell>(a);
     const auto& other = std::get<SetCell>(b);
     return cell.tensor == other.tensor && cell.index == other.index;

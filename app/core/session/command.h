@@ -153,6 +153,11 @@ struct SoloHead {
     Index head = 0;
     bool solo = true;
 };
+// Switches an expert off or sends positions to it alone; with `undone`, takes this edit back.
+struct UseExpert {
+    RouteExpert use;
+    bool undone = false;
+};
 // Overwrites one cell of a tensor.
 struct TypeOver {
     std::string tensor;
@@ -264,11 +269,11 @@ struct Tell {
 // All of the above.
 struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
                    TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
-                   RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, TypeOver, KeepVariation, RemoveEdits,
-                   ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move, MoveLayer, GoFirst, GoLast,
-                   ChooseBatch, ChooseHead, SelectCell, Follow, GoBack, Deselect, Accompany, Pin, CompareWithFile,
-                   ChangeTraining, StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport,
-                   SaveModel, Tell> {};
+                   RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, KeepVariation,
+                   RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move, MoveLayer,
+                   GoFirst, GoLast, ChooseBatch, ChooseHead, SelectCell, Follow, GoBack, Deselect, Accompany, Pin,
+                   CompareWithFile, ChangeTraining, StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export,
+                   StopExport, SaveModel, Tell> {};
 
 }  // namespace decoderscope::core::command
 

@@ -63,6 +63,7 @@ struct AsCommand {
     void operator()(const SetCell& edit) const {
         commands.push_back(command::TypeOver{edit.tensor, edit.index, edit.value});
     }
+    void operator()(const RouteExpert& edit) const { commands.push_back(command::UseExpert{edit}); }
 };
 
 bool fits(const load::Trial& trial, Scenario scenario) {

@@ -101,6 +101,14 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     return scenario;
 }
 
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::UseExpert& c) {
+    if (c.undone)
+        remove_target(scenario.edits, c.use);
+    else
+        replace_edit(scenario.edits, c.use);
+    return scenario;
+}
+
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::TypeOver& c) {
     replace_edit(scenario.edits, SetCell{c.tensor, c.cell, c.value});
     return scenario;

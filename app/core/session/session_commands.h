@@ -22,6 +22,7 @@ namespace decoderscope::core {
                                              const command::RemoveLastToken& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::ScaleHeadTo& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SoloHead& c);
+[[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::UseExpert& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::TypeOver& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::KeepVariation& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::RemoveEdits& c);

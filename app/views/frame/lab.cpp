@@ -12,8 +12,12 @@ const Lab* find_lab(std::string_view id) {
     return found == all.end() ? nullptr : &*found;
 }
 
+bool is_about(const Lab& lab, const core::Session& session) {
+    return lab.about_this == nullptr || lab.about_this(session);
+}
+
 bool has_something(const Lab& lab, const core::Session& session) {
-    return !lab.computes || session.shown().scenario.computes();
+    return (!lab.computes || session.shown().scenario.computes()) && is_about(lab, session);
 }
 
 Sentence lab_label(const Lab& lab) {

@@ -60,6 +60,10 @@ struct Lab {
     bool first_hour = false;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.
     bool computes = false;
+    // Whether what is open has what it is about, as a model has experts; else it has no tab, and says why when it is
+    // opened by its key. Null: all have.
+    bool (*about_this)(const core::Session& session) = nullptr;
+    Phrase missing = Phrase("");
     // Takes a file that was dropped on the tab; nothing if it is not for this lab.
     std::optional<core::Command> (*take_file)(const core::Session& session, ViewState& state,
                                               const std::string& path) = nullptr;
@@ -67,6 +71,8 @@ struct Lab {
 
 // All of them, in the order of the tabs.
 [[nodiscard]] std::span<const Lab> labs();
+// Whether what is open has what a tab is about.
+[[nodiscard]] bool is_about(const Lab& lab, const core::Session& session);
 // Whether a tab has anything to show of what is open.
 [[nodiscard]] bool has_something(const Lab& lab, const core::Session& session);
 // nullptr if there is none with that id.

@@ -1,6 +1,7 @@
 // The one list of labs. Nothing else is in this file, so that a test can be linked with a longer list.
 #include "app/views/labs/causes/lab.h"
 #include "app/views/labs/diff/lab.h"
+#include "app/views/labs/experts/lab.h"
 #include "app/views/labs/generate/lab.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/labs/masks/lab.h"
@@ -19,6 +20,7 @@ std::span<const Lab> labs() {
         heads::heads_lab(),
         masks::masks_lab(),
         norms::norms_lab(),
+        experts::experts_lab(),
         generate::generate_lab(),
         diff::diff_lab(),
         causes::causes_lab(),

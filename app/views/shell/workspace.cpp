@@ -108,10 +108,11 @@ struct TabRow {
     std::vector<const Lab*> drawn, more;
 };
 
-TabRow tab_row(const ViewState& state) {
+TabRow tab_row(const core::Session& session, const ViewState& state) {
     TabRow row;
     const std::vector<std::string>& asked = state.settings.more_tabs;
     for (const Lab& lab : labs()) {
+        if (lab.id != state.tab && !is_about(lab, session)) continue;
         const bool drawn = !state.is_calm() || lab.first_hour || lab.id == state.tab ||
                            std::ranges::find(asked, lab.id) != asked.end();
         (drawn ? row.drawn : row.more).push_back(&lab);
@@ -162,9 +163,9 @@ void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Lab*
 }
 
 // The titles of the tabs. Returns their height.
-float draw_tabs(const Ui& ui, ViewState& state, Area area) {
+float draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
     const float bar = ui.px(40), left = ui.px(16);
-    const TabRow row = tab_row(state);
+    const TabRow row = tab_row(session, state);
     const TabSpacing spacing = tab_spacing(ui, row, area.width() - left);
     ImGui::SetCursorScreenPos({area.low.x + left, area.low.y + ui.px(6)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(spacing.padding, ImGui::GetStyle().FramePadding.y));
@@ -187,6 +188,10 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
     state.stage = area;
     const Lab* open = find_lab(state.tab);
     if (open == nullptr) return;
+    if (!is_about(*open, session) && session.shown().scenario.computes()) {
+        draw_empty_page(ui, area, tr(open->title), tr(open->missing), ui.theme.muted);
+        return;
+    }
     if (!has_something(*open, session)) {
         draw_empty_page(ui, area, tr("Recorded elsewhere"),
                         tr("This tab shows what a model computes. A recording has no weights to compute with: its "
@@ -279,7 +284,7 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
         if (draw_rail(ui, "unfold-inspector", rail, Icon::back, tr("Show the inspector (F3)")))
             show_inspector(state, true);
     }
-    const float tabs_end = top + draw_tabs(ui, state, {{low, top}, {high, bottom}});
+    const float tabs_end = top + draw_tabs(ui, session, state, {{low, top}, {high, bottom}});
     const std::array<Area, 8> parts = {Area{},
                                        {{whole.low.x, whole.low.y + ui.px(44)}, {whole.high.x, top}},
                                        {whole.low, {whole.high.x, whole.low.y + ui.px(44)}},
@@ -330,7 +335,7 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
          [&](Area area) { map::draw_timeline(ui, session, state, area, commands); });
     draw(SlidePanel::bars, "slide-bars", [&](Area area) {
         const float end = draw_bars(ui, session, state, area, commands);
-        slides.bars_height = end + draw_tabs(ui, state, {{area.low.x, end}, area.high}) - area.low.y;
+        slides.bars_height = end + draw_tabs(ui, session, state, {{area.low.x, end}, area.high}) - area.low.y;
     });
 }
 

@@ -37,7 +37,7 @@ def initial_weights(config, seed, embedding_std=1.0):
     for name, shape, kind, fan_in in parameters(config):
         if kind == "embedding":
             value = torch.randn(shape, generator=generator) * embedding_std
-        elif kind == "linear" and len(shape) == 2:
+        elif kind == "linear" and len(shape) > 1:  # a Linear, or one of each expert
             value = (torch.rand(shape, generator=generator) * 2 - 1) / fan_in**0.5
         else:
             value = torch.ones(shape) if kind == "gain" else torch.zeros(shape)

@@ -19,13 +19,16 @@ def learning_rate(step, steps, peak, warm_up):
     return peak * (0.01 + 0.99 * (1 + math.cos(math.pi * along)) / 2)
 
 
-def loss_of(config, weights, inputs, targets, learning=False):
-    """Mean cross entropy in nats. targets [batch, pos], IGNORED where nothing is asked."""
-    logits = forward(config, weights, inputs, learning)["logits"]  # [batch, pos, vocab]
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+def loss_of(config, weights, inputs, targets, learning=False, penalty=None):
+    """Mean cross entropy in nats, and what penalty(trace, inputs) adds. targets [batch, pos], IGNORED where nothing is
+    asked."""
+    trace = forward(config, weights, inputs, learning)
+    logits = trace["logits"]  # [batch, pos, vocab]
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+    return loss if penalty is None else loss + penalty(trace, inputs)
 
 
-def train(config, weights, batch_of, steps, peak, warm_up=200, weight_decay=0.01, seed=0):
+def train(config, weights, batch_of, steps, peak, warm_up=200, weight_decay=0.01, seed=0, penalty=None):
     """AdamW on the batches (inputs, targets) that batch_of(step) draws. Changes `weights` in place."""
     torch.manual_seed(seed)  # of dropout
     for value in weights.values():
@@ -38,7 +41,7 @@ def train(config, weights, batch_of, steps, peak, warm_up=200, weight_decay=0.01
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = learning_rate(step, steps, peak, warm_up)
-        loss = loss_of(config, weights, *batch_of(step), learning=True)
+        loss = loss_of(config, weights, *batch_of(step), learning=True, penalty=penalty)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights.values(), 1.0)

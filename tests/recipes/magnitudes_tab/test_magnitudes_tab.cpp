@@ -60,7 +60,7 @@ TEST_CASE("the magnitudes are those of the steps") {
 }
 
 TEST_CASE("a tab that is a folder and a line has its place, its key and its entries in the palette") {
-    REQUIRE(labs().size() == 9);
+    REQUIRE(labs().size() == 10);
     CHECK(labs().back().id == "magnitudes");
     Driver d("pre-ln-layer");
     REQUIRE(d.sees("Magnitudes"));

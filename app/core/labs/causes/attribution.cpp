@@ -2,6 +2,8 @@
 
 #include "app/core/labs/step/direct_path.h"
 
+#include "engine/graph/mixture.h"
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -72,7 +74,9 @@ private:
     void add_update(const Step& origin, const Step& update) {
         const step::DirectPath& path = paths_.of.at(update.id);
         const Tensor& rows = run_.value(update.id);
-        if (origin.part == Part::mlp) {
+        if (const auto mixture = mixture_of(plan_, origin); mixture && has_values(*mixture)) {
+            add_experts(*mixture, update);
+        } else if (origin.part == Part::mlp) {
             add({Contributor::mlp, update.name, update.layer}, path, rows);
         } else if (origin.attention.empty()) {
             const bool everywhere = rows.rank() == 2;  // [pos, d_model]
@@ -99,15 +103,50 @@ private:
         double heads = 0.0;
         for (Index head = 0; head < rows.dim(1); ++head) {
             const std::span<const float> values = rows.row({batch_, head, position_, 0});
-            Contribution term = {Contributor::head, results.name, results.layer, head,
-                                 towards(path, Row(values.begin(), values.end()))};
+            Contribution term = {Contributor::head, results.name,
+                                 results.layer,     head,
+                                 std::nullopt,      towards(path, Row(values.begin(), values.end()))};
             heads += term.logit;
             made_.terms.push_back(term);
         }
         const bool has_rest = origin.operand(OperandRole::bias) || origin.id != update.id || !origin.patches.empty();
         if (!has_rest) return;
         const double whole = towards(paths_.of.at(update.id), row_of(run_.value(update.id), batch_, position_));
-        made_.terms.push_back({Contributor::attention_bias, update.name, update.layer, std::nullopt, whole - heads});
+        made_.terms.push_back(
+            {Contributor::attention_bias, update.name, update.layer, std::nullopt, std::nullopt, whole - heads});
+    }
+
+    [[nodiscard]] bool has_values(const MixtureSteps& mixture) const {
+        return !run_.value(mixture.out->id).empty() && !run_.value(mixture.weight->id).empty() &&
+               !run_.value(mixture.expert->id).empty();
+    }
+
+    // Each expert that the position went to, and what is left of the update: the shared MLP, edits, the shift of a norm
+    // of its own.
+    void add_experts(const MixtureSteps& mixture, const Step& update) {
+        const Tensor& out = run_.value(mixture.out->id);  // [batch, pos, slot, d_model]
+        const Tensor& weight = run_.value(mixture.weight->id);
+        const Tensor& chosen = run_.value(mixture.expert->id);
+        const step::DirectPath& path = paths_.of.at(mixture.mixed->id);
+        double experts = 0.0;
+        for (Index slot = 0; slot < out.dim(2); ++slot) {
+            const Index width = out.dim(3), at = out.offset(Cell{batch_, position_, slot, 0});
+            const auto values = out.values().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(width));
+            const auto by = static_cast<double>(weight.at(Cell{batch_, position_, slot}));
+            Row row(values.begin(), values.end());
+            for (double& value : row) value *= by;
+            Contribution term = {Contributor::expert, mixture.out->name, update.layer};
+            term.expert = static_cast<Index>(chosen.at(Cell{batch_, position_, slot}));
+            term.logit = towards(path, row);
+            experts += term.logit;
+            made_.terms.push_back(std::move(term));
+        }
+        const bool has_rest = mixture.mixed->operand(OperandRole::update) || mixture.mixed->id != update.id ||
+                              !update.patches.empty() || !mixture.mixed->patches.empty();
+        if (!has_rest) return;
+        const double whole = towards(paths_.of.at(update.id), row_of(run_.value(update.id), batch_, position_));
+        made_.terms.push_back(
+            {Contributor::shared, update.name, update.layer, std::nullopt, std::nullopt, whole - experts});
     }
 
     // What a step's operation made, before its edits.
@@ -121,15 +160,16 @@ private:
         const Row before = row_of(before_edits(step), batch_, position_);
         if (changed == before) return;
         std::ranges::transform(changed, before, changed.begin(), std::minus<>());
-        made_.terms.push_back(
-            {Contributor::edit, step.name, step.layer, std::nullopt, towards(paths_.of.at(step.id), changed)});
+        made_.terms.push_back({Contributor::edit, step.name, step.layer, std::nullopt, std::nullopt,
+                               towards(paths_.of.at(step.id), changed)});
     }
 
     void add_edit_of_logits() {
         const Step& head = *paths_.head;
         if (head.patches.empty()) return;
         const double changed = logit_in(run_.value(head.id)) - logit_in(before_edits(head));
-        if (changed != 0.0) made_.terms.push_back({Contributor::edit, head.name, -1, std::nullopt, changed});
+        if (changed != 0.0)
+            made_.terms.push_back({Contributor::edit, head.name, -1, std::nullopt, std::nullopt, changed});
     }
 
     // The token's logit, or its difference from the other token's, in [batch, pos, vocab].
@@ -144,7 +184,7 @@ private:
         const Tensor& values = run_.value(bias->id);  // [vocab]
         double logit = static_cast<double>(values.at(Cell{token_}));
         if (minus_) logit -= static_cast<double>(values.at(Cell{*minus_}));
-        made_.terms.push_back({Contributor::head_bias, bias->name, -1, std::nullopt, logit});
+        made_.terms.push_back({Contributor::head_bias, bias->name, -1, std::nullopt, std::nullopt, logit});
     }
 
     const Run& run_;

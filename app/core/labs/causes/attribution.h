@@ -12,13 +12,26 @@ namespace decoderscope::core::causes {
 // Direct logit attribution: a logit as a sum of what each head, each MLP and the embedding wrote into the stream, along
 // the stream alone and by the final norm's own scale (app/core/labs/step/direct_path.h). The terms sum to the logit,
 // before a soft cap: where an edit set or scaled cells of the stream itself, what it changed is a term of its own.
-enum class Contributor { embedding, positions, head, attention_bias, attention, mlp, norm_shift, edit, head_bias };
+enum class Contributor {
+    embedding,
+    positions,
+    head,
+    attention_bias,
+    attention,
+    mlp,
+    expert,
+    shared,
+    norm_shift,
+    edit,
+    head_bias
+};
 
 struct Contribution {
     Contributor kind = Contributor::embedding;
-    std::string tensor;         // whose rows these are: "blocks.0.attn.result", "blocks.0.mlp_out"
-    Index layer = -1;           // of a block
-    std::optional<Index> head;  // of an attention
+    std::string tensor;           // whose rows these are: "blocks.0.attn.result", "blocks.0.mlp_out"
+    Index layer = -1;             // of a block
+    std::optional<Index> head;    // of an attention
+    std::optional<Index> expert;  // of a mixture
     double logit = 0.0;
 };
 

@@ -272,6 +272,10 @@ Sentence name_of(const Contribution& term) {
             return message("positions");
         case Contributor::head:
             return message("{tensor}, head {head}", {{"tensor", term.tensor}, {"head", term.head.value_or(0)}});
+        case Contributor::expert:
+            return message("{tensor}, expert {expert}", {{"tensor", term.tensor}, {"expert", term.expert.value_or(0)}});
+        case Contributor::shared:
+            return message("{tensor}, the rest", {{"tensor", term.tensor}});
         case Contributor::attention_bias:
             return message("{tensor}, its bias", {{"tensor", term.tensor}});
         case Contributor::norm_shift:

@@ -3,6 +3,7 @@
 #include "app/core/jobs/resumable.h"
 #include "app/core/labs/generate/generation.h"
 #include "engine/base/error.h"
+#include "engine/graph/mixture.h"
 
 #include <optional>
 
@@ -55,6 +56,12 @@ struct Mover {
 
     std::optional<Edit> operator()(const ScaleHead& edit) const {
         return plan.step_of(edit.attention, AttentionStep::z) != nullptr ? std::optional<Edit>(edit) : std::nullopt;
+    }
+
+    std::optional<Edit> operator()(RouteExpert edit) const {
+        const std::optional<MixtureSteps> mixture = mixture_called(plan, edit.mlp);
+        const bool inside = mixture && move(*mixture->scores, 0, edit.batch) && move(*mixture->scores, 1, edit.pos);
+        return inside ? std::optional<Edit>(edit) : std::nullopt;
     }
 
     std::optional<Edit> operator()(SetCell edit) const {

@@ -1,4 +1,5 @@
 #include "app/core/labs/diff/comparison_text.h"
+#include "app/core/labs/generate/cache_size.h"
 #include "app/core/labs/generate/generation.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"
@@ -37,12 +38,11 @@ const Tensor& first_keys(const Run& run) {
 }
 
 // The first pass is over the whole given text; after that, each token takes one pass.
-CacheRows cache_rows(const GenerateScene& scene, Index layers) {
+CacheRows cache_rows(const GenerateScene& scene) {
     CacheRows rows;
     rows.computed = core::generate::generated_count(scene.scenario(), scene.row) == 0 ? scene.length : 1;
     rows.kept = scene.length - rows.computed;
-    const Tensor& k = first_keys(scene.run());
-    rows.numbers_a_row = 2 * k.dim(1) * k.dim(3) * layers;
+    rows.numbers_a_row = core::generate::cache_size(scene.run().plan()).kept;
     for (const std::string& attention : scene.run().plan().attentions())
         if (const Ref key = scene.run().plan().step_of(attention, AttentionStep::key);
             key != nullptr && key->part == Part::cross_attention)
@@ -50,16 +50,21 @@ CacheRows cache_rows(const GenerateScene& scene, Index layers) {
     return rows;
 }
 
-std::string summary_of(const GenerateScene& scene, const CacheRows& rows, Index layers) {
+std::string kept_text(const GenerateScene& scene, const CacheRows& rows, Index layers) {
+    const core::generate::CacheSize size = core::generate::cache_size(scene.run().plan());
+    if (size.is_latent()) return tr(core::generate::latent_cache_sentence(size, rows.kept, layers));
     const Tensor& k = first_keys(scene.run());
-    const std::string kept =
-        tr_n("Kept {count} row × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
-             "Kept {count} rows × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
-             rows.kept,
-             {{"heads", k.dim(1)},
-              {"width", k.dim(3)},
-              {"layers", layers},
-              {"numbers", core::grouped(rows.kept * rows.numbers_a_row)}});
+    return tr_n("Kept {count} row × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
+                "Kept {count} rows × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
+                rows.kept,
+                {{"heads", k.dim(1)},
+                 {"width", k.dim(3)},
+                 {"layers", layers},
+                 {"numbers", core::grouped(rows.kept * rows.numbers_a_row)}});
+}
+
+std::string summary_of(const GenerateScene& scene, const CacheRows& rows, Index layers) {
+    const std::string kept = kept_text(scene, rows, layers);
     std::string text =
         tr_n("{kept}; computed {count} row: {numbers}.", "{kept}; computed {count} rows: {numbers}.", rows.computed,
              {{"kept", kept}, {"numbers", core::grouped(rows.computed * rows.numbers_a_row)}});
@@ -151,7 +156,7 @@ void draw_cache(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const Index layers = layers_of(scene.run());
     scene.tab().layer = std::clamp<Index>(scene.tab().layer, 0, layers - 1);
-    const CacheRows rows = cache_rows(scene, layers);
+    const CacheRows rows = cache_rows(scene);
     const float gap = ui.px(8);
     float y = draw_prose(ui, area.low, area.width(), ui.theme.text, summary_of(scene, rows, layers), 3) + ui.px(4);
     const float strip = std::min(ui.px(18) * static_cast<float>(layers), ui.px(126));

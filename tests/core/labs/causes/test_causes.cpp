@@ -7,6 +7,7 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/files/safetensors.h"
+#include "engine/graph/mixture.h"
 #include "engine/load/bundled_models.h"
 #include "engine/mutations/mutations.h"
 #include "tests/catch.h"
@@ -143,8 +144,10 @@ TEST_CASE("what heads and MLPs write towards a logit is what PyTorch measures, a
 }
 
 TEST_CASE("the terms of a logit sum to it wherever the norms stand") {
-    for (const char* fixture : {"gpt2-like", "llama-like", "gemma-2-like", "olmo-2-like", "encdec-tokens", "deepnorm",
-                                "gpt-j-like", "gpt-neox-like", "bloom-like", "scaled-embedding", "no-bias"}) {
+    for (const char* fixture :
+         {"gpt2-like", "llama-like", "gemma-2-like", "olmo-2-like", "encdec-tokens", "deepnorm", "gpt-j-like",
+          "gpt-neox-like", "bloom-like", "scaled-embedding", "no-bias", "mixtral-like", "qwen-2-moe-like",
+          "deepseek-v3-like", "gpt-oss-like", "experts-parallel", "experts-encdec", "experts-edits"}) {
         if (parse_config(read_text(kReference + "fixtures/" + fixture + "/config.json")).vocab_size == 0) continue;
         INFO(fixture);
         const std::shared_ptr<const Run> run = run_of(fixture, false);
@@ -155,6 +158,36 @@ TEST_CASE("the terms of a logit sum to it wherever the norms stand") {
         }
     }
     CHECK_FALSE(attribution_obstacle(*run_of("no-bias", false)).english().size() > 0);
+}
+
+TEST_CASE("each expert that a position went to is a term of its own") {
+    for (const char* fixture : {"mixtral-like", "qwen-3-moe-like"}) {
+        INFO(fixture);
+        const std::shared_ptr<const Run> run = run_of(fixture, false);
+        const Attribution attribution = direct_attribution(*run, 1, 2, 3);
+        const Tensor& chosen = run->value("blocks.1.mlp.expert");  // [batch, pos, slot]
+        std::vector<Contribution> experts;
+        for (const Contribution& term : attribution.terms) {
+            CHECK(term.kind != Contributor::mlp);
+            CHECK(term.kind != Contributor::shared);
+            if (term.kind == Contributor::expert && term.layer == 1) experts.push_back(term);
+        }
+        REQUIRE(experts.size() == static_cast<std::size_t>(chosen.dim(2)));
+        // By hand: the output times its weight, through the final norm with the scale that the run recorded.
+        const Tensor& out = run->value("blocks.1.mlp.expert_out");
+        const Tensor &gain = run->value("norm.weight"), &head = run->value("lm_head.weight");
+        const auto scale = static_cast<double>(run->value("ln_final.scale").at(Cell{1, 2, 0}));
+        for (Index slot = 0; slot < chosen.dim(2); ++slot) {
+            double logit = 0.0;
+            for (Index d = 0; d < out.dim(3); ++d)
+                logit += static_cast<double>(out.at(Cell{1, 2, slot, d})) * static_cast<double>(gain.at(Cell{d})) /
+                         scale * static_cast<double>(head.at(Cell{3, d}));
+            logit *= static_cast<double>(run->value("blocks.1.mlp.expert_weight").at(Cell{1, 2, slot}));
+            const Contribution& term = experts[static_cast<std::size_t>(slot)];
+            CHECK(term.expert == static_cast<Index>(chosen.at(Cell{1, 2, slot})));
+            CHECK(term.logit == Approx(logit).margin(1e-6));
+        }
+    }
 }
 
 TEST_CASE("a head's move is what switching it off by an edit measures, and the slopes along the way promise it") {
@@ -261,6 +294,9 @@ Edit random_cell(Dice& dice, const Plan& plan) {
         Cell cell;
         for (std::size_t i = 0; i < step.axes.size(); ++i) cell.push_back(dice.below(step.axes[i].size));
         const bool mask = step.operation.traits().values == Values::mask;
+        for (const MixtureSteps& mixture : mixtures(plan))
+            if (mixture.expert == &step)
+                return SetCell{step.name, cell, static_cast<float>(dice.below(mixture.experts()))};
         return SetCell{step.name, cell, mask ? static_cast<float>(dice.below(2)) : number(dice)};
     }
 }
@@ -279,6 +315,13 @@ Edit random_edit(Dice& dice, const Plan& plan) {
     const std::string& attention =
         attentions[static_cast<std::size_t>(dice.below(static_cast<Index>(attentions.size())))];
     const Axes& axes = plan.find(attention + ".pattern")->axes;  // [batch, head, query, key]
+    if (const std::vector<MixtureSteps> all = mixtures(plan); !all.empty() && dice.below(3) == 0) {
+        const MixtureSteps& mixture = all[static_cast<std::size_t>(dice.below(static_cast<Index>(all.size())))];
+        RouteExpert route = {mixture.name, dice.below(mixture.experts())};
+        if (dice.below(2) == 1) route.pos = dice.below(axes[2].size);
+        route.alone = dice.below(2) == 1;
+        return route;
+    }
     switch (dice.below(4)) {
         case 0:
             return ScaleHead{attention, dice.below(axes[1].size), number(dice)};

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+#include "engine/base/message.h"
+#include "engine/graph/mixture.h"
+#include "engine/graph/run.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Which experts of a mixture the positions of one batch row go to, and how much each of them counts.
+namespace decoderscope::core::experts {
+
+struct Routing {
+    std::string mlp;  // "blocks.0.mlp"
+    Index layer = 0;
+    Index positions = 0, experts = 0;
+    std::vector<float> weights;        // [position, expert]; 0 where it was not chosen
+    std::vector<std::uint8_t> chosen;  // [position, expert]
+    std::vector<std::uint8_t> counts;  // [position]: 0 for padding
+
+    [[nodiscard]] std::size_t at(Index position, Index expert) const {
+        return static_cast<std::size_t>(position * experts + expert);
+    }
+};
+
+// The run must have computed the mixture.
+[[nodiscard]] Routing routing_of(const Inputs& inputs, const Run& run, const MixtureSteps& mixture, Index batch);
+
+// What an expert has to do: the positions that chose it, in order, without padding, and the sum of its weights there.
+struct ExpertLoad {
+    std::vector<Index> positions;
+    double weight = 0.0;
+};
+[[nodiscard]] std::vector<ExpertLoad> loads_of(const Routing& routing);  // [expert]
+
+// "Expert 2 gets 8 of 21 positions: its share of the weight is 0.31."
+[[nodiscard]] Sentence load_sentence(const Routing& routing, Index expert, const ExpertLoad& load);
+// "Expert 2 at position 3: weight 0.62, its score 0.41."; or that it was not chosen there.
+[[nodiscard]] Sentence place_sentence(const Run& run, const MixtureSteps& mixture, const Routing& routing, Index batch,
+                                      Index position, Index expert);
+
+// How the edits use an expert at a position, or at every position where there is none: the last that reaches it.
+enum class Use { as_routed, off, alone };
+[[nodiscard]] Use use_of(const std::vector<Edit>& edits, const RouteExpert& place);
+
+}  // namespace decoderscope::core::experts
