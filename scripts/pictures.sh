@@ -73,7 +73,7 @@ start() {
     done
     kill -0 "$running" 2>/dev/null || { cat "$work/program.log" >&2; exit 1; }
     xdotool search --onlyvisible --name . windowmove 0 0 windowsize 1280 800 2>/dev/null || true
-    xdotool mousemove 940 30 # nothing is there
+    xdotool mousemove 800 22 # nothing is there
     sleep 3
 }
 key() { xdotool key "$@"; sleep 1; }
