@@ -170,7 +170,10 @@ void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& s
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
                                         ui.theme.line);
     if (d == nullptr) {
-        draw_note(ui, line, tr("{name} is not part of a trace. Choose a step above.", {{"name", step.name}}));
+        const bool weights = state.part<DiffTabState>().part == core::diff::Listed::weights;
+        draw_note(ui, line,
+                  weights ? tr("Choose a weight above.")
+                          : tr("{name} is not part of a trace. Choose a step above.", {{"name", step.name}}));
         return;
     }
     draw_step_line(ui, session, *d, line, commands);
