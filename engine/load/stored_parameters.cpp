@@ -1,5 +1,6 @@
 #include "engine/load/stored_parameters.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace decoderscope::load {
@@ -15,7 +16,9 @@ std::optional<packed::StoredNumber> StoredParameters::at(const std::string& para
     const auto [begin, end] = rows_.equal_range(parameter);
     for (auto entry = begin; entry != end; ++entry) {
         const StoredRows& part = entry->second;
-        const Index row = number / columns - part.at, column = number % columns - part.column;
+        // All experts' matrices, stored as they are, are a row each.
+        const Index width = std::max(columns, part.columns);
+        const Index row = number / width - part.at, column = number % width - part.column;
         if (row < 0 || row >= part.rows || column < 0 || column >= part.columns) continue;
         const Index stored_row = part.first + row * part.step;
         const Index stored =
