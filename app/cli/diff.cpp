@@ -1,5 +1,7 @@
 #include "app/cli/commands.h"
+#include "app/core/jobs/resumable.h"
 #include "app/core/labs/diff/comparison_text.h"
+#include "app/core/labs/diff/two_models.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/output_moves.h"
 #include "engine/base/error.h"
@@ -20,6 +22,38 @@ Sentence output_sentence(const core::Scenario& scenario, const Run& run, const c
     core::OutputMoves moves = core::moves_of(*theirs, ours, scenario.inputs.attention_mask, output->name == "logits");
     moves.output = output->name;
     return core::moves_sentence(scenario, moves, core::Mood::happened);
+}
+
+// Compares two files of one model, say the original and a quantised one: their weights, then what each step and the
+// predictions became, on the first one's input. Throws Error if they differ, so that a script can tell.
+void diff_models(const RunOptions& options, const std::string& other, double tolerance, std::ostream& out) {
+    RunOptions of_other = options;
+    of_other.model = other;
+    of_other.map.clear();
+    const core::Scenario a = scenario_of(options);
+    core::Scenario b = scenario_of(of_other);
+    if (!a.computes() || !b.computes())
+        throw Error("{model}: a recording, expected a model; compare with it by --against",
+                    {{"model", a.computes() ? other : options.model}});
+    b.inputs = a.inputs;
+    const std::shared_ptr<const Run> before = run_of(a, options), after = run_of(b, of_other);
+    const core::Comparison weights =
+        core::compare(core::diff::weights_of(*before), core::diff::weights_of(*after), tolerance);
+    const core::Comparison steps = core::compare(recorded_tensors(*before), recorded_tensors(*after), tolerance);
+    const auto report = [&](const char* what, const core::Comparison& comparison) {
+        out << what << '\n'
+            << core::diff::moves_table(comparison, "A", "B") << core::diff::measured_text(comparison) << '\n'
+            << core::diff::verdict_of(comparison) << "\n\n";
+    };
+    out << "A: " << options.model << "\nB: " << other << "\n\n";
+    report("Weights, furthest first, relative to the largest number of each tensor:", weights);
+    report("Steps, in the same way:", steps);
+    const core::OutputMoves moves = core::finished(core::output_moves(before, after, a.inputs.attention_mask));
+    if (!moves.output.empty())
+        out << "From A to B: " << core::moves_sentence(a, moves, core::Mood::happened).english() << '\n';
+    if (weights.differs() || steps.differs())
+        throw Error("{path}: {verdict}",
+                    {{"path", other}, {"verdict", core::diff::verdict_of(weights.differs() ? weights : steps)}});
 }
 
 // Compares a run with a trace's file. Throws Error if they differ, so that a script can tell.
@@ -45,19 +79,29 @@ void diff(const RunOptions& options, const std::string& path, double tolerance, 
 
 void add_diff(CLI::App& app, const Context& context) {
     struct Wanted {
-        std::string against;
+        std::string other, against;
         double tolerance = 1e-5;
     };
     const auto wanted = std::make_shared<Wanted>();
     CLI::App& command = add_running(app, context, "diff",
-                                    "Compare a run with a trace, tensor by tensor, worst first; status 1 if they "
-                                    "differ");
-    command.add_option("--against", wanted->against, "safetensors file whose tensors have the names that trace writes")
-        ->required();
+                                    "Compare a run with a trace, or two files of one model, tensor by tensor, worst "
+                                    "first; status 1 if they differ");
+    CLI::Option* other = command.add_option(
+        "OTHER", wanted->other,
+        "another file of the same model, such as a quantised one: its weights, steps and predictions are compared");
+    CLI::Option* against = command.add_option("--against", wanted->against,
+                                              "safetensors file whose tensors have the names that trace writes");
+    against->excludes(other);
     command.add_option("--tolerance", wanted->tolerance, "differences up to this count as none (1e-5)")
         ->check(CLI::NonNegativeNumber);
     command.callback([context, wanted] {
-        context.work = [context, wanted] { diff(context.run, wanted->against, wanted->tolerance, context.out); };
+        if (wanted->other.empty() && wanted->against.empty()) throw CLI::RequiredError("OTHER or --against");
+        context.work = [context, wanted] {
+            if (wanted->against.empty())
+                diff_models(context.run, wanted->other, wanted->tolerance, context.out);
+            else
+                diff(context.run, wanted->against, wanted->tolerance, context.out);
+        };
     });
 }
 

@@ -39,6 +39,7 @@ std::optional<ops::Rope> rope_of(const Builder& b, Index layer, Index window, In
         rope.theta = c.rope_local_theta;
         return rope;
     }
+    if (c.rope_scaling == RopeScalingKind::none) return rope;
     const bool is_long = positions > c.rope_original_positions;
     rope.scaling = {c.rope_scaling,
                     c.rope_factor,

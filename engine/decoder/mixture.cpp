@@ -41,7 +41,7 @@ Routing route(Builder& b, const std::string& at, const std::string& parameters, 
     const Ref logits = b.plan.step(at + ".router_logits", ops::Linear{axis::expert}, {x, linear.weight, linear.bias});
     const Operation scoring = c.router == RouterKind::softmax ? Operation(ops::Softmax{}) : Operation(ops::Sigmoid{});
     const Ref scores = b.plan.step(at + ".router_scores", scoring, {logits});  // [batch, pos, expert]
-    const ops::ChooseExperts choice = {c.experts_per_token, c.router_groups, c.router_top_groups};
+    const ops::ChooseExperts choice = {c.experts_per_token, c.router_groups, c.router_top_groups, c.router_group_best};
     const Ref expert = b.plan.step(at + ".expert", choice, {scores, correction(b, router)});
     return {expert, b.plan.step(at + ".expert_weight", ops::WeighExperts{c.router_normalize, c.router_scale},
                                 {scores, expert})};

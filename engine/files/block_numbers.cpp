@@ -41,6 +41,24 @@ void q4_0(const char* block, float* to) {
     }
 }
 
+StoredNumber stored_q8_0(const char* block, int at) {
+    return {static_cast<float>(static_cast<std::int8_t>(block[2 + at])), half(block, 0)};
+}
+
+// The half of a byte in which one of 32 numbers is; the bytes begin at `codes`.
+int half_byte(const char* block, int codes, int at) {
+    const int both = byte(block, codes + at % 16);
+    return at < 16 ? both & 15 : both >> 4;
+}
+
+StoredNumber stored_q4_0(const char* block, int at) {
+    return {static_cast<float>(half_byte(block, 2, at) - 8), half(block, 0)};
+}
+
+StoredNumber stored_mxfp4(const char* block, int at) {
+    return {fp4(static_cast<unsigned>(half_byte(block, 1, at))), power_of_two(byte(block, 0))};
+}
+
 // A byte of scale, then halves as in Q4_0.
 void mxfp4(const char* block, float* to) {
     const float scale = power_of_two(byte(block, 0));
@@ -81,6 +99,18 @@ void with_minima(const char* block, const char* fifth, const char* codes, float*
     }
 }
 
+StoredNumber stored_with_minimum(const char* block, const char* fifth, const char* codes, int at) {
+    const int run = at / 32, i = at % 32;
+    const auto [scale, min] = of_run(block + 4, run);
+    const int both = byte(codes, run / 2 * 32 + i);
+    int code = run % 2 == 0 ? both & 15 : both >> 4;
+    if (fifth != nullptr) code |= (byte(fifth, i) >> run & 1) << 4;
+    return {static_cast<float>(code), half(block, 0) * scale, half(block, 2) * min};
+}
+
+StoredNumber stored_q4_k(const char* block, int at) { return stored_with_minimum(block, nullptr, block + 16, at); }
+StoredNumber stored_q5_k(const char* block, int at) { return stored_with_minimum(block, block + 16, block + 48, at); }
+
 void q4_k(const char* block, float* to) { with_minima(block, nullptr, block + 16, to); }
 void q5_k(const char* block, float* to) { with_minima(block, block + 16, block + 48, to); }
 
@@ -99,10 +129,25 @@ void q6_k(const char* block, float* to) {
             }
 }
 
+StoredNumber stored_q6_k(const char* block, int at) {
+    const int part = at / 128, quarter = at % 128 / 32, i = at % 32;
+    const int low = byte(block, part * 64 + quarter % 2 * 32 + i);
+    const int four = quarter < 2 ? low & 15 : low >> 4;
+    const int two = byte(block, 128 + part * 32 + i) >> (2 * quarter) & 3;
+    const auto scale = static_cast<std::int8_t>(block[192 + part * 8 + quarter * 2 + i / 16]);
+    return {static_cast<float>((four | two << 4) - 32), half(block, 208) * static_cast<float>(scale)};
+}
+
 constexpr BlockType kTypes[] = {
-    {0, "F32", 1, 4, one<float>}, {1, "F16", 1, 2, one<Eigen::half>}, {30, "BF16", 1, 2, one<Eigen::bfloat16>},
-    {2, "Q4_0", 32, 18, q4_0},    {8, "Q8_0", 32, 34, q8_0},          {12, "Q4_K", 256, 144, q4_k},
-    {13, "Q5_K", 256, 176, q5_k}, {14, "Q6_K", 256, 210, q6_k},       {39, "MXFP4", 32, 17, mxfp4},
+    {0, "F32", 1, 4, one<float>, nullptr},
+    {1, "F16", 1, 2, one<Eigen::half>, nullptr},
+    {30, "BF16", 1, 2, one<Eigen::bfloat16>, nullptr},
+    {2, "Q4_0", 32, 18, q4_0, stored_q4_0},
+    {8, "Q8_0", 32, 34, q8_0, stored_q8_0},
+    {12, "Q4_K", 256, 144, q4_k, stored_q4_k},
+    {13, "Q5_K", 256, 176, q5_k, stored_q5_k},
+    {14, "Q6_K", 256, 210, q6_k, stored_q6_k},
+    {39, "MXFP4", 32, 17, mxfp4, stored_mxfp4},
 };
 
 }  // namespace

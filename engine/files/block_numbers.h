@@ -9,12 +9,21 @@
 // The types of numbers in GGUF files: numbers in blocks of 1, 32 or 256, each with its scales.
 namespace decoderscope::packed {
 
+// What a number was expanded from: number · scale − less.
+struct StoredNumber {
+    float number = 0.0F, scale = 1.0F;
+    float less = 0.0F;
+
+    [[nodiscard]] float value() const { return number * scale - less; }
+};
+
 struct BlockType {
     std::uint32_t number;   // in the file
     std::string_view name;  // "Q4_K"
     Index numbers;          // in a block
     Index bytes;            // of a block
     void (*expand)(const char* block, float* to);
+    StoredNumber (*stored)(const char* block, int at);  // nullptr for numbers without a scale
 };
 
 // nullptr for a type that is not read.

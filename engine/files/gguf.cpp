@@ -231,11 +231,24 @@ std::vector<std::string> GgufFile::names_in_order() const {
     return names;
 }
 
-Tensor GgufFile::floats(std::string_view name, const SafetensorsFile::Watch& watch, Tensor* room) const {
+const GgufTensor& GgufFile::entry(std::string_view name) const {
     const auto found = header_.tensors.find(name);
     if (found == header_.tensors.end()) throw Error("{path}: {name}: missing", {{"path", path_}, {"name", name}});
     file_.check();
-    const GgufTensor& tensor = found->second;
+    return found->second;
+}
+
+std::optional<packed::StoredNumber> GgufFile::stored_number(std::string_view name, Index at) const {
+    const GgufTensor& tensor = entry(name);
+    const packed::BlockType& type = *tensor.type;
+    if (type.stored == nullptr) return std::nullopt;
+    const char* block =
+        file_.data() + header_.data_offset + tensor.begin + static_cast<std::size_t>(at / type.numbers * type.bytes);
+    return type.stored(block, static_cast<int>(at % type.numbers));
+}
+
+Tensor GgufFile::floats(std::string_view name, const SafetensorsFile::Watch& watch, Tensor* room) const {
+    const GgufTensor& tensor = entry(name);
     const Axes axes = unnamed(tensor.shape);
     const Index size = element_count(axes);
     Tensor own;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,8 +51,12 @@ public:
     // Throws Error naming the tensor if it is absent.
     [[nodiscard]] Tensor floats(std::string_view name, const SafetensorsFile::Watch& watch = {},
                                 Tensor* room = nullptr) const;
+    // What a tensor's number, in row-major order, is expanded from; nothing if it is stored as it is. Throws the same.
+    [[nodiscard]] std::optional<packed::StoredNumber> stored_number(std::string_view name, Index at) const;
 
 private:
+    [[nodiscard]] const GgufTensor& entry(std::string_view name) const;
+
     std::string path_;
     MappedFile file_;
     GgufHeader header_;

@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/base/message.h"
 #include "engine/files/packed_numbers.h"
+#include "engine/files/stored_numbers.h"
 
 #include <unistd.h>
 
@@ -195,6 +196,41 @@ Tensor Checkpoint::read_tensor(const SafetensorsFile& file, const std::string& n
         if (watch) watch(expanded.values(), blocks.size());
         return expanded;
     });
+}
+
+Tensor Checkpoint::tensor(const std::string& name) const {
+    return gguf_ ? gguf_->floats(name, {}, nullptr) : read_tensor(file_of(name), name, {}, nullptr);
+}
+
+bool Checkpoint::is_packed(const std::string& name) const {
+    if (!gguf_) return scales_.contains(name);
+    const auto found = gguf_->entries().find(name);
+    return found != gguf_->entries().end() && found->second.type->stored != nullptr;
+}
+
+bool Checkpoint::has_packed() const {
+    return std::ranges::any_of(shapes_, [&](const auto& entry) { return is_packed(entry.first); });
+}
+
+std::optional<packed::StoredNumber> Checkpoint::stored_number(const std::string& name, Index at) const {
+    if (!is_packed(name)) return std::nullopt;
+    if (gguf_) return gguf_->stored_number(name, at);
+    const std::string& scales = scales_.find(name)->second;
+    const SafetensorsFile& beside = file_of(scales);
+    const std::span<const char> codes = file_of(name).bytes(name);
+    if (name.ends_with("_blocks")) {
+        const auto byte = static_cast<unsigned>(static_cast<unsigned char>(codes[static_cast<std::size_t>(at / 2)]));
+        const auto scale = beside.bytes(scales)[static_cast<std::size_t>(at / packed::kMxfp4Numbers)];
+        return packed::StoredNumber{packed::fp4(at % 2 == 0 ? byte & 15U : byte >> 4U),
+                                    packed::power_of_two(static_cast<unsigned char>(scale))};
+    }
+    packed::StoredNumber stored;
+    dtype_named("F8_E4M3")->convert(codes.data() + at, std::span(&stored.number, 1));
+    const Index columns = shapes_.find(name)->second[1], side = packed::kScaledBlock;
+    const Index across = (columns + side - 1) / side;
+    stored.scale =
+        beside.floats(scales).values()[static_cast<std::size_t>(at / columns / side * across + at % columns / side)];
+    return stored;
 }
 
 void Checkpoint::open(const fs::path& file) {

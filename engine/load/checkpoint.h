@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/files/block_numbers.h"
 #include "engine/files/gguf.h"
 #include "engine/files/load_progress.h"
 #include "engine/files/path_kind.h"
@@ -59,6 +60,13 @@ public:
     // values. Throws LoadStopped as soon as a stop is requested, and Error before anything is read if this machine's
     // memory can't hold what has to be expanded.
     [[nodiscard]] NonFinite read(Assembly& assembly, LoadProgress& progress) const;
+    // One tensor. Throws Error if it isn't stored or can't be read.
+    [[nodiscard]] Tensor tensor(const std::string& name) const;
+    // Whether a tensor holds numbers in fewer bits, with scales; whether any does.
+    [[nodiscard]] bool is_packed(const std::string& name) const;
+    [[nodiscard]] bool has_packed() const;
+    // What a number of such a tensor, in row-major order, is expanded from; nothing of other tensors.
+    [[nodiscard]] std::optional<packed::StoredNumber> stored_number(const std::string& name, Index at) const;
     // Throws Error if a wanted tensor does not hold floats.
     void check_types(const Assembly& assembly) const;
 

@@ -5,6 +5,7 @@
 #include "engine/base/json.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/bundled_models.h"
+#include "engine/load/check_numbers.h"
 #include "engine/load/check_weights.h"
 #include "engine/load/checkpoint.h"
 #include "engine/load/example_file.h"
@@ -13,10 +14,12 @@
 #include "engine/load/names/recognise_names.h"
 #include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
+#include "engine/load/stored_parameters.h"
 #include "engine/tokenizer/read.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 namespace decoderscope::load {
 
@@ -130,8 +133,11 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, names::Reco
                          StateDict& state_dict, const Overrides& overrides) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
-    Recognised recognised =
-        naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), std::move(names), state_dict); });
+    Recognised recognised = naming(checkpoint.weights_path(), [&] {
+        Recognised by_names = recognise(checkpoint.shapes(), std::move(names), state_dict);
+        propose_by_numbers(by_names, checkpoint);
+        return by_names;
+    });
     take_hints(recognised, hints_of_file(checkpoint.weights_path()));
     model.answers = overrides;
     naming(message("{path} (missing; derived from {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
@@ -203,13 +209,15 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, names::Reco
 tokenizer::Tokenizers tokenizers_of_gguf(const GgufFile& file, const Config& config) {
     const std::string json = naming(file.path(), [&] { return tokenizer_of_gguf(file.metadata()); });
     tokenizer::SpecialIds ids;
-    const auto end = file.metadata().find("tokenizer.ggml.eos_token_id");
-    if (end != file.metadata().end() && end->is_number_unsigned()) ids.end = end->get<Index>();
+    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+        if (const auto end = file.metadata().find(key); end != file.metadata().end() && end->is_number_unsigned())
+            ids.ends.push_back(end->get<Index>());
     return tokenizer::tokenizers_of(json, file.path(), ids, config);
 }
 
-std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides,
+std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files, const Overrides& overrides,
                                   const names::Mapping& mapping, LoadProgress& progress) {
+    const Checkpoint& checkpoint = *files;
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
     const bool is_gguf = checkpoint.gguf() != nullptr;  // which says all that a config.json would
@@ -259,9 +267,12 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
             tables = add_omitted_parameters(state_dict, config, family);
         else
             add_missing_head_bias(state_dict.shapes, config);
+        refuse_false_copies(kept, checkpoint);
+        std::ranges::move(leave_out_sinusoids(state_dict, config, checkpoint), std::back_inserter(model.remarks));
         check_shapes(state_dict, config);
         settle_heads(state_dict, config.nhead, config.num_key_value_heads);
     });
+    if (checkpoint.has_packed()) model.stored = std::make_shared<const StoredParameters>(files, state_dict.rows);
     Assembly assembly(std::move(state_dict));
     const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
     model.weights = assembly.take();
@@ -290,7 +301,8 @@ std::shared_ptr<const Model> load_model(const std::string& name_or_path, const O
     LoadProgress unwatched;
     const fs::path path = folder_or_file(name_or_path);
     if (is_path_of_model(path))
-        return load(Checkpoint(path), overrides, mapping, progress != nullptr ? *progress : unwatched);
+        return load(std::make_shared<const Checkpoint>(path), overrides, mapping,
+                    progress != nullptr ? *progress : unwatched);
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
     throw Error("{name}: no such model; expected a folder with config.json and model.safetensors, or one of {names}",
@@ -310,6 +322,7 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
         try {
             StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
             Recognised recognised = recognise(checkpoint.shapes(), names, state_dict);
+            propose_by_numbers(recognised, checkpoint);
             take_hints(recognised, hints_of_file(checkpoint.weights_path()));
             return recognised;
         } catch (const Error& error) {

@@ -41,6 +41,8 @@ struct About {
     std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
 };
 
+class StoredParameters;
+
 // A decoder with its weights and something to run it on.
 struct Model : About {
     std::string config_json;  // as parse_config reads it; overrides are applied to it
@@ -48,6 +50,7 @@ struct Model : About {
     names::Mapping mapping;   // given for its tensors; empty if they were recognised
     Recognised recognised;    // what its tensors were recognised as, and what was asked; config_json says the answers
     Weights weights;
+    std::shared_ptr<const StoredParameters> stored;  // of weights that the file holds in fewer bits; may be nullptr
     Inputs example;
     tokenizer::Tokenizer tokenizer;          // the decoder's tokens
     tokenizer::Tokenizer encoder_tokenizer;  // the source's tokens

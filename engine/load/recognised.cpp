@@ -65,6 +65,8 @@ public:
     Recogniser(const names::Shapes& stored, names::RecognisedNames names, StateDict& dict)
         : stored_(stored), dict_(dict), shapes_(dict.shapes), module_(known_module(stored, dict)) {
         result_.module = module_.name;
+        result_.scaled_if_tied = module_.scaled_logits && module_.tied_head && dict.shapes.contains("lm_head.weight") &&
+                                 !module_.settled_scale;
         result_.questions = names.questions;
         result_.names = std::move(names);
         result_.stored = stored;
@@ -449,27 +451,38 @@ bool applies(const Recognised& recognised, const Question& question, const Overr
     return settled(recognised, "positional_encoding", answers) == "rope";
 }
 
+namespace {
+
+// What a number stands for that isn't meant as it is.
+std::string in_words(const Question& question) {
+    return question.key == "attention_scale" && question.proposal == "0" ? " (1/√d_head)" : "";
+}
+
+}  // namespace
+
 std::string taken_unasked(const Recognised& recognised, const Overrides& answers) {
     std::string taken;
     for (const Question& question : recognised.questions)
         if (!question.required && answer_to(answers, question.key) == nullptr && applies(recognised, question, answers))
-            taken += (taken.empty() ? "" : ", ") + question.key + "=" + question.proposal;
+            taken += (taken.empty() ? "" : ", ") + question.key + "=" + question.proposal + in_words(question);
     return taken;
+}
+
+void propose(Recognised& recognised, const std::string& key, const std::string& value, const Sentence& why) {
+    const auto question = std::ranges::find(recognised.questions, key, &Question::key);
+    if (question == recognised.questions.end()) return;
+    question->proposal = value;
+    question->required = false;
+    question->why = why;
+    OrderedJson config = OrderedJson::parse(recognised.config_json);
+    const OrderedJson parsed = OrderedJson::parse(value, nullptr, false);
+    config[key] = parsed.is_discarded() ? OrderedJson(value) : parsed;
+    recognised.config_json = config.dump(2);
 }
 
 void take_hints(Recognised& recognised, const Overrides& hints) {
     if (!recognised.problem.empty()) return;
-    OrderedJson config = OrderedJson::parse(recognised.config_json);
-    for (const auto& [key, value] : hints) {
-        const auto question = std::ranges::find(recognised.questions, key, &Question::key);
-        if (question == recognised.questions.end()) continue;
-        question->proposal = value;
-        question->required = false;
-        question->why = message("as the recording says");
-        const OrderedJson parsed = OrderedJson::parse(value, nullptr, false);
-        config[key] = parsed.is_discarded() ? OrderedJson(value) : parsed;
-    }
-    recognised.config_json = config.dump(2);
+    for (const auto& [key, value] : hints) propose(recognised, key, value, message("as the recording says"));
 }
 
 std::string answered_config(const Recognised& recognised, const Overrides& answers) {

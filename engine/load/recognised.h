@@ -23,6 +23,7 @@ struct Recognised {
     Index queries_per_key = 1;     // more than 1: grouped queries, nhead / num_key_value_heads
     Index query_rows = 0;          // nhead · head_dim
     Index width = 0;               // d_model
+    bool scaled_if_tied = false;   // the logits are scaled where the head is the embedding
 };
 
 // Infers what it can. If only some projections have biases, the missing ones become zeros in `state_dict`, which
@@ -30,6 +31,10 @@ struct Recognised {
 [[nodiscard]] Recognised recognise(const names::Shapes& stored, names::RecognisedNames names, StateDict& state_dict);
 // The same from the stored tensors alone.
 [[nodiscard]] Recognised recognise(const names::Shapes& stored, const Overrides& answers = {});
+
+// Puts another value before the person who is asked, and takes it where nothing is answered; without such a question,
+// nothing happens.
+void propose(Recognised& recognised, const std::string& key, const std::string& value, const Sentence& why);
 
 // Takes what is known otherwise (what a recording says) for the answers to questions that it settles.
 void take_hints(Recognised& recognised, const Overrides& hints);

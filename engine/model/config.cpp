@@ -297,6 +297,7 @@ const std::vector<Key>& keys() {
         real("router_scale", &Config::router_scale, message("a number"), finite),
         integer("router_groups", &Config::router_groups, 1, limits::kExperts),
         integer("router_top_groups", &Config::router_top_groups, 1, limits::kExperts),
+        integer("router_group_best", &Config::router_group_best, 1, limits::kExperts),
         integer("shared_dim_feedforward", &Config::shared_dim_feedforward, 0),
         boolean("shared_gate", &Config::shared_gate),
     };

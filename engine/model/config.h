@@ -96,6 +96,7 @@ struct Config {
     bool router_normalize = false;
     double router_scale = 1.0;
     Index router_groups = 1, router_top_groups = 1;
+    Index router_group_best = 2;       // how many of a group's best scores add up to its worth
     Index shared_dim_feedforward = 0;  // 0 = no dense MLP beside the experts
     bool shared_gate = false;
 

@@ -19,9 +19,10 @@ namespace {
 
 std::vector<Mutation> all() {
     std::vector<Mutation> list;
-    for (const auto add : {lists::scale, lists::masks, lists::fills, lists::softmax, lists::residual, lists::norms,
-                           lists::projections, lists::heads, lists::positions, lists::rope, lists::mlp,
-                           lists::embedding, lists::encoder, lists::output, lists::training})
+    for (const auto add :
+         {lists::scale, lists::masks, lists::fills, lists::softmax, lists::residual, lists::norms, lists::projections,
+          lists::heads, lists::positions, lists::rope, lists::rope_by_layer, lists::mlp, lists::experts, lists::latent,
+          lists::sinks, lists::embedding, lists::encoder, lists::output, lists::training})
         add(list);
     return list;
 }

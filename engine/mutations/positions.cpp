@@ -229,4 +229,48 @@ void rope(std::vector<Mutation>& list) {
                     .configure = [](Config& config) { config.qk_norm = false; }});
 }
 
+namespace {
+
+// Of models that rotate by layer.
+Mutation by_layer(std::string_view name, Phrase cause, void (*configure)(Config&)) {
+    return {.name = name, .cause = cause, .configure = [configure](Config& config) {
+                if (rotates(config)) configure(config);
+            }};
+}
+
+}  // namespace
+
+void rope_by_layer(std::vector<Mutation>& list) {
+    list.push_back(by_layer("rope-in-every-layer",
+                            message("Queries and keys are rotated in every layer, also in those without RoPE."),
+                            [](Config& config) { config.rope_layers.clear(); }));
+    list.push_back(by_layer("rope-local-theta-ignored",
+                            message("Layers with a window rotate with the base of the others."),
+                            [](Config& config) { config.rope_local_theta = 0.0; }));
+    list.push_back(by_layer("rope-local-theta-everywhere",
+                            message("Layers without a window rotate with the base of those that have one."),
+                            [](Config& config) {
+                                if (config.rope_local_theta == 0.0) return;
+                                config.rope_theta = config.rope_local_theta;
+                                config.rope_local_theta = 0.0;
+                                config.rope_scaling = RopeScalingKind::none;
+                            }));
+    list.push_back({.name = "window-in-every-layer",
+                    .cause = message("Every layer has the sliding window, also those that should see all."),
+                    .configure = [](Config& config) { config.sliding_window_layers.clear(); }});
+    list.push_back(by_layer("rope-attention-factor-forgotten",
+                            message("YaRN's or LongRoPE's factor doesn't multiply cos and sin."), [](Config& config) {
+                                if (config.rope_scaling == RopeScalingKind::yarn ||
+                                    config.rope_scaling == RopeScalingKind::longrope)
+                                    config.rope_attention_factor = 1.0;
+                            }));
+    list.push_back(by_layer("rope-truncation",
+                            message("YaRN's blend begins and ends at whole pairs where it shouldn't, "
+                                    "or vice versa."),
+                            [](Config& config) {
+                                if (config.rope_scaling == RopeScalingKind::yarn)
+                                    config.rope_truncate = !config.rope_truncate;
+                            }));
+}
+
 }  // namespace decoderscope::mutations::lists

@@ -71,7 +71,8 @@ std::vector<Index> ChooseExperts::best_of(const std::vector<float>& by) const {
         for (Index group = 0; group < groups; ++group) {
             std::vector<float> members(by.begin() + group * size, by.begin() + (group + 1) * size);
             std::ranges::stable_sort(members, is_better);
-            worth.push_back(size > 1 ? members[0] + members[1] : members[0]);
+            const auto counted = members.begin() + std::min(group_best, size);
+            worth.push_back(std::accumulate(members.begin() + 1, counted, members[0]));
         }
         std::vector<Index> order(worth.size());
         std::iota(order.begin(), order.end(), Index{0});

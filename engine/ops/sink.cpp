@@ -2,6 +2,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
+#include "engine/ops/softmax.h"
 #include "engine/tensor/row_math.h"
 
 #include <algorithm>
@@ -189,20 +190,7 @@ Explanation SoftmaxWithSink::explain_pull_back(std::size_t operand, const Backwa
             }
         return {{line("−Σ s · g · y", std::move(terms))}};
     }
-    std::vector<Term> terms;
-    for (Index k = 0; k < b.grad.dim(3); ++k) {
-        Cell at = cell;
-        at.back() = k;
-        terms.push_back(term({b.grad_at(at), b.out_at(at)}));
-    }
-    Explanation explanation = {{line(tr("average"), std::move(terms))}};
-    const double average = explanation.lines.back().value, grad = static_cast<double>(b.grad.at(cell));
-    explanation.lines.push_back(
-        line("y · (g − average)",
-             {term({b.out_at(cell),
-                    derived_factor(grad - average, "(" + short_number(grad) + " − " + short_number(average) + ")",
-                                   b.in.size() + 1, cell)})}));
-    return explanation;
+    return explain_softmax_pull_back(b, cell);
 }
 
 // ---- the sink's own weight

@@ -143,7 +143,7 @@ Tensor Softmax::pull_back(std::size_t, const Backward& b) const {
     return out;
 }
 
-Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+Explanation explain_softmax_pull_back(const Backward& b, const Cell& cell) {
     std::vector<Term> terms;
     for (Index k = 0; k < b.out.axes().back().size; ++k) {
         Cell at = cell;
@@ -158,6 +158,10 @@ Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cel
                     derived_factor(grad - average, "(" + short_number(grad) + " − " + short_number(average) + ")",
                                    b.in.size() + 1, cell)})}));
     return explanation;
+}
+
+Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
+    return explain_softmax_pull_back(b, cell);
 }
 
 }  // namespace decoderscope::ops

@@ -24,4 +24,8 @@ struct Softmax {
     bool operator==(const Softmax&) const = default;
 };
 
+// A cell of the gradient with respect to scores, y · (g − Σ_j g · y), of any softmax whose weights are the step's
+// output: what takes part besides, such as a sink, passes nothing on.
+[[nodiscard]] Explanation explain_softmax_pull_back(const Backward& b, const Cell& cell);
+
 }  // namespace decoderscope::ops

@@ -212,10 +212,14 @@ ReadTokenizer parse_tokenizer_json(std::string_view json) {
 
 namespace {
 
-std::optional<Index> id_at(const nlohmann::json& object, const char* key) {
-    nlohmann::json id = object.is_object() ? object.value(key, nlohmann::json()) : nlohmann::json();
-    if (id.is_array() && !id.empty()) id = id.front();
-    return id.is_number_unsigned() ? std::optional(id.get<Index>()) : std::nullopt;
+// One id, or those in a list.
+std::vector<Index> ids_at(const nlohmann::json& object, const char* key) {
+    nlohmann::json stored = object.is_object() ? object.value(key, nlohmann::json()) : nlohmann::json();
+    if (!stored.is_array()) stored = nlohmann::json::array({std::move(stored)});
+    std::vector<Index> ids;
+    for (const nlohmann::json& id : stored)
+        if (id.is_number_unsigned()) ids.push_back(id.get<Index>());
+    return ids;
 }
 
 nlohmann::json read(const std::filesystem::path& path) {
@@ -232,8 +236,9 @@ SpecialIds read_special_ids(const std::filesystem::path& folder) {
     SpecialIds ids;
     for (const char* name : {"generation_config.json", "config.json"}) {
         const nlohmann::json file = read(folder / name);
-        if (!ids.end) ids.end = id_at(file, "eos_token_id");
-        if (!ids.decoder_start) ids.decoder_start = id_at(file, "decoder_start_token_id");
+        if (ids.ends.empty()) ids.ends = ids_at(file, "eos_token_id");
+        const std::vector<Index> start = ids_at(file, "decoder_start_token_id");
+        if (!ids.decoder_start && !start.empty()) ids.decoder_start = start.front();
     }
     return ids;
 }
@@ -317,8 +322,9 @@ Tokenizers of_target(const Found& target, const SpecialIds& ids, const Config& c
         tokenizers.remarks.push_back(message("{path}: labels the tokens but can't tokenize text: {reason}.",
                                              {{"path", target.path}, {"reason", target.labels_alone_because}}));
     if (!target.path.empty()) check_size(target, "vocab_size", config.vocab_size, tokenizers.remarks);
-    tokenizers.target =
-        ids.end && *ids.end < target.tokenizer.size() ? target.tokenizer.ending_with(*ids.end) : target.tokenizer;
+    std::vector<Index> ends = ids.ends;
+    std::erase_if(ends, [&](Index end) { return end >= target.tokenizer.size(); });
+    tokenizers.target = target.tokenizer.ending_with(std::move(ends));
     return tokenizers;
 }
 

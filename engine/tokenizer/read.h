@@ -27,7 +27,7 @@ struct ReadTokenizer {
 
 // What a model's configuration says of its tokens.
 struct SpecialIds {
-    std::optional<Index> end;            // eos_token_id; the first of several
+    std::vector<Index> ends;             // eos_token_id, one or several
     std::optional<Index> decoder_start;  // decoder_start_token_id
 };
 
@@ -45,7 +45,7 @@ struct Tokenizers {
 // The tokenizers in a model's folder, from the first of these that exists: vocabulary.json (characters), tokenizer.json
 // (Hugging Face's), vocab.json with merges.txt (GPT-2's), pieces.json (labels alone). The source has the same tokens,
 // or those of encoder_vocabulary.json (characters). Where an encoder makes the memory, a target begins with the model's
-// decoder_start_token_id and has no token behind it; generation stops at eos_token_id.
+// decoder_start_token_id and has no token behind it; generation stops at each eos_token_id.
 //
 // Ids of the model without a piece are shown in digits, with a remark. Throws Error naming the file, the key or token,
 // and what was expected; also if there are more tokens than the model has.

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace decoderscope::tokenizer {
 
@@ -35,10 +36,12 @@ Tokenizer Tokenizer::beginning_with(Index token) const {
     return tokenizer;
 }
 
-Tokenizer Tokenizer::ending_with(Index token) const {
-    if (!vocabulary_ || special().end == token) return *this;
+Tokenizer Tokenizer::ending_with(std::vector<Index> tokens) const {
+    if (!vocabulary_ || tokens.empty()) return *this;
     Vocabulary other = *vocabulary_;
-    other.special.end = token;
+    other.special.end = tokens.front();
+    tokens.erase(tokens.begin());
+    other.special.other_ends = std::move(tokens);
     Tokenizer tokenizer;
     tokenizer.vocabulary_ = std::make_shared<const Vocabulary>(std::move(other));
     return tokenizer;
@@ -59,7 +62,10 @@ std::string Tokenizer::decode(std::span<const Index> ids) const {
     SpecialTokens unseen = special();
     static const TextCoding none;
     const TextCoding& coding = vocabulary_ ? vocabulary_->coding : none;
-    if (unseen.end && coding.recognises && coding.recognises(*unseen.end)) unseen.end.reset();
+    if (coding.recognises) {
+        if (unseen.end && coding.recognises(*unseen.end)) unseen.end.reset();
+        std::erase_if(unseen.other_ends, coding.recognises);
+    }
     if (coding.join) {  // it can write the tokens around a text elsewhere in it
         if (begins_with(ids, coding.before)) ids = ids.subspan(coding.before.size());
         const std::span<const Index> behind = coding.behind;
@@ -69,7 +75,7 @@ std::string Tokenizer::decode(std::span<const Index> ids) const {
     }
     std::vector<Index> seen;
     for (const Index id : ids)
-        if (id != unseen.pad && id != unseen.beginning && id != unseen.end) seen.push_back(id);
+        if (id != unseen.pad && id != unseen.beginning && !unseen.ends_at(id)) seen.push_back(id);
     if (coding.join) return coding.join(seen);
     std::string text;
     for (const Index id : seen) text += piece(id);

@@ -2,6 +2,7 @@
 
 #include "engine/tensor/tensor.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,12 @@ struct SpecialTokens {
     std::optional<Index> pad;        // pads the shorter rows of a batch; 0 if absent
     std::optional<Index> beginning;  // put before every text, not shown
     std::optional<Index> end;        // generation stops at it
+    std::vector<Index> other_ends;   // and at these
+
+    // Whether generation stops at this token.
+    [[nodiscard]] bool ends_at(Index token) const {
+        return token == end || std::ranges::find(other_ends, token) != other_ends.end();
+    }
     bool operator==(const SpecialTokens&) const = default;
 };
 
@@ -46,8 +53,8 @@ public:
     // The same vocabulary, for texts that begin with this token and have none behind them: what a decoder with an
     // encoder reads.
     [[nodiscard]] Tokenizer beginning_with(Index token) const;
-    // The same vocabulary with another end token.
-    [[nodiscard]] Tokenizer ending_with(Index token) const;
+    // The same vocabulary with other tokens that end a text; the first is the one that a text is given.
+    [[nodiscard]] Tokenizer ending_with(std::vector<Index> tokens) const;
 
     // One more than the largest id that has a piece.
     [[nodiscard]] Index size() const { return vocabulary_ ? static_cast<Index>(vocabulary_->pieces.size()) : 0; }

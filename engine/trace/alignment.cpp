@@ -342,7 +342,13 @@ Gap gap_of(const std::map<std::size_t, StepId>& known, std::size_t tensor, std::
     return {behind == known.begin() ? 0 : std::prev(behind)->second, behind == known.end() ? steps : behind->second};
 }
 
-// Where as many tensors of one shape are left between two matches as steps of that shape, they are taken in turn.
+std::string_view last_word(std::string_view name) {
+    const std::size_t at = name.find_last_of("./");
+    return at == std::string_view::npos ? name : name.substr(at + 1);
+}
+
+// Where as many tensors of one shape are left between two matches as steps of that shape, they are taken in turn; of
+// steps and tensors whose names end alike (stack.0.attn.attn_scores), those alone.
 void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace, std::set<StepId> taken) {
     std::map<std::size_t, StepId> known;
     for (const Match& match : alignment.matches) known.emplace(match.tensor, match.step);
@@ -358,6 +364,12 @@ void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace,
         for (const std::size_t other : alignment.unmatched)
             if (trace.tensors[other].shape == shape && gap_of(known, other, plan.steps().size()) == gap)
                 tensors.push_back(other);
+        const std::string_view word = last_word(trace.tensors[tensor].name);
+        const auto other_word = [&](std::string_view name) { return last_word(name) != word; };
+        if (!std::ranges::all_of(steps, [&](StepId id) { return other_word(plan[id].name); })) {
+            std::erase_if(steps, [&](StepId id) { return other_word(plan[id].name); });
+            std::erase_if(tensors, [&](std::size_t other) { return other_word(trace.tensors[other].name); });
+        }
         const auto at = std::ranges::find(tensors, tensor);
         if (at == tensors.end() || steps.size() != tensors.size()) continue;
         for (std::size_t i = 0; i < tensors.size(); ++i) {

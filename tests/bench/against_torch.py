@@ -36,13 +36,7 @@ from torch_decoder import FastDecoder, OneDnnDecoder  # noqa: E402
 from work import least_milliseconds  # noqa: E402
 
 
-def has_fast_products():
-    """Debian's PyTorch multiplies with the BLAS that is installed; the reference one takes 60 times as long."""
-    torch.ones(64, 64) @ torch.ones(64, 64)
-    return any(name in Path("/proc/self/maps").read_text() for name in ("openblas", "mkl", "blis"))
-
-
-assert has_fast_products(), "PyTorch multiplies with the reference BLAS: install libopenblas0-openmp"
+best_blas.check_products()
 
 
 def random_weights(config):

@@ -91,6 +91,15 @@ def use_fastest():
     os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
+def check_products():
+    """Debian's PyTorch multiplies with the BLAS that is installed; the reference one takes 60 times as long. PyTorch must
+    have been imported."""
+    torch = sys.modules["torch"]
+    torch.ones(64, 64) @ torch.ones(64, 64)
+    fast = any(name in Path("/proc/self/maps").read_text() for name in ("openblas", "mkl", "blis"))
+    assert fast, "PyTorch multiplies with the reference BLAS: install libopenblas0-openmp"
+
+
 def described(found):
     """One line: "OpenBLAS' SapphireRapids kernels (234 GFLOP/s; SkylakeX, its own choice, 115)"."""
     if not found:
@@ -98,7 +107,6 @@ def described(found):
     others = [f"{one['kernels']}{', its own choice,' if one['own'] else ''} {one['gflops']:.0f}" for one in found[1:]]
     speeds = "; ".join([f"{found[0]['gflops']:.0f} GFLOP/s", *others])
     return f"OpenBLAS' {found[0]['kernels']} kernels ({speeds})"
-
 
 
 if __name__ == "__main__":

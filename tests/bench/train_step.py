@@ -28,6 +28,8 @@ import torch.nn.functional as F
 import rng
 import safetensors_file
 
+best_blas.check_products()
+
 CONFIG = {"d_model": 32, "nhead": 4, "num_layers": 6, "dim_feedforward": 128, "norm_first": True, "final_norm": True,
           "vocab_size": 29, "positional_encoding": "sinusoidal", "lm_head": True}
 LR, BETAS, EPS, BATCH, LENGTH = 1e-2, (0.9, 0.98), 1e-9, 64, 14
@@ -109,6 +111,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=60)
     options = parser.parse_args()
+    print(f"PyTorch {torch.__version__} with {best_blas.described(BLAS)}\n")
     weights = rng.initial_weights(CONFIG, 1)
     shape = (options.steps, BATCH, LENGTH)
     data = {"tokens": rng.integers(1, "tokens", shape, CONFIG["vocab_size"]),

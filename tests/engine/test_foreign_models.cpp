@@ -108,6 +108,105 @@ TEST_CASE("Hugging Face's families give their own numbers by config.json alone, 
     }
 }
 
+namespace {
+
+// The tensors of a model of one file, as floats.
+std::vector<std::pair<std::string, Tensor>> tensors_of(const fs::path& folder) {
+    const SafetensorsFile file((folder / "model.safetensors").string());
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const std::string& name : file.names_in_order()) tensors.emplace_back(name, file.floats(name));
+    return tensors;
+}
+
+Tensor& named(std::vector<std::pair<std::string, Tensor>>& tensors, const std::string& name) {
+    return std::ranges::find(tensors, name, [](const auto& entry) { return entry.first; })->second;
+}
+
+std::string refusal(const std::string& path, const Overrides& answers) {
+    try {
+        static_cast<void>(load_model(path, answers));
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "(no error)";
+}
+
+bool any_remark(const Model& model, std::string_view part) {
+    return std::ranges::any_of(
+        model.remarks, [&](const Sentence& remark) { return remark.english().find(part) != std::string::npos; });
+}
+
+const std::string* proposal(const Model& model, const std::string& key) {
+    const auto found = std::ranges::find(model.recognised.questions, key, &Question::key);
+    return found == model.recognised.questions.end() ? nullptr : &found->proposal;
+}
+
+}  // namespace
+
+TEST_CASE("BART's and Marian's one table may be stored under all of its names, if these hold the same numbers") {
+    for (const char* name : {"bart", "marian"}) {
+        const fs::path folder = testing::kForeignModels / name;
+        if (!fs::exists(folder)) return;
+        INFO(name);
+        auto tensors = tensors_of(folder);
+        const Tensor shared = named(tensors, "model.shared.weight");
+        for (const char* copy :
+             {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
+            tensors.emplace_back(copy, shared);
+        const testing::TemporaryFolder all;
+        fs::copy_file(folder / "config.json", all.file("config.json"));
+        write_safetensors(all.file("model.safetensors"), tensors);
+        check_numbers(folder, *load_model(all.path()));
+        named(tensors, "model.shared.weight").writable()[3] += 0.5F;
+        write_safetensors(all.file("model.safetensors"), tensors);
+        CHECK(refusal(all.path(), {}).find("model.shared.weight: differs from model.decoder.embed_tokens.weight") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("a head of its own is not scaled where only the embedding, as the head, would be") {
+    const fs::path folder = testing::kForeignModels / "jadore801120";
+    if (!fs::exists(folder)) return;
+    Overrides answers = known_answers(about(folder));
+    std::erase_if(answers, [](const auto& answer) { return answer.first == "logit_scale"; });
+    const auto tied = load_model(folder.string(), answers);
+    REQUIRE(proposal(*tied, "logit_scale") != nullptr);
+    CHECK(*proposal(*tied, "logit_scale") != "1");
+    check_numbers(folder, *tied);
+    CHECK(any_remark(*tied, "attention_scale=0 (1/√d_head)"));
+
+    auto tensors = tensors_of(folder);
+    for (float& number : named(tensors, "trg_word_prj.weight").writable()) number *= 2.0F;
+    const testing::TemporaryFolder own;
+    write_safetensors(own.file("model.safetensors"), tensors);
+    const auto untied = load_model(own.file("model.safetensors"), answers);
+    CHECK(*proposal(*untied, "logit_scale") == "1");
+    const Inputs inputs = inputs_of(folder, untied->config());
+    const Tensor before = run_of(*tied, inputs)->value("logits"), after = run_of(*untied, inputs)->value("logits");
+    const double factor = 2.0 * std::sqrt(static_cast<double>(untied->config().d_model));
+    for (Index i = 0; i < before.size(); ++i)
+        CHECK(static_cast<double>(after.data()[i]) ==
+              Approx(factor * static_cast<double>(before.data()[i])).epsilon(1e-4).margin(1e-5));
+}
+
+TEST_CASE("a stored table of the sinusoidal encoding gives way to it, and another is refused") {
+    const fs::path folder = testing::kForeignModels / "jadore801120";
+    if (!fs::exists(folder)) return;
+    Overrides answers = known_answers(about(folder));
+    answers.emplace_back("positional_encoding", "sinusoidal");
+    const auto model = load_model(folder.string(), answers);
+    CHECK(model->config().positional_encoding == PositionalEncoding::sinusoidal);
+    CHECK_FALSE(model->weights.contains("pos_embed.weight"));
+    CHECK(any_remark(*model, "decoder.position_enc.pos_table, as pos_embed.weight: holds the sinusoidal encoding"));
+    check_numbers(folder, *model);
+    auto tensors = tensors_of(folder);
+    named(tensors, "decoder.position_enc.pos_table").writable()[30] += 0.01F;
+    const testing::TemporaryFolder other;
+    write_safetensors(other.file("model.safetensors"), tensors);
+    CHECK(refusal(other.file("model.safetensors"), answers).find("differs from the sinusoidal encoding") !=
+          std::string::npos);
+}
+
 TEST_CASE("StableLM's numbers are its own with a config.json") {
     const fs::path folder = DECODERSCOPE_TESTS_DIR "/reference/foreign/models/stablelm";
     if (!fs::exists(folder)) return;

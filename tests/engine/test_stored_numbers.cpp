@@ -9,6 +9,7 @@
 #include "engine/files/safetensors.h"
 #include "engine/graph/run.h"
 #include "engine/load/model.h"
+#include "engine/load/stored_parameters.h"
 #include "engine/model/inputs.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
@@ -79,6 +80,17 @@ TEST_CASE("blocks are the floats that ggml has for them, to the last bit") {
         for (std::size_t i = 0; i < expanded.size(); ++i) wrong += is_same(expanded[i], values.values()[i]) ? 0 : 1;
         CHECK(wrong == 0);
         ++types;
+        if (type->stored == nullptr) continue;
+        // The number and its scale make the same float.
+        const std::span<const char> blocks = golden.bytes(name + ".blocks");
+        std::size_t apart = 0;
+        for (std::size_t i = 0; i < expanded.size(); ++i) {
+            const auto at = static_cast<Index>(i);
+            const packed::StoredNumber stored =
+                type->stored(blocks.data() + at / type->numbers * type->bytes, static_cast<int>(at % type->numbers));
+            apart += is_same(stored.value(), expanded[i]) ? 0 : 1;
+        }
+        CHECK(apart == 0);
     }
     CHECK(types == 8);
 }
@@ -114,6 +126,34 @@ TEST_CASE("GGUF files of whole models give the numbers of their modules, by what
             CHECK(difference(run->value(name).values(), expected.floats(name).values()) < 1e-5);
         }
     }
+}
+
+TEST_CASE("each weight in fewer bits is the number that its file holds, times its scale") {
+    std::vector<fs::path> files;
+    for (const fs::path& folder : gguf_models()) files.push_back(folder / "model.gguf");
+    for (const char* name : {"gpt-oss-mxfp4", "deepseek-v3-fp8"})
+        files.push_back(fs::path(DECODERSCOPE_TESTS_DIR "/reference/foreign/models") / name);
+    std::size_t checked = 0;
+    for (const fs::path& file : files) {
+        if (!fs::exists(file)) continue;
+        INFO(file.string());
+        const auto model = load_model(file.string());
+        REQUIRE(model->stored != nullptr);
+        std::size_t apart = 0, here = 0;
+        for (const auto& [name, tensor] : model->weights) {
+            const Index columns = tensor.rank() < 2 ? 1 : tensor.dim(tensor.rank() - 1);
+            for (Index i = 0; i < tensor.size(); ++i)
+                if (const auto stored = model->stored->at(name, i, columns)) {
+                    ++here;
+                    apart += is_same(stored->value(), tensor.data()[i]) ? 0 : 1;
+                }
+        }
+        CHECK(here > 1000);
+        CHECK(apart == 0);
+        checked += here;
+    }
+    CHECK(checked > 100'000);
+    CHECK(load_model(DECODERSCOPE_TESTS_DIR "/reference/foreign/models/llama")->stored == nullptr);
 }
 
 TEST_CASE("the tokenizer in a GGUF file gives the ids that its model was trained with") {

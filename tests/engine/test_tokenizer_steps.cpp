@@ -172,7 +172,12 @@ TEST_CASE("tokens around a text, and where a target begins and ends") {
 
     // What generation says comes first; the first of several ends.
     write_bytes(folder.file("generation_config.json"), R"({"eos_token_id": [5, 1]})");
-    CHECK(read_tokenizers(folder.path(), with_source(420)).target.special().end == Index{5});
+    const SpecialTokens ends = read_tokenizers(folder.path(), with_source(420)).target.special();
+    CHECK(ends.end == Index{5});
+    CHECK(ends.other_ends == std::vector<Index>{1});
+    CHECK(ends.ends_at(5));
+    CHECK(ends.ends_at(1));
+    CHECK_FALSE(ends.ends_at(0));
     for (const char* odd :
          {"{", "[]", R"({"eos_token_id": "x"})", R"({"eos_token_id": 99999})", R"({"eos_token_id": []})"}) {
         write_bytes(folder.file("generation_config.json"), odd);

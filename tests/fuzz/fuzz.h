@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/tensor/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,13 @@ bool read(const Work& work) {
         require(message.find('\n') == std::string::npos, "a message is one line: " + message);
         return false;
     }
+}
+
+// Reads every number, so that none of them may be outside the file.
+inline float sum_of(const Tensor& tensor) {
+    float sum = 0.0F;
+    for (const float value : tensor.values()) sum += value;
+    return sum;
 }
 
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {

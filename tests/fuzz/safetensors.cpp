@@ -5,17 +5,6 @@
 
 using namespace decoderscope;
 
-namespace {
-
-// Reads every number, so that none of them may be outside the file.
-float sum_of(const Tensor& tensor) {
-    float sum = 0.0F;
-    for (const float value : tensor.values()) sum += value;
-    return sum;
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::MemoryFile file;
     static volatile float seen = 0.0F;  // so that nothing is optimised away
@@ -25,10 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::size_t bytes = 0;
         Tensor room;
         for (const std::string& name : opened.names_in_order()) {
-            fuzz::read([&] { seen = sum_of(opened.floats(name)); });
-            fuzz::read([&] { seen = sum_of(opened.integers(name)); });
+            fuzz::read([&] { seen = fuzz::sum_of(opened.floats(name)); });
+            fuzz::read([&] { seen = fuzz::sum_of(opened.integers(name)); });
             const auto count = [&](std::span<const float>, std::size_t more) { bytes += more; };
-            fuzz::read([&] { seen = sum_of(opened.floats(name, count, &room)); });
+            fuzz::read([&] { seen = fuzz::sum_of(opened.floats(name, count, &room)); });
         }
         fuzz::require(bytes <= size, "no byte is read twice");
     });

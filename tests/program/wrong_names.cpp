@@ -27,6 +27,12 @@ constexpr const char* kQ = "layers.0.self_attn.q_proj.weight";
 std::vector<Wrong> wrong_names() {
     Parts with_sinks = Parts::of(small_weights());
     with_sinks.add("layers.0.self_attn.sinks", {2});
+    Parts shared_twice = Parts::of(foreign("bart", "model.safetensors"));
+    for (const char* copy :
+         {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
+        shared_twice.add(copy, {23, 12});
+    Parts with_positions = Parts::of(small_weights());
+    with_positions.add("pos_embed.weight", {8, 8});
     const Shapes one = {{"a", {4, 4}}};
     const std::string q = kQ, k = "layers.0.self_attn.k_proj.weight", v = "layers.0.self_attn.v_proj.weight";
     const auto heads = [&](const std::vector<std::pair<std::string, std::string>>& names) {
@@ -62,6 +68,14 @@ std::vector<Wrong> wrong_names() {
             "HERE/w.safetensors: layers.0.self_attn.sinks: its shape doesn't tell how it is computed; expected a "
             "config.json beside it",
             with_sinks.bytes()),
+        recognised(
+            "HERE/w.safetensors: model.shared.weight: differs from model.decoder.embed_tokens.weight, expected the "
+            "same numbers",
+            shared_twice.bytes(), {"--set", "positions_from=2", "--set", "nhead=3"}),
+        recognised(
+            "HERE/w.safetensors: pos_embed.weight: differs from the sinusoidal encoding, expected the same where "
+            "positional_encoding is sinusoidal",
+            with_positions.bytes(), {"--set", "nhead=2", "--set", "positional_encoding=sinusoidal"}),
         mapped("HERE/w.safetensors: a: shape [2, 2, 2], expected one expert's matrix", {{"a", {2, 2, 2}}},
                R"({"a": "layers.0.experts.gate_proj.weight, expert 0"})"),
         mapped("HERE/w.safetensors: a: expert 0 is missing, expected all experts from 0", one,
@@ -98,7 +112,7 @@ std::vector<Wrong> wrong_names() {
             "HERE/config.json (missing; derived from w.safetensors instead): nhead: not shown by the tensors, which "
             "look like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8; also assumed unless --set says "
             "otherwise: norm=layernorm, layer_norm_eps=1e-05, norm_first=false, causal=true, positional_encoding=none, "
-            "attention_scale=0",
+            "attention_scale=0 (1/√d_head)",
             zeros({{"layers.0.self_attn.q_proj.weight", {8, 8}}, {"model.layers.0.self_attn.q_proj.weight", {8, 8}}})),
         recognised("HERE/w.safetensors: its tensors are not a decoder's: expected a query projection such as "
                    "layers.0.self_attn.q_proj.weight [d_model, d_model], found h.0.frobnicate.weight and the like",
@@ -107,7 +121,7 @@ std::vector<Wrong> wrong_names() {
             "HERE/config.json (missing; derived from w.safetensors instead): nhead: not shown by the tensors, which "
             "look like a decoder; expected --set nhead=N with N one of 1, 2, 4, 8; also assumed unless --set says "
             "otherwise: norm=layernorm, layer_norm_eps=1e-05, norm_first=true, activation=relu, causal=true, "
-            "lm_head=false, scale_embedding=false, positional_encoding=sinusoidal, attention_scale=0",
+            "lm_head=false, scale_embedding=false, positional_encoding=sinusoidal, attention_scale=0 (1/√d_head)",
             small_weights()),
         recognised("HERE/config.json (missing; derived from w.safetensors instead): nhead: not shown by the tensors, "
                    "which look like Hugging Face GPT-2; expected --set nhead=N with N one of 1, 2, 4, 8, 16; also "

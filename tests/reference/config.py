@@ -77,6 +77,7 @@ DEFAULTS = {
     "router_scale": 1.0,
     "router_groups": 1,
     "router_top_groups": 1,
+    "router_group_best": 2,
     "shared_dim_feedforward": 0,  # no shared MLP
     "shared_gate": False,
 }

@@ -149,7 +149,7 @@ def chosen_by_hand(c, scores, correction):
     size = c["experts"] // c["router_groups"]
     left = list(value)
     if c["router_top_groups"] < c["router_groups"]:
-        worth = {g: sum(sorted((value[e] for e in range(g * size, (g + 1) * size)), reverse=True)[:2])
+        worth = {g: sum(sorted((value[e] for e in range(g * size, (g + 1) * size)), reverse=True)[:c["router_group_best"]])
                  for g in range(c["router_groups"])}
         kept = in_turn(worth, list(worth), c["router_top_groups"])
         left = [expert for expert in left if expert // size in kept]

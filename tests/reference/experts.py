@@ -17,7 +17,7 @@ def choose(c, scores, correction):
     by = scores if correction is None else scores + correction
     if c["router_top_groups"] < c["router_groups"]:
         groups = by.unflatten(-1, (c["router_groups"], -1))
-        worth = groups.sort(dim=-1, descending=True).values[..., :2].sum(-1)  # [batch, pos, group]
+        worth = groups.sort(dim=-1, descending=True).values[..., :c["router_group_best"]].sum(-1)  # [batch, pos, group]
         allowed = torch.zeros_like(worth, dtype=torch.bool).scatter(-1, best(worth, c["router_top_groups"]), True)
         by = groups.masked_fill(~allowed[..., None], -torch.inf).flatten(-2)
     return best(by, c["experts_per_token"])

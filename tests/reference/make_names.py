@@ -194,6 +194,49 @@ def alternating():
     return t
 
 
+def qkv_nets():
+    """gordicaleksa's Transformer: a list of three projections, q's, k's and v's."""
+    t = Tutorial()
+    for side, start, crossed, words in sides():
+        word = "trg" if crossed else "src"
+        t.tensor(f"{word}_embedding.embeddings_table.weight", f"{start}embed.weight", words, D)
+        t.tensor(f"{word}_pos_embedding.positional_encodings_table", f"{start}pos_embed.weight", LONGEST, D)
+        for l in range(LAYERS):
+            theirs, ours = f"{side}.{side}_layers.{l}", f"{start}layers.{l}"
+            attentions = ("trg_multi_headed_attention", "src_multi_headed_attention") if crossed else (
+                "multi_headed_attention",)
+            for name, our in zip(attentions, ("self_attn", "cross_attn")):
+                t.projections(f"{theirs}.{name}", f"{ours}.{our}",
+                              ("qkv_nets.0", "qkv_nets.1", "qkv_nets.2", "out_projection_net"))
+            t.mlp(f"{theirs}.pointwise_net.", ours, ("linear1", "linear2"))
+            for n in range(2 + crossed):
+                t.norm(f"{theirs}.sublayers.{n}.norm", f"{ours}.norm{n + 1}")
+        t.norm(f"{side}.norm", f"{start}norm")
+    t.linear("decoder_generator.linear", "lm_head", TARGET, D)
+    return t
+
+
+def torch_translation():
+    """pytorch/examples' language_translation: one table of positions, "pos_enc", for both sides."""
+    t = Tutorial()
+    for name, start, words in (("src_embedding", "encoder.", SOURCE), ("tgt_embedding", "", TARGET)):
+        t.tensor(f"{name}.weight", f"{start}embed.weight", words, D)
+    t.tensor("pos_enc.pos_embedding", ["pos_embed.weight", "encoder.pos_embed.weight"], LONGEST, 1, D)
+    for side, start, crossed, _ in sides():
+        for l in range(LAYERS):
+            theirs, ours = f"transformer.{side}.layers.{l}", f"{start}layers.{l}"
+            for name, our in (("self_attn", "self_attn"), ("multihead_attn", "cross_attn"))[:1 + crossed]:
+                for ending, *more in (("weight", D), ("bias",)):
+                    t.tensor(f"{theirs}.{name}.in_proj_{ending}", f"{ours}.{our}.{{q,k,v}}_proj.{ending}", 3 * D, *more)
+                t.linear(f"{theirs}.{name}.out_proj", f"{ours}.{our}.o_proj", D, D)
+            t.mlp(f"{theirs}.", ours, ("linear1", "linear2"))
+            for n in range(1, 3 + crossed):
+                t.norm(f"{theirs}.norm{n}", f"{ours}.norm{n}")
+        t.norm(f"transformer.{side}.norm", f"{start}norm")
+    t.linear("ff", "lm_head", TARGET, D)
+    return t
+
+
 def fairseq():
     t = Tutorial({"embedding_norm": "false"})
     t.tensor("decoder.embed_tokens.weight", "embed.weight", TARGET, D)
@@ -258,7 +301,7 @@ def alpha_and_bias():
 
 def main():
     made = (former, labml, code_emporium, numbered_attentions, bert, llama_from_scratch, bare_parameters, alternating,
-            fairseq, prefixed, single_block, alpha_and_bias)
+            qkv_nets, torch_translation, fairseq, prefixed, single_block, alpha_and_bias)
     tutorials = {make.__name__: vars(make()) for make in made}
     path = pathlib.Path(__file__).parent / "names.json"
     path.write_text(json.dumps(tutorials, indent=None, separators=(",", ":")).replace('},"', '},\n"') + "\n")

@@ -214,6 +214,9 @@ def routers():
                 {**grouped, "router_groups": 6, "router_top_groups": 3}, text())
     yield small("softmax-groups", "groups by softmax without a correction, weights as they are",
                 {**MIXTURE, "num_layers": 1, "experts": 6, "router_groups": 3, "router_top_groups": 1}, text())
+    yield small("groups-by-their-best", "two of three groups by their best expert (DeepSeek-V2), weights scaled",
+                {**MIXTURE, "num_layers": 1, "experts": 6, "router_groups": 3, "router_top_groups": 2,
+                 "router_group_best": 1, "router_scale": 1.3}, text())
     yield even_router(small("ties", "every expert has the same score in layer 1: the first ones", MIXTURE, text()), [1])
     tied = even_router(small(
         "group-ties", "equal sigmoids, and a correction that makes two groups the best alike: the first of them, and of "

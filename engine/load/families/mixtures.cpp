@@ -187,9 +187,13 @@ void read_deepseek_v2(Reading& r) {
     deepseek_experts(r, "softmax", false);
     const std::string method = keys.word("topk_method", "greedy");
     const Index groups = keys.size("n_group", 1), top = keys.size("topk_group", groups);
-    const bool grouped = method == "group_limited_greedy" && top < groups;
-    if ((method != "greedy" && method != "group_limited_greedy") || grouped)
-        keys.fail("topk_method", message("greedy: groups by their best expert are not computed"));
+    if (method == "group_limited_greedy") {
+        r.config["router_groups"] = groups;
+        r.config["router_top_groups"] = top;
+        r.config["router_group_best"] = 1;
+    } else if (method != "greedy") {
+        keys.fail("topk_method", message("greedy or group_limited_greedy"));
+    }
     if (keys.flag("norm_topk_prob", false) && keys.number("routed_scaling_factor", 1.0) != 1.0)
         keys.fail("norm_topk_prob", message("false: this family's own code doesn't scale weights that it normalises, "
                                             "transformers does"));

@@ -57,18 +57,20 @@ Words rest_of(const Words& words) {
     return rest == Words{"attn"} && words.front() == "c" ? Words() : rest;
 }
 
-// "linears.0" to "linears.3" of an attention are q, k, v and o, as in the Annotated Transformer.
+// "linears.0" to "linears.3" of an attention are q, k, v and o, as in the Annotated Transformer; "qkv_nets.0" to
+// "qkv_nets.2" are q, k and v.
 std::optional<Role> role_by_number(const Path& path, const Modules& modules) {
     if (path.size() < 2) return std::nullopt;
     const Index at = number(path.back());
     const Path list(path.begin(), path.end() - 1);
     const Path above(list.begin(), list.end() - 1);
-    if (at < 0 || at > 3 || !any_has(words_of(list.back()), {"linear", "proj"}) || !names_attention(words_of(above)))
-        return std::nullopt;
+    const bool three = any_has(words_of(list.back()), {"qkv"});
+    const bool listed = three || any_has(words_of(list.back()), {"linear", "proj"});
+    if (at < 0 || at > 3 || !listed || !names_attention(words_of(above))) return std::nullopt;
     const auto members = std::ranges::count_if(modules, [&](const Module& module) {
         return module.path.size() == path.size() && begins_with(module.path, list);
     });
-    if (members != 4) return std::nullopt;
+    if (members != (three ? 3 : 4)) return std::nullopt;
     constexpr std::array kRoles = {Role::q, Role::k, Role::v, Role::o};
     return kRoles[static_cast<std::size_t>(at)];
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::load::names {
@@ -85,6 +86,7 @@ struct Context {
     bool one_by_one = false;         // gpt-fast's: wqkv is q, then k, then v
     bool turns_back = false;         // nanochat's: RoPE turns q and k the other way
     std::vector<Question> questions;
+    std::vector<std::pair<std::string, std::string>> copies;  // a stored tensor, and the one that it is once more
 
     // The answer to a question, which is asked once for the whole model.
     std::string ask(Question question);

@@ -171,6 +171,10 @@ public:
         for (const Assigned& part : take_outside(structure.outside, stacks.size() == 2, context_)) place(part);
         for (const Module& module : structure.outside) leave_open(module);
         result_.questions = std::move(context_.questions);
+        for (const auto& [tensor, of] : context_.copies) {
+            result_.mapping.try_emplace(tensor);
+            result_.copies.push_back({tensor, of});
+        }
         return std::move(result_);
     }
 

@@ -11,12 +11,18 @@
 
 namespace decoderscope::load::names {
 
+// A stored tensor that is another once more: a table that several modules share.
+struct Copy {
+    std::string tensor, of;
+};
+
 // What a checkpoint's tensors are, judging by the words in their names, by their shapes, and by what a decoder must
 // have.
 struct RecognisedNames {
     Mapping mapping;
     std::vector<std::string> open;    // not recognised; in the mapping under their own names
     std::vector<Question> questions;  // what neither words nor shapes settle
+    std::vector<Copy> copies;         // left out; must hold the same numbers
 };
 
 // The answers are to such questions; others are ignored.

@@ -186,17 +186,36 @@ public:
             return !is_vector(module, context_) && !names_positions(words) && names_embedding(words) &&
                    !names_out(words) && !any_has(words, {"unemb"});
         });
-        drop_shared(all);
+        look_for_shared(all);
         for (const Module& module : all) place(module, all);
         place_unnamed_head();
+        drop_shared();
         return std::move(assigned_);
     }
 
 private:
-    // "shared" beside an embedding of each side is the same again.
-    void drop_shared(const Modules& all) {
+    // "shared" beside an embedding of each side is the head where there is no other, else the same again.
+    void look_for_shared(const Modules& all) {
         const std::set<Side> sides = sides_of_embeddings(all);
         shared_is_repeated_ = has_encoder_ && sides.contains(Side::encoder) && sides.contains(Side::decoder);
+    }
+
+    void drop_shared() {
+        if (!shared_is_repeated_) return;
+        const auto embedding = std::ranges::find(assigned_, "embed", &Assigned::name);
+        for (const Module& module : all_shared())
+            if (embedding != assigned_.end() && embedding->module.weight && module.weight && !module.bias &&
+                module.weight->shape == embedding->module.weight->shape) {
+                context_.copies.push_back({module.weight->name, embedding->module.weight->name});
+                std::erase_if(modules_, [&](const Module& other) { return other.name() == module.name(); });
+            }
+    }
+
+    [[nodiscard]] Modules all_shared() const {
+        Modules shared;
+        for (const Module& module : modules_)
+            if (any_is(words_of(module.path), {"shared"})) shared.push_back(module);
+        return shared;
     }
 
     // The sides that have an embedding of their own.
@@ -299,8 +318,19 @@ private:
                    : 0;
     }
 
-    [[nodiscard]] Side side_of(const Words& words) const {
+    // The encoding of positions ("pos_enc", "positional_encoder") is neither side's encoder.
+    [[nodiscard]] static Words without_encoding(const Words& words) {
+        Words rest;
+        for (const std::string& word : words) {
+            const bool encoding = !rest.empty() && (word == "enc" || word == "encoder");
+            if (!encoding || !names_positions({rest.back()})) rest.push_back(word);
+        }
+        return rest;
+    }
+
+    [[nodiscard]] Side side_of(const Words& all) const {
         if (!has_encoder_) return Side::decoder;
+        const Words words = without_encoding(all);
         if (names_decoder(words)) return Side::decoder;
         if (names_encoder(words) || any_is(words, {"input", "inp"})) return Side::encoder;
         if (names_out(words) || any_is(words, {"output"})) return Side::decoder;

@@ -28,6 +28,25 @@ Outcome bisect_gpt(const std::string& trace, const std::vector<std::string>& mor
 
 }  // namespace
 
+TEST_CASE("under another program's names, a tensor that differs is matched by place and by how its name ends") {
+    const TemporaryFolder folder;
+    const std::string ours = folder.file("ours.safetensors"), theirs = folder.file("theirs.safetensors");
+    REQUIRE(run({"trace", "causal-lm-as-meant", "--mutation", "no-scale", "--out", ours}).status == 0);
+    const SafetensorsFile file(ours);
+    std::vector<std::pair<std::string, Tensor>> renamed;
+    for (const std::string& name : file.names_in_order()) {
+        if (!name.starts_with("blocks.") || name.find("mask") != std::string::npos || name.ends_with("pattern"))
+            continue;
+        renamed.emplace_back("stack" + name.substr(6), file.floats(name));
+    }
+    write_safetensors(theirs, renamed);
+    const Outcome wrong = run({"bisect", "causal-lm-as-meant", "--against", theirs, "--json"});
+    CHECK(wrong.status == 1);
+    const auto found = parse_json(wrong.out, message("a result"));
+    CHECK(found["first"] == "blocks.0.attn.attn_scores");
+    CHECK(found["theirs"] == "stack.0.attn.attn_scores");
+}
+
 TEST_CASE("bisect ends with status 1 where something differs and names it") {
     const Outcome wrong = bisect_gpt(kGpt + "no-scale.safetensors");
     CHECK(wrong.status == 1);

@@ -23,7 +23,7 @@ void check_number(const Run& run, const ChosenNumber& number) {
 
 bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token) {
     const tokenizer::SpecialTokens special = tokenizer.special();
-    return token != special.pad && token != special.beginning && token != special.end;
+    return token != special.pad && token != special.beginning && !special.ends_at(token);
 }
 
 namespace {

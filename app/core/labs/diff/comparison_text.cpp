@@ -93,28 +93,45 @@ std::string presence_text(const TensorDifference& d, std::string_view a, std::st
     return {};
 }
 
+std::string table_text(const std::vector<TableRow>& rows) {
+    constexpr std::size_t kShortestName = 6, kGap = 2;
+    std::size_t longest = kShortestName;
+    std::vector<std::size_t> widths;
+    for (const TableRow& row : rows) {
+        longest = std::max(longest, characters(row.name).size());
+        widths.resize(std::max(widths.size(), row.numbers.size()), 10);
+        for (std::size_t i = 0; i < row.numbers.size(); ++i)
+            widths[i] = std::max(widths[i], characters(row.numbers[i]).size() + kGap);
+    }
+    std::string text;
+    for (const TableRow& row : rows) {
+        text += padded(row.name, longest + kGap, false);
+        for (std::size_t i = 0; i < row.numbers.size(); ++i) text += padded(row.numbers[i], widths[i], true);
+        text += (row.numbers.empty() ? "" : "  ") + row.text + "\n";
+    }
+    return text;
+}
+
+std::string place_of_largest(const TensorDifference& d) {
+    return cell_text(d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " +
+           short_number_text(static_cast<double>(d.b), 6);
+}
+
 std::string difference_table(const Comparison& c, std::string_view a, std::string_view b) {
-    std::size_t longest = 6;
-    for (const TensorDifference& d : c.tensors)
-        if (d.differs()) longest = std::max(longest, d.name.size());
-    const auto line = [&](const std::string& name, const std::string& largest, const std::string& mean,
-                          const std::string& over, const std::string& where) {
-        return padded(name, longest + 2, false) + padded(largest, 10, true) + padded(mean, 10, true) +
-               padded(over, 18, true) + "  " + where + "\n";
-    };
-    std::string text = c.differs() ? line(tr("tensor"), tr("largest"), tr("mean"), tr("cells over"), tr("where")) : "";
+    if (!c.differs()) return {};
+    std::vector<TableRow> rows = {{tr("tensor"), {tr("largest"), tr("mean"), tr("cells over")}, tr("where")}};
     for (const std::size_t at : worst_first(c)) {
         const TensorDifference& d = c.tensors[at];
         if (!d.differs()) continue;
         if (d.presence != Presence::in_both)
-            text += padded(d.name, longest + 2, false) + presence_text(d, a, b) + "\n";
+            rows.push_back({d.name, {}, presence_text(d, a, b)});
         else
-            text += line(d.name, difference_text(d.largest), difference_text(d.mean),
-                         tr("{count} of {all}", {{"count", d.over}, {"all", d.count}}),
-                         cell_text(d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " +
-                             short_number_text(static_cast<double>(d.b), 6));
+            rows.push_back({d.name,
+                            {difference_text(d.largest), difference_text(d.mean),
+                             tr("{count} of {all}", {{"count", d.over}, {"all", d.count}})},
+                            place_of_largest(d)});
     }
-    return text;
+    return table_text(rows);
 }
 
 }  // namespace decoderscope::core::diff

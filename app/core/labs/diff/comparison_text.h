@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace decoderscope::core::diff {
 
@@ -19,6 +20,18 @@ namespace decoderscope::core::diff {
 
 // Why a tensor is not compared number by number: "only in A", "[2, 3] in A, [3, 2] in B"; empty if it is compared.
 [[nodiscard]] std::string presence_text(const TensorDifference& difference, std::string_view a, std::string_view b);
+
+// A line of a table: numbers stand in columns; a row without numbers says why.
+struct TableRow {
+    std::string name;
+    std::vector<std::string> numbers;
+    std::string text;
+};
+// The rows below one another, the first of them as the header.
+[[nodiscard]] std::string table_text(const std::vector<TableRow>& rows);
+
+// "[0, 2]  0.31  0.3": where the largest difference is, and both numbers.
+[[nodiscard]] std::string place_of_largest(const TensorDifference& difference);
 
 // One line per tensor that differs, worst first, below a header: what the command line prints.
 [[nodiscard]] std::string difference_table(const Comparison& comparison, std::string_view a, std::string_view b);

@@ -1,5 +1,6 @@
 #include "app/core/labs/diff/shown_comparison.h"
 
+#include "app/core/labs/diff/two_models.h"
 #include "app/core/run/exhibit_step.h"
 #include "engine/base/translate.h"
 
@@ -19,14 +20,17 @@ struct ComparisonProgress {
 };
 
 std::shared_ptr<std::atomic<double>> progress_of(Derived& derived, const std::shared_ptr<const Run>& run,
-                                                 const std::shared_ptr<const void>& b, double tolerance) {
-    return derived.get<ComparisonProgress>({run, b}, std::tie(tolerance), [] { return ComparisonProgress(); })->part;
+                                                 const std::shared_ptr<const void>& b, double tolerance, Listed part) {
+    return derived.get<ComparisonProgress>({run, b}, std::tie(tolerance, part), [] { return ComparisonProgress(); })
+        ->part;
 }
 
 Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_ptr<const void> b,
-                                    ReferenceRun reference, double tolerance,
+                                    ReferenceRun reference, double tolerance, Listed part,
                                     std::shared_ptr<std::atomic<double>> progress) {
-    Comparing comparing(recorded_tensors(*run), reference.tensors, tolerance);
+    const bool weights = part == Listed::weights && reference.run != nullptr;
+    if (weights) reference.tensors = weights_of(*reference.run);
+    Comparing comparing(weights ? weights_of(*run) : recorded_tensors(*run), reference.tensors, tolerance);
     while (!comparing.advance(kNumbersAtOnce)) {
         *progress = comparing.progress();
         co_yield kPause;
@@ -36,7 +40,8 @@ Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_
     made.b = std::move(b);
     made.reference = std::move(reference);
     made.comparison = comparing.found();
-    made.worst_first = worst_first(made.comparison);
+    made.worst_first = weights ? furthest_first(made.comparison) : worst_first(made.comparison);
+    made.other_weights = made.reference.run != nullptr && has_other_weights(*run, *made.reference.run);
     co_return made;
 }
 
@@ -54,15 +59,29 @@ DifferencePictures titled(DifferencePictures pictures, const std::string& label)
 
 Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<const Run>& run,
                                         const std::shared_ptr<const void>& b, double tolerance,
-                                        const std::function<ReferenceRun()>& reference) {
-    return derived.later<ShownComparison>({run, b}, std::tie(tolerance), [&] {
-        return compared(run, b, reference(), tolerance, progress_of(derived, run, b, tolerance));
+                                        const std::function<ReferenceRun()>& reference, Listed part) {
+    return derived.later<ShownComparison>({run, b}, std::tie(tolerance, part), [&] {
+        return compared(run, b, reference(), tolerance, part, progress_of(derived, run, b, tolerance, part));
     });
 }
 
 double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
-                           const std::shared_ptr<const void>& b, double tolerance) {
-    return *progress_of(derived, run, b, tolerance);
+                           const std::shared_ptr<const void>& b, double tolerance, Listed part) {
+    return *progress_of(derived, run, b, tolerance, part);
+}
+
+namespace {
+
+Resumable<Cost> measured_cost(std::shared_ptr<const Run> before, std::shared_ptr<const Run> after, Tensor mask) {
+    co_return Cost{co_await output_moves(std::move(before), std::move(after), std::move(mask))};
+}
+
+}  // namespace
+
+Value<Cost> shown_cost(Derived& derived, const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& b,
+                       const Scenario& scenario) {
+    return derived.later<Cost>({b, run}, std::tuple<>(),
+                               [&] { return measured_cost(b, run, scenario.inputs.attention_mask); });
 }
 
 Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario, const Value<ShownComparison>& of,

@@ -3,6 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/exhibit_step.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/run/slice.h"
 
 #include <functional>
@@ -13,6 +14,9 @@
 // Values derived from a run and what it is compared with.
 namespace decoderscope::core::diff {
 
+// What of A is compared with B: all that it computed, or the weights that it read.
+enum class Listed { steps, weights };
+
 // A run, A, compared with a run or a file, B.
 struct ShownComparison {
     static constexpr std::size_t kKept = 1;  // it keeps B
@@ -21,15 +25,26 @@ struct ShownComparison {
     std::shared_ptr<const void> b;  // B's run or file
     ReferenceRun reference;         // the same, ready to compare with
     Comparison comparison;
-    std::vector<std::size_t> worst_first;
+    std::vector<std::size_t> worst_first;  // weights by how far they moved relative to their scale
+    bool other_weights = false;            // B is a run that reads other weights
 };
 // Empty while the comparison is under way. `b` is B's run or file; `reference()` turns it into a ReferenceRun.
 [[nodiscard]] Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<const Run>& run,
                                                       const std::shared_ptr<const void>& b, double tolerance,
-                                                      const std::function<ReferenceRun()>& reference);
+                                                      const std::function<ReferenceRun()>& reference,
+                                                      Listed part = Listed::steps);
 // How much of that comparison is done, from 0 to 1.
 [[nodiscard]] double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
-                                         const std::shared_ptr<const void>& b, double tolerance);
+                                         const std::shared_ptr<const void>& b, double tolerance,
+                                         Listed part = Listed::steps);
+
+// What the output of a run of other weights became in this one: B's before A's.
+struct Cost {
+    OutputMoves moves;
+};
+// Empty while it is being measured.
+[[nodiscard]] Value<Cost> shown_cost(Derived& derived, const std::shared_ptr<const Run>& run,
+                                     const std::shared_ptr<const Run>& b, const Scenario& scenario);
 
 // The pictures of a step of A in both, which must have it in the same shape. A must be alive, and of this scenario.
 [[nodiscard]] Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario,

@@ -81,9 +81,8 @@ Sentence row_is_full(const Scenario& scenario, Index row) {
 }
 
 bool has_ended(const Scenario& scenario, Index row) {
-    const std::optional<Index> end = scenario.tokenizer().special().end;
     const std::vector<Index> tokens = row_tokens(scenario.inputs, row);
-    return end && !tokens.empty() && tokens.back() == *end;
+    return !tokens.empty() && scenario.tokenizer().special().ends_at(tokens.back());
 }
 
 Scenario with_token(Scenario scenario, Index row, Index token) {

@@ -108,7 +108,7 @@ Index most_written(const Scenario& scenario) {
 
 Resumable<WrittenTarget> written_target(Scenario scenario, std::stop_token stop) {
     if (const Sentence obstacle = writing_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
-    const std::optional<Index> end = scenario.tokenizer().special().end;
+    const tokenizer::SpecialTokens special = scenario.tokenizer().special();
     const Index most = most_written(scenario);
     const Index rows = written_rows(scenario);
     const Scenario start = begun(std::move(scenario));
@@ -118,11 +118,12 @@ Resumable<WrittenTarget> written_target(Scenario scenario, std::stop_token stop)
         bool ended = false;
         for (Index count = 0; count < most && !ended && !stop.stop_requested(); ++count) {
             const std::optional<Index> token = generator.next();
-            ended = !token || (end && *token == *end);
+            ended = !token || special.ends_at(*token);
             co_yield kPause;
         }
         written.rows.push_back(generator.tokens());
-        if (end && written.rows.back().size() > 1 && written.rows.back().back() == *end) written.rows.back().pop_back();
+        if (written.rows.back().size() > 1 && special.ends_at(written.rows.back().back()))
+            written.rows.back().pop_back();
         if (!ended) ++written.unfinished;
     }
     co_return written;

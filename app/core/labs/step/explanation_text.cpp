@@ -1,5 +1,6 @@
 #include "app/core/labs/step/explanation_text.h"
 
+#include "app/core/labs/step/stored_text.h"
 #include "app/core/run/labels.h"
 #include "engine/base/translate.h"
 
@@ -256,6 +257,7 @@ private:
 
 ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell) {
     ReadExplanation read{run.explain(step.id, cell), {}};
+    show_stored(scenario, run.plan(), step, cell, read.explanation);
     const bool has_batch = !step.axes.empty() && step.axes.front().name == axis::batch;
     const Names names(scenario, run, step, read.explanation, has_batch ? cell.front() : 0);
     for (const Line& line : read.explanation.lines)

@@ -252,7 +252,9 @@ void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& s
             choose_diff_step(ui, session, diff, ui.px(280), commands);
         }
         draw_note(ui, folded ? below : line,
-                  tr("{name} is not part of a trace. Choose a step above.", {{"name", name}}));
+                  diff.part == core::diff::Listed::weights
+                      ? tr("Choose a weight above.")
+                      : tr("{name} is not part of a trace. Choose a step above.", {{"name", name}}));
         return;
     }
     draw_step_line(ui, session, diff, *d, line, folded, commands);

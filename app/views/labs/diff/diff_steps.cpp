@@ -165,6 +165,19 @@ void text_at_right(const Ui& ui, ImFont* font, float right, float y, ImU32 color
     draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
 }
 
+// Where B has other weights, these are listed, too.
+void choose_part(const Ui& ui, DiffTabState& diff) {
+    const bool weights = diff.part == core::diff::Listed::weights;
+    ImGui::SameLine(0, ui.px(28));
+    if (link(ui, ui.fonts.caption, weights ? ui.theme.muted : ui.theme.text, tr("steps"), 7103))
+        diff.part = core::diff::Listed::steps;
+    tooltip(tr("List what both runs computed"));
+    ImGui::SameLine(0, ui.px(16));
+    if (link(ui, ui.fonts.caption, weights ? ui.theme.text : ui.theme.muted, tr("weights"), 7104))
+        diff.part = core::diff::Listed::weights;
+    tooltip(tr("List how far each weight of A is from B's, relative to its scale"));
+}
+
 void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     const float y = area.low.y;
     ImGui::SetCursorScreenPos({area.low.x, y});
@@ -176,6 +189,7 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, tr("in order"), 7102))
         diff.in_order = true;
     tooltip(tr("List the steps in the order of computation"));
+    if (diff.drawn.answer()->other_weights) choose_part(ui, diff);
     // The chosen one is underlined.
     const float first = compat::text_size(ui.fonts.caption, tr("worst first")).x,
                 second = compat::text_size(ui.fonts.caption, tr("in order")).x;

@@ -191,11 +191,26 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
 
 // ---- the result
 
+// What the strip's bars are; of another model's run, what the step to this one did to the predictions.
+std::string diff_caption(const core::Session& session, const ViewState& state) {
+    const DiffTabState& diff = state.part<DiffTabState>();
+    const core::diff::ShownComparison& drawn = *diff.drawn.answer();
+    if (!drawn.other_weights) return tr("largest |A − B| of each step");
+    const core::Snapshot& shown = diff.drawn.question();
+    const core::Value<core::diff::Cost> cost =
+        core::diff::shown_cost(session.derived(), shown.run, drawn.reference.run, shown.scenario);
+    return cost && !cost->moves.output.empty()
+               ? tr("from B to A: {moves}",
+                    {{"moves", core::moves_sentence(shown.scenario, cost->moves, core::Mood::happened)}})
+               : std::string(diff.part == core::diff::Listed::weights ? tr("largest |A − B| of each weight")
+                                                                      : tr("largest |A − B| of each step"));
+}
+
 void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands) {
     const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, core::diff::verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
-    const std::string caption = tr("largest |A − B| of each step");
+    const std::string caption = diff_caption(session, state);
     const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
     if (!comparison.first) return;
     const std::string lead = tr("first step that differs:") + std::string(" "),
@@ -212,7 +227,8 @@ void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& s
 
 int percent_compared(const core::Session& session, const DiffTabState& diff, const Compared& b) {
     return static_cast<int>(
-        core::diff::comparison_progress(session.derived(), session.shown().run, b.of, diff.tolerance) * 100.0);
+        core::diff::comparison_progress(session.derived(), session.shown().run, b.of, diff.tolerance, diff.part) *
+        100.0);
 }
 
 // The height of the list of steps: a share of the room, as the pictures are more important. 0 where it would leave them
@@ -287,9 +303,11 @@ void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state,
         draw_missing(ui, b, below);
         return;
     }
+    if (diff.against != core::files::Against::pinned) diff.part = core::diff::Listed::steps;
     if (b.of != nullptr)
-        diff.shown = core::diff::shown_comparison(session.derived(), shown.run, b.of, diff.tolerance,
-                                                  [&] { return reference_for(shown, diff, b.label); });
+        diff.shown = core::diff::shown_comparison(
+            session.derived(), shown.run, b.of, diff.tolerance, [&] { return reference_for(shown, diff, b.label); },
+            diff.part);
     diff.drawn.take(shown.scenario.model(), diff.shown, [&] { return shown; });
     draw_answer(
         ui, "coming-difference", diff.drawn, below, commands,

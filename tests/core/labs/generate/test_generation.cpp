@@ -195,6 +195,11 @@ TEST_CASE("generation stops at the token that ends a text") {
     CHECK(ended.back() == third);
     CHECK(ended.size() <= prompt + 3);
     CHECK(has_ended(with_token(ending, 0, third), 0));
+    // At each of several.
+    model.tokenizer = Tokenizer(pieces, {.end = third == 0 ? 1 : 0, .other_ends = {third}}, nullptr);
+    const Scenario several = scenario_of(std::make_shared<const Model>(model));
+    CHECK(generated(Generator(several, 0, {.temperature = 0.0}), 50).size() <= prompt + 3);
+    CHECK(has_ended(with_token(several, 0, third), 0));
     CHECK_FALSE(has_ended(free, 0));
 }
 

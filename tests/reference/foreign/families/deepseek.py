@@ -16,7 +16,7 @@ from stored import fp8
 VOCABULARY, D, HEADS, LAYERS, POSITIONS = 29, 16, 2, 2, 256
 DEFAULTS = {"nope": 4, "rope": 6, "v": 5, "rank": 6, "q_rank": 0, "d_ff": 24, "expert_ff": 6, "experts": 4, "count": 2,
             "shared": 1, "dense": 1, "theta": 40.0, "kind": "softmax", "normalize": False, "scale": 1.0, "groups": 1,
-            "top_groups": 1, "yarn": None, "eps": 1e-6, "attention_bias": False, "interleaved": True}
+            "top_groups": 1, "group_best": 2, "yarn": None, "eps": 1e-6, "attention_bias": False, "interleaved": True}
 YARN = {"beta_fast": 5.0, "beta_slow": 1.0, "factor": 6.0, "mscale": 0.707, "mscale_all_dim": 1.2,
         "original_max_position_embeddings": 64}
 
@@ -97,7 +97,7 @@ class Experts(nn.Module):
         c = self.c
         correction = getattr(self.gate, "e_score_correction_bias", None)
         chosen, weight = route(f"{at}.mlp", x @ self.gate.weight.T, c["count"], c["kind"], c["normalize"], c["scale"],
-                               correction, c["groups"], c["top_groups"])
+                               correction, c["groups"], c["top_groups"], c["group_best"])
         out = mixed(f"{at}.mlp", x, chosen, weight, self.expert)
         return record(f"{at}.mlp_out", out + shared(f"{at}.mlp", x, self.shared_experts) if c["shared"] else out)
 
@@ -178,7 +178,7 @@ def case(name, title, paper, architecture, model_type, model, hf, **more):
             "qk_rope_head_dim": c["rope"], "v_head_dim": c["v"], "experts": c["experts"], "experts_per_token": c["count"],
             "expert_dim_feedforward": c["expert_ff"], "moe_layers": list(range(c["dense"], LAYERS)), "router": c["kind"],
             "router_normalize": c["normalize"], "router_scale": c["scale"], "router_groups": c["groups"],
-            "router_top_groups": c["top_groups"], "shared_dim_feedforward": c["expert_ff"] * c["shared"]}
+            "router_top_groups": c["top_groups"], "router_group_best": c["group_best"], "shared_dim_feedforward": c["expert_ff"] * c["shared"]}
     if y:
         scale, factor = scales(c)
         ours.update(attention_scale=scale, rope_scaling="yarn", rope_factor=y["factor"], rope_beta_fast=y["beta_fast"],
@@ -193,6 +193,16 @@ def v2():
                 {"aux_loss_alpha": 0.001, "ep_size": 1, "pretraining_tp": 1, "seq_aux": True, "topk_method": "greedy"},
                 refuses={"topk_method": {"value": "random", "because": "another choice"},
                          "moe_layer_freq": {"value": 2, "because": "experts in every other layer"}})
+
+
+def v2_groups():
+    """The large one: of groups by their best expert, queries from a latent row."""
+    model = DeepSeek(scale=16.0, shared=2, q_rank=7, experts=8, count=3, groups=4, top_groups=2, group_best=1)
+    return case("deepseek-v2-groups", "DeepSeek-V2: groups by their best expert", "arXiv:2405.04434",
+                "DeepseekV2ForCausalLM", "deepseek_v2", model,
+                {"aux_loss_alpha": 0.001, "ep_size": 1, "pretraining_tp": 1, "seq_aux": True,
+                 "topk_method": "group_limited_greedy"},
+                refuses={"topk_method": {"value": "noaux_tc", "because": "no correction in this family"}})
 
 
 def v3_model(**more):
@@ -256,4 +266,4 @@ def v3_fp8():
 
 
 def cases():
-    return [v2(), v3(), v3_5(), kimi(), v3_fp8()]
+    return [v2(), v2_groups(), v3(), v3_5(), kimi(), v3_fp8()]

@@ -6,7 +6,7 @@ from torch import nn
 from parts import record
 
 
-def choose(scores, count, correction=None, groups=1, top_groups=1):
+def choose(scores, count, correction=None, groups=1, top_groups=1, group_best=2):
     """The numbers of a position's experts, the best first; of equal ones the first."""
     value = scores if correction is None else scores + correction
     value = value.tolist()
@@ -16,7 +16,7 @@ def choose(scores, count, correction=None, groups=1, top_groups=1):
     assert groups == top_groups or min(value) > 0
 
     def worth(group):
-        return sum(sorted(value[group * size:(group + 1) * size])[-2:])
+        return sum(sorted(value[group * size:(group + 1) * size])[-group_best:])
 
     kept = sorted(range(groups), key=lambda group: (-worth(group), group))[:top_groups]
     allowed = [expert for expert in range(len(value)) if expert // size in kept]
@@ -26,11 +26,12 @@ def choose(scores, count, correction=None, groups=1, top_groups=1):
     return order[:count]
 
 
-def route(at, logits, count, kind="softmax", normalize=False, scale=1.0, correction=None, groups=1, top_groups=1):
+def route(at, logits, count, kind="softmax", normalize=False, scale=1.0, correction=None, groups=1, top_groups=1,
+          group_best=2):
     """logits [batch, pos, expert] -> the chosen [batch, pos, slot] and their weights"""
     record(f"{at}.router_logits", logits)
     scores = record(f"{at}.router_scores", logits.softmax(-1) if kind == "softmax" else logits.sigmoid())
-    chosen = torch.tensor([[choose(row, count, correction, groups, top_groups) for row in text] for text in scores])
+    chosen = torch.tensor([[choose(row, count, correction, groups, top_groups, group_best) for row in text] for text in scores])
     record(f"{at}.expert", chosen.float())
     weight = torch.gather(scores, -1, chosen)
     weight = weight / weight.sum(-1, keepdim=True) if normalize else weight

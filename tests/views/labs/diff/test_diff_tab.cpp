@@ -3,6 +3,8 @@
 #include "app/views/labs/diff/lab.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
+#include "engine/load/model.h"
+#include "engine/model/inputs.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
@@ -167,6 +169,31 @@ TEST_CASE("a configuration that cannot be run says why") {
     d.settle();
     CHECK(d.sees("Thisruncan'tbecomputed"));
     CHECK(d.sees("nhead"));
+}
+
+TEST_CASE("beside a pinned run of the model's quantised twin, weights are listed, too, and what they cost is said") {
+    const std::string stored = DECODERSCOPE_TESTS_DIR "/reference/stored/";
+    Driver d;
+    const auto open_twin = [&](const std::string& path) {
+        Scenario scenario = scenario_of(load_model(path));
+        scenario.inputs = load_inputs(stored + "models/llama/inputs.safetensors", scenario.config());
+        d.session.apply(command::OpenScenario{std::make_shared<const Scenario>(scenario), ""});
+        d.session.finish();
+        d.settle();
+    };
+    open_twin(stored + "models/llama/model.gguf");
+    d.session.apply(command::Pin{});
+    open_tab(d);
+    REQUIRE(d.click_text("Pinned"));
+    CHECK_FALSE(d.find_on_stage("weights"));
+    open_twin(stored + "twin");
+    CHECK(d.sees("fromBtoA:logitsmovedbyatmost0.767"));
+    REQUIRE(d.click_text("weights"));
+    CHECK(d.state.part<DiffTabState>().part == Listed::weights);
+    CHECK(d.sees("layers.0.self_attn.q_proj.weight"));
+    CHECK(d.sees("Chooseaweightabove."));
+    REQUIRE(d.click_text("steps"));
+    CHECK(d.state.part<DiffTabState>().part == Listed::steps);
 }
 
 TEST_CASE("a pinned run: none at first, then the one that was kept") {
