@@ -189,7 +189,7 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, tr("in order"), 7102))
         diff.in_order = true;
     tooltip(tr("List the steps in the order of computation"));
-    if (diff.drawn.answer()->other_weights) choose_part(ui, diff);
+    if (of_two_models(diff)) choose_part(ui, diff);
     // The chosen one is underlined.
     const float first = compat::text_size(ui.fonts.caption, tr("worst first")).x,
                 second = compat::text_size(ui.fonts.caption, tr("in order")).x;

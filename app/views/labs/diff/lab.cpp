@@ -195,7 +195,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
 std::string diff_caption(const core::Session& session, const ViewState& state) {
     const DiffTabState& diff = state.part<DiffTabState>();
     const core::diff::ShownComparison& drawn = *diff.drawn.answer();
-    if (!drawn.other_weights) return tr("largest |A − B| of each step");
+    if (!of_two_models(diff)) return tr("largest |A − B| of each step");
     const core::Snapshot& shown = diff.drawn.question();
     const core::Value<core::diff::Cost> cost =
         core::diff::shown_cost(session.derived(), shown.run, drawn.reference.run, shown.scenario);
@@ -210,15 +210,17 @@ void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& s
     const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, core::diff::verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
-    const std::string caption = diff_caption(session, state);
-    const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
+    const std::string lead = tr("first step that differs:") + std::string(" ");
+    const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
+    const float most = area.width() - (comparison.first ? lead_width + ui.px(24 + 120) : 0.0F);
+    const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted,
+                                 fitted(ui.fonts.caption, diff_caption(session, state), most));
     if (!comparison.first) return;
-    const std::string lead = tr("first step that differs:") + std::string(" "),
-                      name = comparison.tensors[*comparison.first].name;
-    const float room = area.width() - used - ui.px(24) - compat::text_size(ui.fonts.caption, lead).x;
+    const std::string name = comparison.tensors[*comparison.first].name;
+    const float room = area.width() - used - ui.px(24) - lead_width;
     const std::string shown = fitted(ui.fonts.caption, name + " →", room);
     const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
-    draw_text(ui, ui.fonts.caption, {x - compat::text_size(ui.fonts.caption, lead).x, y}, ui.theme.muted, lead);
+    draw_text(ui, ui.fonts.caption, {x - lead_width, y}, ui.theme.muted, lead);
     ImGui::SetCursorScreenPos({x, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
         go_to_largest(session, comparison.tensors[*comparison.first], commands);
@@ -232,10 +234,10 @@ int percent_compared(const core::Session& session, const DiffTabState& diff, con
 }
 
 // The height of the list of steps: a share of the room, as the pictures are more important. 0 where it would leave them
-// less than they need: then it is folded.
-float list_height(const Ui& ui, float room) {
+// less than they need: then it is folded. Not that of two models, where weights or steps are chosen in it.
+float list_height(const Ui& ui, const DiffTabState& diff, float room) {
     const float height = std::clamp(room * 0.34F, ui.px(88), ui.px(320));
-    return room - height < ui.px(kLeastBelowList) ? 0.0F : height;
+    return !of_two_models(diff) && room - height < ui.px(kLeastBelowList) ? 0.0F : height;
 }
 
 void draw_comparison(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -249,7 +251,7 @@ void draw_comparison(const Ui& ui, const core::Session& session, ViewState& stat
     };
     draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
     draw_diff_strip(ui, session, state, part(std::max(ui.px(60), area.height() * 0.13F), 6), commands);
-    const float list = list_height(ui, area.high.y - y);
+    const float list = list_height(ui, state.part<DiffTabState>(), area.high.y - y);
     if (list > 0.0F) draw_diff_list(ui, session, state, part(list, 10), commands);
     draw_diff_pictures(ui, session, state, {{area.low.x, y}, area.high}, list == 0.0F, commands);
 }
@@ -308,7 +310,7 @@ void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state,
         diff.shown = core::diff::shown_comparison(
             session.derived(), shown.run, b.of, diff.tolerance, [&] { return reference_for(shown, diff, b.label); },
             diff.part);
-    diff.drawn.take(shown.scenario.model(), diff.shown, [&] { return shown; });
+    diff.drawn.take(load::about(shown.scenario.opened()), diff.shown, [&] { return shown; });
     draw_answer(
         ui, "coming-difference", diff.drawn, below, commands,
         [&](Commands& heard) {

@@ -43,6 +43,11 @@ struct DiffTabState {
     core::LastAnswer<core::Snapshot, core::diff::ShownComparison> drawn;
 };
 
+// Whether the comparison that is drawn is with a pinned run of another file of the model.
+[[nodiscard]] inline bool of_two_models(const DiffTabState& diff) {
+    return diff.against == core::files::Against::pinned && diff.drawn && diff.drawn.answer()->other_weights;
+}
+
 // The command that compares with a file. Raises a tolerance of 0, as another program's arithmetic never agrees to the
 // last bit.
 [[nodiscard]] core::Command compare_with_file(DiffTabState& diff, const std::string& path);

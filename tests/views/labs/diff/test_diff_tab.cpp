@@ -173,7 +173,7 @@ TEST_CASE("a configuration that cannot be run says why") {
 
 TEST_CASE("beside a pinned run of the model's quantised twin, weights are listed, too, and what they cost is said") {
     const std::string stored = DECODERSCOPE_TESTS_DIR "/reference/stored/";
-    Driver d;
+    Driver d("reverse", 1.0F, {1280, 1100});  // high enough for the whole list
     const auto open_twin = [&](const std::string& path) {
         Scenario scenario = scenario_of(load_model(path));
         scenario.inputs = load_inputs(stored + "models/llama/inputs.safetensors", scenario.config());
