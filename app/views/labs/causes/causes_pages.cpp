@@ -157,7 +157,7 @@ void draw_measured(const Ui& ui, const core::Session& session, CausesTabState& c
         return;
     }
     const core::Snapshot& shown = session.shown();
-    causes.moves.take(shown.scenario.model(),
+    causes.moves.take(load::about(shown.scenario.opened()),
                       core::causes::shown_moves(session.derived(), shown, number, causes.moving),
                       [&] { return question_of(shown, number); });
     draw_answer(
@@ -243,7 +243,8 @@ void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
                  const core::causes::ResolvedNumber& number, float width, Commands& commands) {
     CausesTabState& causes = state.part<CausesTabState>();
     const core::Snapshot& shown = session.shown();
-    causes.slopes.take(shown.scenario.model(), core::causes::shown_slopes(session.derived(), shown, number),
+    causes.slopes.take(load::about(shown.scenario.opened()),
+                       core::causes::shown_slopes(session.derived(), shown, number),
                        [&] { return question_of(shown, number); });
     const ImVec2 at = ImGui::GetCursorScreenPos();
     draw_answer(
@@ -384,7 +385,9 @@ void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
         looking ? core::Value<core::causes::ShownPatching>()
                 : core::causes::shown_patching(session.derived(), shown, number, causes.compared, causes.every_step,
                                                causes.patching);
-    causes.patched.take(shown.scenario.model(), measured, [&] { return CausesQuestion{shown, number, about_swap}; });
+    causes.patched.take(load::about(shown.scenario.opened()), measured, [&] {
+        return CausesQuestion{shown, number, about_swap};
+    });
     draw_answer(
         ui, "coming-patching", causes.patched, area, commands,
         [&](Commands& heard) {

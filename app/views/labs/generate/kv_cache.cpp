@@ -274,7 +274,7 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
                                               companion.run, scene.row)
                 : core::Value<core::generate::ShownProof>();
     auto& last = scene.tab().proof;
-    last.take(scene.scenario().model(), proof, [&] { return scene.row; });
+    last.take(load::about(scene.scenario().opened()), proof, [&] { return scene.row; });
     draw_answer(
         ui, "coming-proof", last, {beside, area.high}, scene.commands,
         [&](Commands&) {

@@ -194,7 +194,7 @@ void draw_lens(const GenerateScene& scene, Area area) {
         current ? core::generate::shown_lens(scene.session.derived(), found->second.run, scene.row, scene.length)
                 : core::Value<core::generate::LensTable>();
     auto& lens = scene.tab().lens;
-    lens.take(scene.scenario().model(), read, [&] { return question_of(scene); });
+    lens.take(load::about(scene.scenario().opened()), read, [&] { return question_of(scene); });
     const Area body = {{area.low.x, area.low.y + text}, area.high};
     draw_answer(
         ui, "coming-lens", lens, body, scene.commands,

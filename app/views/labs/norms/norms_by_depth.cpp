@@ -286,7 +286,7 @@ void offer_by_depth(NormsTabState& norms, ImVec2 at) {
 }
 
 void draw_by_depth(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area, Commands& commands) {
-    norms.grown_by_depth.take(session.scenario().model(),
+    norms.grown_by_depth.take(load::about(session.scenario().opened()),
                               core::norms::measured_growth_by_depth(session.derived(), session.scenario().model(),
                                                                     norms.growth, norms.growth_depth_progress),
                               [&] { return norms.growth; });
@@ -353,7 +353,7 @@ void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState&
         if (button(tr("Measure"), "measure-growth")) norms.growth_stopped = false;
         return;
     }
-    norms.grown.take(session.scenario().model(),
+    norms.grown.take(load::about(session.scenario().opened()),
                      core::norms::measured_growth(session.derived(), session.scenario().model(), norms.growth,
                                                   norms.growth_progress),
                      [&] { return norms.growth; });
