@@ -62,10 +62,10 @@ Facts facts_of(const Scenario& scenario) {
         ++facts.tensors;
         facts.changed_tensors += std::ranges::equal(was.values(), is.values(), alike) ? 0 : 1;
     }
-    const Ref logits = after->plan().find("logits");
-    if (logits == nullptr) return facts;
-    facts.predicts = true;
-    const Tensor &was = before->value("logits"), &is = after->value("logits");
+    const Ref output = output_step(after->plan());  // the logits, or the last hidden states of a model without
+    if (output == nullptr) return facts;
+    facts.predicts = output->name == "logits";
+    const Tensor &was = before->value(output->name), &is = after->value(output->name);
     const Inputs& inputs = scenario.inputs;
     for (Index row = 0; row < is.dim(0); ++row) {
         for (Index position = 0; position < is.dim(1); ++position) {
@@ -79,6 +79,7 @@ Facts facts_of(const Scenario& scenario) {
                     facts.largest = std::max(facts.largest, std::abs(static_cast<double>(b) - static_cast<double>(a)));
             }
             facts.lost += lost ? 1 : 0;
+            if (!facts.predicts) continue;
             const int now = prediction_at(is, row, position);
             facts.changed += now != prediction_at(was, row, position) ? 1 : 0;
             if (inputs.tokens.empty() || !is_kept(inputs, row, position + 1)) continue;
