@@ -11,5 +11,5 @@ void page_show_title(const char* title);
 void page_copy_text(const char* text);  // onto the clipboard
 void page_full_screen(int wanted);
 void page_report(const char* json);  // to the page around this one (Frontend::report)
-void page_place_caret(int typing);  // whether keys go into a field: an input method and a touch keyboard open there
+void page_place_caret(int typing);   // whether keys go into a field: an input method and a touch keyboard open there
 }
