@@ -49,6 +49,7 @@ void add_feed_forward(Dice& dice, Overrides& config) {
     config.emplace_back("router_scale", dice.word({"1", "-0.5"}));
     config.emplace_back("router_groups", grouped ? "2" : "1");
     config.emplace_back("router_top_groups", grouped ? dice.word({"1", "2"}) : "1");
+    config.emplace_back("router_group_best", dice.word({"1", "2"}));
     config.emplace_back("experts", number(experts));
     config.emplace_back("experts_per_token", number(dice.between(1, grouped ? 2 : experts)));
     config.emplace_back("expert_dim_feedforward", dice.word({"0", "3"}));

@@ -73,7 +73,8 @@ double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& r
 namespace {
 
 Resumable<Cost> measured_cost(std::shared_ptr<const Run> before, std::shared_ptr<const Run> after, Tensor mask) {
-    co_return Cost{co_await output_moves(std::move(before), std::move(after), std::move(mask))};
+    OutputMoves moves = co_await output_moves(std::move(before), std::move(after), std::move(mask));
+    co_return Cost{std::move(moves)};
 }
 
 }  // namespace
