@@ -17,9 +17,12 @@ NamedTensors weights_of(const Run& run) {
 
 bool has_other_weights(const Run& a, const Run& b) {
     const NamedTensors left = weights_of(a), right = weights_of(b);
-    return !std::ranges::equal(left, right, [](const auto& one, const auto& other) {
-        return one.first == other.first && one.second.shares_values_with(other.second);
-    });
+    const auto is_shared = [&](const auto& one) {
+        return std::ranges::any_of(right, [&](const auto& other) {
+            return one.first == other.first && one.second.shares_values_with(other.second);
+        });
+    };
+    return !left.empty() && !right.empty() && std::ranges::none_of(left, is_shared);
 }
 
 std::vector<std::size_t> furthest_first(const Comparison& comparison) {

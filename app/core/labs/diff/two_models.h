@@ -13,7 +13,8 @@ namespace decoderscope::core::diff {
 // The parameters that a run reads, under the contract's names, in the order of its plan.
 [[nodiscard]] NamedTensors weights_of(const Run& run);
 
-// Whether two runs read other weights: some parameter of one isn't in the other, or lies elsewhere in memory.
+// Whether two runs are of different files: no parameter of the one is a parameter of the other, in the same memory. One
+// model under two configurations shares them, and lacks some of either.
 [[nodiscard]] bool has_other_weights(const Run& a, const Run& b);
 
 // As worst_first(), but by the largest difference relative to the tensor's scale: weights of different tensors have

@@ -190,7 +190,7 @@ TEST_CASE("beside a pinned run of the model's quantised twin, weights are listed
     CHECK(d.sees("fromBtoA:logitsmovedbyatmost0.767"));
     REQUIRE(d.click_text("weights"));
     CHECK(d.state.part<DiffTabState>().part == Listed::weights);
-    CHECK(d.sees("layers.0.self_attn.q_proj.weight"));
+    CHECK(d.sees("layers.2.up_proj.weight"));
     CHECK(d.sees("Chooseaweightabove."));
     REQUIRE(d.click_text("steps"));
     CHECK(d.state.part<DiffTabState>().part == Listed::steps);
