@@ -139,7 +139,8 @@ void keep_places(InspectorState& inspector, const std::string& step, const std::
         else
             place->label = offer.label;
     }
-    std::ranges::stable_partition(inspector.places, [](const OfferPlace& place) { return place.id != kOfCell; });
+    std::stable_partition(inspector.places.begin(), inspector.places.end(),
+                          [](const OfferPlace& place) { return place.id != kOfCell; });
 }
 
 // "What if", and behind it buttons, as many as fit in a line.
