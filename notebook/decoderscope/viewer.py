@@ -114,9 +114,7 @@ def _cell_of(shell: Any) -> str:
 
 def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, **arguments: Any) -> None:
     """Writes one HTML file that shows a forward pass without a network. `what` as for show()."""
-    content = _Content(what, inputs, arguments, None)
-    page = ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Decoderscope</title></head><body>\n"
-            + _viewer_script() + content.cell("decoderscope", height) + "</body></html>\n")
+    page = _page(_Content(what, inputs, arguments, None), height)
     path = pathlib.Path(path)
     beside = path.with_name(path.name + ".writing")
     beside.write_text(page, encoding="utf-8")
@@ -222,15 +220,19 @@ def _viewer_script() -> str:
     return f'<script type="application/octet-stream" data-decoderscope-viewer="1">{_text(packed)}</script>\n'
 
 
+def _page(content: _Content, height: int) -> str:
+    """A page of its own, with the viewer and what it shows."""
+    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Decoderscope</title></head><body>\n"
+            + _viewer_script() + content.cell("decoderscope", height) + "</body></html>\n")
+
+
 def _open_content(content: _Content) -> None:
     program = shutil.which("decoderscope")
     folder = tempfile.mkdtemp(prefix="decoderscope-")
     if program is None:
-        page = os.path.join(folder, "page.html")
-        with pathlib.Path(page).open("w", encoding="utf-8") as file:
-            file.write("<!doctype html><meta charset=\"utf-8\"><title>Decoderscope</title>" + _viewer_script()
-                       + content.cell("decoderscope", 900))
-        webbrowser.open(pathlib.Path(page).as_uri())
+        page = pathlib.Path(folder) / "page.html"
+        page.write_text(_page(content, 900), encoding="utf-8")
+        webbrowser.open(page.as_uri())
         return
     paths = []
     for name, data in content.files.items():

@@ -18,16 +18,6 @@ std::size_t sequence_axis(const Step& step) {
     return axis;
 }
 
-Cell cell_at(const Axes& axes, std::size_t number) {
-    Cell cell(axes.size());
-    for (std::size_t i = axes.size(); i-- > 0;) {
-        const auto size = static_cast<std::size_t>(axes[i].size);
-        cell[i] = static_cast<Index>(number % size);
-        number /= size;
-    }
-    return cell;
-}
-
 DifferenceByPosition by_position(const Scenario& scenario, const Step& step, const Tensor& a, const Tensor& b,
                                  Index batch) {
     DifferenceByPosition made;
@@ -49,7 +39,7 @@ DifferenceByPosition by_position(const Scenario& scenario, const Step& step, con
         const double apart = distance_between(here[i], there[i]);
         if (apart <= at.largest) continue;
         at.largest = apart;
-        at.cell = cell_at(step.axes, i);
+        at.cell = a.cell(static_cast<Index>(i));
     }
     return made;
 }

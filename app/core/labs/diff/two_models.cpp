@@ -16,13 +16,12 @@ NamedTensors weights_of(const Run& run) {
 }
 
 bool has_other_weights(const Run& a, const Run& b) {
-    const NamedTensors left = weights_of(a), right = weights_of(b);
+    const NamedTensors left = weights_of(a);
     const auto is_shared = [&](const auto& one) {
-        return std::ranges::any_of(right, [&](const auto& other) {
-            return one.first == other.first && one.second.shares_values_with(other.second);
-        });
+        const Ref other = b.plan().find(one.first);
+        return other != nullptr && one.second.shares_values_with(other->source);
     };
-    return !left.empty() && !right.empty() && std::ranges::none_of(left, is_shared);
+    return !left.empty() && !weights_of(b).empty() && std::ranges::none_of(left, is_shared);
 }
 
 std::vector<std::size_t> furthest_first(const Comparison& comparison) {

@@ -16,8 +16,7 @@ Routing routing_of(const Inputs& inputs, const Run& run, const MixtureSteps& mix
     routing.weights.resize(static_cast<std::size_t>(routing.positions * routing.experts));
     routing.chosen.resize(routing.weights.size());
     for (Index position = 0; position < routing.positions; ++position) {
-        const Tensor& mask = inputs.attention_mask;
-        routing.counts.push_back(mask.empty() || mask.at(Cell{batch, position}) != 0.0F ? 1 : 0);
+        routing.counts.push_back(is_padding(inputs.attention_mask, batch, position) ? 0 : 1);
         for (Index slot = 0; slot < expert.dim(2); ++slot) {
             const Cell cell = {batch, position, slot};
             const std::size_t at = routing.at(position, static_cast<Index>(expert.at(cell)));

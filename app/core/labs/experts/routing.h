@@ -36,9 +36,9 @@ struct ExpertLoad {
 };
 [[nodiscard]] std::vector<ExpertLoad> loads_of(const Routing& routing);  // [expert]
 
-// "Expert 2 gets 8 of 21 positions: its share of the weight is 0.31."
+// "Expert 2 gets 8 of 21 positions; its weights there add up to 3.1."
 [[nodiscard]] Sentence load_sentence(const Routing& routing, Index expert, const ExpertLoad& load);
-// "Expert 2 at position 3: weight 0.62, its score 0.41."; or that it was not chosen there.
+// "Position 3 goes to expert 2: its score is 0.41, its weight 0.62."; or that it doesn't go there.
 [[nodiscard]] Sentence place_sentence(const Run& run, const MixtureSteps& mixture, const Routing& routing, Index batch,
                                       Index position, Index expert);
 
