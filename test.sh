@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds the program and runs its tests: ./test.sh [PRESET ...]
 #   ./test.sh            the tests, optimised: what to run before and after a change
-#   ./test.sh all        release, sizes, asan, tsan, fuzz and alone: those, every tab at every size of the window in every
-#                        language, under sanitizers, with threads watched, every reader of files fuzzed, and each file
-#                        compiled by itself
+#   ./test.sh all        release, sizes, seeds, asan, tsan, fuzz and alone: those, every tab at every size of the window in
+#                        every language, trainings from other seeds, under sanitizers, with threads watched, every reader
+#                        of files fuzzed, and each file compiled by itself
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
 # Installs the packages that it needs; without clang nothing is fuzzed.
@@ -51,7 +51,7 @@ fuzz() {
 
 install_packages
 [ $# -gt 0 ] || set -- release
-[ "$*" != all ] || set -- release sizes alone asan tsan fuzz
+[ "$*" != all ] || set -- release sizes seeds alone asan tsan fuzz
 for preset in "$@"; do
     case $preset in
     fuzz) fuzz 20 ;;
@@ -65,6 +65,12 @@ for preset in "$@"; do
         build release --target test_app_views
         step "sizes: the pictures of every tab at every size of the window, in every language"
         quietly build/release/tests/test_app_views "[sizes]"
+        ;;
+    seeds)
+        step "seeds: compiling"
+        build release --target test_app_core
+        step "seeds: the three runs of Train from other seeds"
+        quietly build/release/tests/test_app_core "[seeds]"
         ;;
     notebook) tests/notebook/run.sh ;;
     *) run_tests "$preset" ;;

@@ -32,6 +32,17 @@ std::size_t character_from(const std::string& text, std::size_t at) {
 
 }  // namespace
 
+// Here rather than in each of the files that have something to say, which would take the compiler seconds.
+Argument::Argument(const char* at, std::string what) : place(at), value(std::move(what)) {}
+Argument::Argument(const char* at, std::string_view what) : place(at), value(std::string(what)) {}
+Argument::Argument(const char* at, const char* what) : place(at), value(std::string(what)) {}
+Argument::Argument(const char* at, long long number) : place(at), value(std::to_string(number)) {}
+Argument::Argument(const char* at, unsigned long long number) : place(at), value(std::to_string(number)) {}
+Argument::Argument(const Argument& other) = default;
+Argument::Argument(Argument&& other) noexcept = default;
+Argument& Argument::operator=(const Argument& other) = default;
+Argument& Argument::operator=(Argument&& other) noexcept = default;
+Argument::~Argument() = default;
 Argument::Argument(const char* at, Sentence what)
     : place(at), value(std::make_shared<const Sentence>(std::move(what))) {}
 

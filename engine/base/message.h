@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -36,11 +37,21 @@ class Sentence;
 
 // The value for a named placeholder of a phrase: a name, a number, or a sentence, which is itself translated.
 struct Argument {
-    Argument(const char* at, std::string what) : place(at), value(std::move(what)) {}
-    Argument(const char* at, std::string_view what) : place(at), value(std::string(what)) {}
-    Argument(const char* at, const char* what) : place(at), value(std::string(what)) {}
-    Argument(const char* at, std::integral auto number) : place(at), value(std::to_string(number)) {}
+    Argument(const char* at, std::string what);
+    Argument(const char* at, std::string_view what);
+    Argument(const char* at, const char* what);
+    Argument(const char* at, long long number);
+    Argument(const char* at, unsigned long long number);
+    template <std::integral Number>
+    Argument(const char* at, Number number)
+        : Argument(at,
+                   static_cast<std::conditional_t<std::is_signed_v<Number>, long long, unsigned long long>>(number)) {}
     Argument(const char* at, Sentence what);
+    Argument(const Argument& other);
+    Argument(Argument&& other) noexcept;
+    Argument& operator=(const Argument& other);
+    Argument& operator=(Argument&& other) noexcept;
+    ~Argument();
 
     const char* place;  // a literal
     std::variant<std::string, std::shared_ptr<const Sentence>> value;

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <cstdint>
+#include <unordered_map>
 #include <utility>
 
 namespace decoderscope::testing {
@@ -14,11 +15,14 @@ using namespace decoderscope::views;
 namespace {
 
 // A glyph's corner in the texture, in steps finer than a pixel of any atlas.
-using Corner = std::pair<long, long>;
-Corner corner(float u, float v) { return {std::lround(u * 65536.0F), std::lround(v * 65536.0F)}; }
+using Corner = std::uint64_t;
+Corner corner(float u, float v) {
+    const auto fine = [](float at) { return static_cast<std::uint32_t>(at * 65536.0F + 0.5F); };
+    return static_cast<Corner>(fine(u)) << 32 | fine(v);
+}
 
-std::map<Corner, ImWchar> glyphs_of(const ImFontAtlas& atlas) {
-    std::map<Corner, ImWchar> glyphs;
+std::unordered_map<Corner, ImWchar> glyphs_of(const ImFontAtlas& atlas) {
+    std::unordered_map<Corner, ImWchar> glyphs;
     for (ImFont* font : atlas.Fonts)
         compat::each_glyph(*font, [&](ImWchar code, float u, float v) { glyphs.emplace(corner(u, v), code); });
     return glyphs;
@@ -57,7 +61,7 @@ ImVec2 DrawnText::middle_of(std::string_view part) const {
 }
 
 std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas) {
-    const std::map<Corner, ImWchar> glyphs = glyphs_of(atlas);
+    const std::unordered_map<Corner, ImWchar> glyphs = glyphs_of(atlas);
     std::vector<DrawnText> pieces;
     for (int l = 0; l < frame.CmdListsCount; ++l) {
         const ImDrawList& list = *frame.CmdLists[l];

@@ -68,8 +68,6 @@ bool Driver::frame() {
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
     ImGui::Render();
     frame_milliseconds_ = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
-    pictures_ = drawn_pictures(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
     commands.insert(commands.end(), asked.begin(), asked.end());
     apply(asked);
     if (waits) session.finish();
@@ -87,6 +85,17 @@ void Driver::settle() {
     }
     frame();
     frame();
+    look();
+}
+
+void Driver::settle_one() {
+    static_cast<void>(frame());
+    look();
+}
+
+void Driver::look() {
+    seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
+    pictures_ = drawn_pictures(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
 }
 
 Area Driver::stage() const { return state.stage; }

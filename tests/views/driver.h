@@ -57,7 +57,7 @@ public:
     // Draws frames until all input is processed, and two more.
     void settle();
     // Draws one frame.
-    void settle_one() { static_cast<void>(frame()); }
+    void settle_one();
     void forget() { commands.clear(); }
 
     // The CPU time that it took to build the last frame, in milliseconds: all panels, without reading the text back.
@@ -102,6 +102,8 @@ private:
         return {piece.middle().x, piece.middle().y + lines * 1.5F * (piece.high.y - piece.low.y)};
     }
     bool frame();
+    // Reads back what the last frame shows, which takes longer than the frame.
+    void look();
     void apply(const Commands& asked);
     void load(float scale);
 

@@ -36,6 +36,14 @@ std::shared_ptr<const Weights> completed(const Weights& weights, const Config& c
 
 }  // namespace
 
+// Here rather than in each of the files that pass one on, which would take the compiler seconds.
+Scenario::Scenario() = default;
+Scenario::Scenario(const Scenario& other) = default;
+Scenario::Scenario(Scenario&& other) noexcept = default;
+Scenario& Scenario::operator=(const Scenario& other) = default;
+Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
+Scenario::~Scenario() = default;
+
 Scenario::Scenario(load::Opened opened, Overrides overrides) : opened_(std::move(opened)) {
     if (computes() || !overrides.empty()) set_overrides(std::move(overrides));
 }

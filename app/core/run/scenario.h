@@ -18,7 +18,12 @@ namespace decoderscope::core {
 // Everything that one run depends on, as a value: undo restores the previous scenario.
 class Scenario {
 public:
-    Scenario() = default;
+    Scenario();
+    Scenario(const Scenario& other);
+    Scenario(Scenario&& other) noexcept;
+    Scenario& operator=(const Scenario& other);
+    Scenario& operator=(Scenario&& other) noexcept;
+    ~Scenario();
     // Throws Error where the overrides don't fit the model's configuration, or where there is no model.
     explicit Scenario(load::Opened opened, Overrides overrides = {});
 

@@ -53,20 +53,35 @@ TEST_CASE(
 }
 
 #ifdef NDEBUG
-// Means of 6 seeds with PyTorch: 3.074, 0.23 and 0.41. It takes seconds in an optimised build, minutes in others.
-TEST_CASE("Post-Norm learns nothing without warm-up, Pre-Norm without and Post-Norm with it do") {
+// The mean loss of the last steps of each of the three runs, over seeds.
+std::vector<double> last_losses(std::uint64_t first_seed, std::uint64_t seeds) {
+    constexpr int kLast = 10;
     std::vector<double> losses(3, 0.0);
-    constexpr int kSeeds = 3, kLast = 10;
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
         const std::vector<Recipe> recipes = norms_and_warmup(seed);
         for (std::size_t i = 0; i < recipes.size(); ++i) {
             TrainingRun run(recipes[i]);
             train_until(run, recipes[i].steps);
             CHECK(run.finished());
             for (int step = 0; step < kLast; ++step)
-                losses[i] += (run.history().end() - 1 - step)->step.loss / (kSeeds * kLast);
+                losses[i] += (run.history().end() - 1 - step)->step.loss / (static_cast<double>(seeds) * kLast);
         }
     }
+    return losses;
+}
+
+// Means of 6 seeds with PyTorch: 3.074, 0.23 and 0.41. A seed takes half a minute in an optimised build, minutes in
+// others.
+TEST_CASE("Post-Norm learns nothing without warm-up, Pre-Norm without and Post-Norm with it do") {
+    const std::vector<double> losses = last_losses(0, 1);
+    CHECK(losses[0] == Approx(3.074).margin(0.06));
+    CHECK(losses[1] < 0.7);
+    CHECK(losses[2] < 0.9);
+}
+
+TEST_CASE("Post-Norm learns nothing without warm-up, Pre-Norm without and Post-Norm with it do, with other seeds",
+          "[.seeds]") {
+    const std::vector<double> losses = last_losses(1, 2);
     CHECK(losses[0] == Approx(3.074).margin(0.04));
     CHECK(losses[1] < 0.7);
     CHECK(losses[2] < 0.9);
