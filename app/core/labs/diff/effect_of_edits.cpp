@@ -36,20 +36,34 @@ namespace {
 // How many numbers a slice compares, and how many of a tensor are computed for a comparison alone.
 constexpr Index kSlice = 1'000'000;
 
-// A tensor's numbers, made if they are not there. What is computed on demand is not kept.
+// A tensor's numbers, made if they are not there. What is computed on demand is not kept, but its memory is, for the
+// next tensor: fresh pages take longer than most of what they hold.
 class ReadyNumbers {
 public:
-    explicit ReadyNumbers(Tensor tensor) : tensor_(std::move(tensor)) {
-        if (const auto* lazy = tensor_.lazy<LazyValues>()) {
-            made_.resize(static_cast<std::size_t>(tensor_.size()));
-            lazy->make(made_);
+    void read(Tensor tensor) {
+        tensor_ = std::move(tensor);
+        all_ = {};
+        const auto* lazy = tensor_.lazy<LazyValues>();
+        if (lazy == nullptr) {
+            all_ = tensor_.values();
+            return;
         }
+        const auto size = static_cast<std::size_t>(tensor_.size());
+        if (made_.size() < size) made_.resize(size);
+        lazy->make(std::span(made_).first(size));
+        all_ = std::span(made_).first(size);
     }
-    [[nodiscard]] std::span<const float> all() const { return made_.empty() ? tensor_.values() : std::span(made_); }
+    [[nodiscard]] std::span<const float> all() const { return all_; }
 
 private:
     Tensor tensor_;
     std::vector<float> made_;
+    std::span<const float> all_;
+};
+
+// What two runs hold in one step.
+struct Pair {
+    ReadyNumbers before, after;
 };
 
 bool is_large_and_not_there(const Tensor& tensor) { return !tensor.is_ready() && tensor.size() > kSlice; }
@@ -58,8 +72,8 @@ bool is_large_and_not_there(const Tensor& tensor) { return !tensor.is_ready() &&
 bool same_number(float a, float b) { return a == b || distance_between(a, b) == 0.0; }
 
 // Whether a number of two tensors of the same shape differs. `read` counts the numbers of this slice.
-Resumable<bool> differ(Tensor before, Tensor after, Index& read) {
-    const ReadyNumbers a(std::move(before)), b(std::move(after));
+Resumable<bool> differ(const Pair& pair, Index& read) {
+    const ReadyNumbers &a = pair.before, &b = pair.after;
     const auto count = static_cast<Index>(a.all().size());
     for (Index from = 0; from < count; from += kSlice) {
         const Index some = std::min(kSlice, count - from);
@@ -86,6 +100,7 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
     const Plan& plan = run->plan();
     Reach reach;
     Index read = 0;
+    Pair pair;
     reach.changed.resize(plan.steps().size());
     std::set<std::string> recorded;
     for (const auto& [name, tensor] : recorded_tensors(*run)) recorded.insert(name);
@@ -96,9 +111,11 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
         const bool comparable = !then.empty() && !now.empty() && then.axes() == now.axes();
         if (comparable && then.shares_values_with(now))
             changed = false;
-        else if (comparable && !is_large_and_not_there(then) && !is_large_and_not_there(now))
-            changed = co_await differ(then, now, read);
-        else if (!step.patches.empty())
+        else if (comparable && !is_large_and_not_there(then) && !is_large_and_not_there(now)) {
+            pair.before.read(then);
+            pair.after.read(now);
+            changed = co_await differ(pair, read);
+        } else if (!step.patches.empty())
             changed = true;
         reach.changed[step.id] = changed ? 1 : 0;
         const bool counts = recorded.contains(step.name);
