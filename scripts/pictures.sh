@@ -156,9 +156,9 @@ diff         | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "sca
 generate     | known | {"model": {"bundled": "verses"}, "sampling": {"temperature": 1.2, "top_k": 12, "top_p": 0.95, "seed": 3}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} |
 # Logit lens is the third button.
 lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:471,233
-presentation | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} | F11 move:600,330
+presentation | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} | F11 move:598,251
 # The answer's field, which is at another height in each language.
-lesson       | known | --lesson weight | click:1022,585 type:0.5 Return
+lesson       | known | --lesson weight | click:1022,615 type:0.5 Return
 lesson-zh    | zh    | --lesson weight | click:1022,486 type:0.5 Return
 # Skip, and Hand in, at the end of the page.
 lesson-handin | ada  | --lesson text | move:1100,600 wheel:20 click:1037,718 move:1100,600 wheel:20 click:991,653 move:800,22
