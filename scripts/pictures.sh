@@ -3,8 +3,8 @@
 # release, and look at what it made.
 #   scripts/pictures.sh            into docs/pictures, with build/release/decoderscope
 #   scripts/pictures.sh FOLDER [PROGRAM] [NAME ...]    elsewhere; of another program; only these
-# docs/pictures/browser.png is the page's (docs/browser.md), those of docs/bisect.md need PyTorch to record, and
-# lesson-handin.png a folder of one's own: they are taken by hand.
+# docs/pictures/browser.png is the page's (docs/browser.md), and lesson-first.png, lesson-grade.png and notebook.png are
+# taken by hand. Those of docs/bisect.md are recorded first: without PyTorch they are left out, and that is said.
 # Needs Xvfb, xdotool and python3 (Debian: xvfb xdotool python3).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -59,12 +59,8 @@ PYTHON
     echo "$1.png"
 }
 
-# Opens the window with a home of its own: start HOME-SETTINGS ARGUMENT ...
+# Opens the window with a home of its own, which may have been filled: start ARGUMENT ...
 start() {
-    home=$(mktemp -d -p "$work")
-    mkdir -p "$home/.config/decoderscope"
-    [ -z "$1" ] || printf '%s' "$1" >"$home/.config/decoderscope/settings.json"
-    shift
     env -u XDG_CONFIG_HOME -u XDG_STATE_HOME HOME="$home" "$program" "$@" >"$work/program.log" 2>&1 &
     running=$!
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -76,99 +72,99 @@ start() {
     xdotool mousemove 800 22 # nothing is there
     sleep 3
 }
-key() { xdotool key "$@"; sleep 1; }
-click() { xdotool mousemove "$1" "$2"; sleep 0.3; xdotool click 1; sleep 1.5; }
-write() { xdotool type --delay 40 "$1"; sleep 0.5; }
 
-known='{"calm": false, "hint_done": true, "introduction_closed": true, "dark": true, "language": "en"}'
-chinese='{"calm": false, "hint_done": true, "introduction_closed": true, "dark": true, "language": "zh_CN"}'
+# ---- what a row does
 
-# A session on a bundled model: session MODEL STEP TAB MORE, where MORE is further JSON, each with its comma.
-session() {
-    cat >"$work/state.dscope" <<JSON
-{"format": "decoderscope-session", "version": 1, "model": {"bundled": "$1"}, ${4:-}
- "cursor": {"step": "$2", "batch": 0, "head": ${5:-3}${6:-}}, "tab": "$3"}
-JSON
+# The settings of a reader who knows the window, or meets it, and Ada's progress on a lesson's last page.
+settings() {
+    case $1 in
+        first) echo '{"calm": true, "dark": true, "language": "en"}' ;;
+        zh) echo '{"calm": false, "hint_done": true, "introduction_closed": true, "dark": true, "language": "zh_CN"}' ;;
+        *) echo '{"calm": false, "hint_done": true, "introduction_closed": true, "dark": true, "language": "en"}' ;;
+    esac
 }
 
-# picture NAME: whether it is wanted.
-picture() { [ -z "$wanted" ] || case " $wanted " in *" $1 "*) ;; *) return 1 ;; esac; }
+progress='{"learner": {"name": "Ada", "seed": 0},
+ "lessons": {"text": {"page": 3, "questions": {"count": {"right": true, "tries": 1, "hints": 0}}}}}'
 
-if picture first; then
-    start '{"calm": true, "dark": true, "language": "en"}'
-    shot first
+# A gesture: click:X,Y, move:X,Y, wheel:NOTCHES down, type:TEXT, wait:SECONDS, or a key.
+gesture() {
+    case $1 in
+        click:*) xdotool mousemove $(echo "${1#click:}" | tr , ' '); sleep 0.3; xdotool click 1; sleep 1.5 ;;
+        move:*) xdotool mousemove $(echo "${1#move:}" | tr , ' ') ;;
+        wheel:*) xdotool click --repeat "${1#wheel:}" --delay 50 5; sleep 1.5 ;;
+        type:*) xdotool type --delay 40 "${1#type:}"; sleep 0.5 ;;
+        wait:*) sleep "${1#wait:}" ;;
+        *) xdotool key "$1"; sleep 1 ;;
+    esac
+}
+
+# The recordings of docs/bisect.md: one with the mistake, one without. Without PyTorch there are none.
+record_tutorial() {
+    for python in /usr/bin/python3 python3; do
+        OPENBLAS_NUM_THREADS=1 $python -c 'import torch' 2>/dev/null && break
+        python=
+    done
+    [ -n "$python" ] || { echo "no python3 with torch: pictures of recordings are left out" >&2; return 1; }
+    "$program" recorder >record.py
+    cp "$root/tests/reference/bugs/tutorial.py" .
+    export OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+    $python tutorial.py trace.safetensors && $python tutorial.py fixed.safetensors --fixed
+}
+recorded=
+is_recorded() {
+    [ -n "$recorded" ] || { recorded=no; record_tutorial && recorded=yes; }
+    [ $recorded = yes ]
+}
+
+# A picture: NAME SETTINGS ARGUMENTS GESTURES. Arguments that begin with "{" are the members of a session's file.
+picture() {
+    [ -z "$wanted" ] || case " $wanted " in *" $1 "*) ;; *) return 0 ;; esac
+    case $3 in *safetensors*) is_recorded || return 0 ;; esac
+    home=$work/$1
+    mkdir -p "$home/.config/decoderscope"
+    settings "$2" >"$home/.config/decoderscope/settings.json"
+    [ "$2" != ada ] || echo "$progress" >"$home/.config/decoderscope/lessons.json"
+    arguments=$3
+    case $3 in
+        {*)
+            printf '{"format": "decoderscope-session", "version": 1, %s' "${3#\{}" >state.dscope
+            arguments=state.dscope
+            ;;
+    esac
+    # shellcheck disable=SC2086 # words
+    start $arguments
+    for one in $4; do gesture "$one"; done
+    shot "$1"
     stop
-fi
-if picture window; then
-    session reverse blocks.1.cross_attn.pattern step '' 3 ', "cell": [0, 3, 4, 3]'
-    start "$known" state.dscope
-    shot window
-    stop
-fi
-if picture heads; then
-    session reverse blocks.1.cross_attn.pattern heads
-    start "$known" state.dscope
-    key Return
-    shot heads
-    stop
-fi
-if picture masks; then
-    session reverse blocks.1.attn.pattern masks
-    start "$known" state.dscope
-    shot masks
-    stop
-fi
-if picture norms; then
-    session reverse blocks.1.ln2.normalized norms
-    start "$known" state.dscope
-    shot norms
-    stop
-fi
-if picture diff; then
-    session reverse blocks.1.cross_attn_out diff \
-        '"edits": [{"edit": "scale_head", "attention": "blocks.1.cross_attn", "head": 3, "factor": 0.0}],'
-    start "$known" state.dscope
-    shot diff
-    stop
-fi
-if picture generate; then
-    session verses logits generate '"sampling": {"temperature": 1.2, "top_k": 12, "top_p": 0.95, "seed": 3},' 0
-    start "$known" state.dscope
-    shot generate
-    stop
-fi
-if picture lens; then
-    session verses logits generate '' 0
-    start "$known" state.dscope
-    click 471 233 # Logit lens
-    shot lens
-    stop
-fi
-if picture presentation; then
-    session reverse blocks.1.cross_attn.pattern step
-    start "$known" state.dscope
-    key F11
-    xdotool mousemove 600 330
-    shot presentation
-    stop
-fi
-for language in en zh; do
-    suffix='' settings=$known field=585 # where the answer is typed
-    [ $language = en ] || suffix=-zh settings=$chinese field=486
-    if picture "lesson$suffix"; then
-        start "$settings" --lesson weight
-        click 1022 "$field"
-        write 0.5
-        key Return
-        shot "lesson$suffix"
-        stop
-    fi
-    if picture "gallery$suffix"; then
-        start "$settings" --lesson gallery/too-good
-        key ctrl+p
-        write blocks.0.attn.mask
-        key Return
-        shot "gallery$suffix"
-        stop
-    fi
-done
+}
+
+trim() { printf '%s' "$1" | sed 's/^ *//; s/ *$//'; }
+
+# NAME | settings | arguments, or a session | gestures. No member of a session has a "|" in it.
+while IFS='|' read -r name chosen arguments gestures; do
+    name=$(trim "$name")
+    case $name in '' | \#*) continue ;; esac
+    picture "$name" "$(trim "$chosen")" "$(trim "$arguments")" "$(trim "$gestures")" </dev/null
+done <<'ROWS'
+first        | first | |
+window       | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3, "cell": [0, 3, 4, 3]}, "tab": "step"} |
+heads        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "heads"} | Return
+masks        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.attn.pattern", "batch": 0, "head": 3}, "tab": "masks"} |
+norms        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.ln2.normalized", "batch": 0, "head": 3}, "tab": "norms"} |
+diff         | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "scale_head", "attention": "blocks.1.cross_attn", "head": 3, "factor": 0.0}], "cursor": {"step": "blocks.1.cross_attn_out", "batch": 0, "head": 3}, "tab": "diff"} |
+generate     | known | {"model": {"bundled": "verses"}, "sampling": {"temperature": 1.2, "top_k": 12, "top_p": 0.95, "seed": 3}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} |
+# Logit lens is the third button.
+lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:471,233
+presentation | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} | F11 move:598,251
+# The answer's field, which is at another height in each language.
+lesson       | known | --lesson weight | click:1022,615 type:0.5 Return
+lesson-zh    | zh    | --lesson weight | click:1022,486 type:0.5 Return
+# Skip, and Hand in, at the end of the page.
+lesson-handin | ada  | --lesson text | move:1100,600 wheel:20 click:1037,718 move:1100,600 wheel:20 click:991,653 move:800,22
+gallery      | known | --lesson gallery/too-good | ctrl+p type:blocks.0.attn.mask Return
+gallery-zh   | zh    | --lesson gallery/too-good | ctrl+p type:blocks.0.attn.mask Return
+recording    | known | {"model": {"path": "trace.safetensors", "trace": true}, "cursor": {"step": "layers.0.attention/softmax/out", "batch": 0, "head": 0, "cell": [0, 0, 4, 3]}, "tab": "step"} |
+bisect       | known | {"model": {"path": "trace.safetensors"}, "cursor": {"step": "blocks.0.attn.pattern", "batch": 0, "head": 0}, "tab": "diff", "compare": {"with": "bisect", "tolerance": 0, "file": "trace.safetensors"}} | wait:4
+bisect-fixed | known | {"model": {"path": "fixed.safetensors"}, "cursor": {"step": "blocks.0.attn.pattern", "batch": 0, "head": 0}, "tab": "diff", "compare": {"with": "bisect", "tolerance": 0, "file": "fixed.safetensors"}} | wait:4
+ROWS
