@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -167,6 +168,20 @@ void expand_blocks(const BlockType& type, std::span<const char> blocks, std::spa
     const auto bytes = static_cast<std::size_t>(type.bytes), numbers = static_cast<std::size_t>(type.numbers);
     for (std::size_t block = 0; block * bytes < blocks.size(); ++block)
         type.expand(blocks.data() + block * bytes, to.data() + block * numbers);
+}
+
+std::size_t count_non_finite(const BlockType& type, std::span<const char> blocks) {
+    constexpr int kOfOneScale = 16;     // numbers that have it in common, in every type
+    constexpr float kOrdinary = 1e30F;  // times any number it is finite
+    std::size_t count = 0;
+    for (std::size_t begin = 0; begin < blocks.size(); begin += static_cast<std::size_t>(type.bytes))
+        for (int at = 0; at < static_cast<int>(type.numbers); at += kOfOneScale) {
+            const char* block = blocks.data() + begin;
+            const StoredNumber first = type.stored(block, at);
+            if (std::abs(first.scale) < kOrdinary && std::abs(first.less) < kOrdinary) continue;
+            for (int i = at; i < at + kOfOneScale; ++i) count += std::isfinite(type.stored(block, i).value()) ? 0 : 1;
+        }
+    return count;
 }
 
 }  // namespace decoderscope::packed

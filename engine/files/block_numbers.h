@@ -2,6 +2,7 @@
 
 #include "engine/tensor/tensor.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -34,5 +35,9 @@ struct BlockType {
 
 // So many whole blocks as the numbers that they stand for, the same to the last bit as ggml has them.
 void expand_blocks(const BlockType& type, std::span<const char> blocks, std::span<float> to);
+
+// How many of the numbers that blocks with scales stand for are NaN or infinite; only the scales are read where these
+// are of an ordinary size.
+[[nodiscard]] std::size_t count_non_finite(const BlockType& type, std::span<const char> blocks);
 
 }  // namespace decoderscope::packed

@@ -238,6 +238,11 @@ const GgufTensor& GgufFile::entry(std::string_view name) const {
     return found->second;
 }
 
+std::span<const char> GgufFile::blocks(std::string_view name) const {
+    const GgufTensor& tensor = entry(name);
+    return {file_.data() + header_.data_offset + tensor.begin, static_cast<std::size_t>(tensor.end - tensor.begin)};
+}
+
 std::optional<packed::StoredNumber> GgufFile::stored_number(std::string_view name, Index at) const {
     const GgufTensor& tensor = entry(name);
     const packed::BlockType& type = *tensor.type;

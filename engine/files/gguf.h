@@ -51,6 +51,8 @@ public:
     // Throws Error naming the tensor if it is absent.
     [[nodiscard]] Tensor floats(std::string_view name, const SafetensorsFile::Watch& watch = {},
                                 Tensor* room = nullptr) const;
+    // A tensor's stored blocks. Throws the same.
+    [[nodiscard]] std::span<const char> blocks(std::string_view name) const;
     // What a tensor's number, in row-major order, is expanded from; nothing if it is stored as it is. Throws the same.
     [[nodiscard]] std::optional<packed::StoredNumber> stored_number(std::string_view name, Index at) const;
 

@@ -25,5 +25,9 @@ inline constexpr Index kScaledBlock = 128;
 //    scales [⌈rows / 128⌉, ⌈columns / 128⌉]
 // Throws Error if a scale is not finite.
 void scale_blocks(std::span<float> matrix, Index columns, std::span<const float> scales);
+// Throws the same Error if a scale is not finite.
+void check_block_scales(Index columns, std::span<const float> scales);
+// Throws Error if a scale of MXFP4 is NaN.
+void check_mxfp4_scales(std::span<const char> scales);
 
 }  // namespace decoderscope::packed

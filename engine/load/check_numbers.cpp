@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/load/check_weights.h"
+#include "engine/load/expanded.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,17 +26,6 @@ std::string source_of(const names::Mapping& mapping, const std::string& paramete
         for (const names::Target& target : targets)
             if (target.name == parameter) return stored;
     return {};
-}
-
-// A parameter's numbers, put together from the tensors that it comes from.
-Tensor assembled(const StateDict& state_dict, const std::string& parameter, const Checkpoint& checkpoint) {
-    StateDict alone;
-    alone.shapes.emplace(parameter, state_dict.shapes.find(parameter)->second);
-    std::ranges::copy_if(state_dict.rows, std::back_inserter(alone.rows),
-                         [&](const StoredRows& rows) { return rows.name == parameter; });
-    Assembly assembly(alone);
-    for (const StoredRows& rows : alone.rows) assembly.add(rows.from, checkpoint.tensor(rows.from));
-    return assembly.take().at(parameter);
 }
 
 // Whether a table [pos, d_model] is sin, cos, sin, … of pos · 10000^(−2i/d_model). Programs round the angles of far

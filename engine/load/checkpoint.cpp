@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -153,14 +154,21 @@ void Checkpoint::find_scales() {
                                    : scaled ? name + std::string(kInverse)
                                             : std::string();
         const auto found = stored.find(scales);
-        if (found == stored.end() || dtype_of(name) != (packs ? "U8" : "F8_E4M3")) continue;
+        if (found == stored.end()) continue;
+        const auto expect = [&](const std::string& tensor, const std::string& dtype) {
+            if (dtype_of(tensor) != dtype)
+                throw Error(
+                    "{file}: {tensor}: dtype {found}, expected {expected} of numbers with scales",
+                    {{"file", weights_path_}, {"tensor", tensor}, {"found", dtype_of(tensor)}, {"expected", dtype}});
+        };
+        expect(name, packs ? "U8" : "F8_E4M3");
+        if (packs) expect(scales, "U8");
         std::vector<Index> expected = shape, expanded = shape;
         bool fits = packs ? shape.size() > 1 && shape.back() == packed::kMxfp4Bytes : shape.size() == 2;
         if (fits && packs) {
             expected.pop_back();
             expanded.pop_back();
             expanded.back() *= packed::kMxfp4Numbers;
-            fits = dtype_of(scales) == "U8";
         }
         if (fits && !packs)
             for (Index& size : expected) size = (size + packed::kScaledBlock - 1) / packed::kScaledBlock;
@@ -285,10 +293,11 @@ std::uint64_t memory_for_weights() {
 
 }  // namespace
 
-void Checkpoint::check_room(const Assembly& assembly) const {
+void Checkpoint::check_room(const Assembly& assembly, const std::set<std::string>& expanded_later) const {
     std::uint64_t needed = 0;
     for (const auto& [name, shape] : shapes_) {
-        if (!assembly.wants(name) || (!gguf_ && !scales_.contains(name))) continue;
+        const bool wanted = assembly.wants(name) || expanded_later.contains(name);
+        if (!wanted || (!gguf_ && !scales_.contains(name))) continue;
         std::uint64_t numbers = 1;
         for (const Index size : shape) numbers *= static_cast<std::uint64_t>(size);
         needed += numbers * sizeof(float);
@@ -301,9 +310,44 @@ void Checkpoint::check_room(const Assembly& assembly) const {
             {{"file", weights_path_}, {"needed", needed / kMega}, {"most", most / kMega}});
 }
 
-Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, LoadProgress& progress) const {
-    check_room(assembly);
+// What can make a number infinite or NaN is its scale, or, of FP8, the number itself.
+std::size_t Checkpoint::count_non_finite_packed(const std::string& name) const {
+    if (gguf_) return packed::count_non_finite(*gguf_->entries().find(name)->second.type, gguf_->blocks(name));
+    const std::string& scales = scales_.find(name)->second;
+    const SafetensorsFile& file = file_of(name);
+    return naming(file.path() + ": " + scales, [&]() -> std::size_t {
+        if (name.ends_with("_blocks")) {
+            constexpr unsigned kMayOverflow = 253;  // 2^126 · 6 is infinite
+            const std::span<const char> bytes = file_of(scales).bytes(scales);
+            packed::check_mxfp4_scales(bytes);
+            const bool ordinary =
+                std::ranges::all_of(bytes, [](char byte) { return static_cast<unsigned char>(byte) < kMayOverflow; });
+            return ordinary ? 0 : count_non_finite(tensor(name).values());
+        }
+        const Tensor by_block = file_of(scales).floats(scales);
+        packed::check_block_scales(shapes_.find(name)->second[1], by_block.values());
+        if (std::ranges::any_of(by_block.values(), [](float scale) { return std::abs(scale) > 1e30F; }))
+            return count_non_finite(tensor(name).values());
+        constexpr unsigned kNanOfE4m3 = 0x7f;
+        return static_cast<std::size_t>(std::ranges::count_if(
+            file.bytes(name), [](char byte) { return (static_cast<unsigned char>(byte) & 0x7fU) == kNanOfE4m3; }));
+    });
+}
+
+Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, const std::set<std::string>& expanded_later,
+                                       LoadProgress& progress) const {
+    check_room(assembly, expanded_later);
     NonFinite found;
+    const auto note = [&](const std::string& name, std::size_t numbers) {
+        if (numbers == 0) return;
+        if (found.numbers == 0) found.first = name;
+        found.numbers += numbers;
+        ++found.tensors;
+    };
+    for (const std::string& name : expanded_later) {
+        if (progress.stop.stop_requested()) throw LoadStopped();
+        note(name, count_non_finite_packed(name));
+    }
     std::size_t total = 0;
     if (gguf_)
         for (const auto& [name, entry] : gguf_->entries())
@@ -323,10 +367,7 @@ Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, LoadProgress& progres
             progress.bytes_read += bytes;
         };
         assembly.add(name, floats(watch, assembly.keeps(name) ? nullptr : &room));
-        if (numbers == 0) return;
-        if (found.numbers == 0) found.first = name;
-        found.numbers += numbers;
-        ++found.tensors;
+        note(name, numbers);
     };
     if (gguf_)
         for (const std::string& name : gguf_->names_in_order())

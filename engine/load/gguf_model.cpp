@@ -513,11 +513,17 @@ std::string tokenizer_of_gguf(const OrderedJson& metadata) {
     const std::vector<Token> tokens = tokens_in(metadata);
     if (tokens.empty()) return {};
     const std::string kind = text_in(metadata, "tokenizer.ggml.model", "");
+    // Without what says how a text is joined, tokens are only labelled.
+    const char* needed = kind == "gpt2" ? "tokenizer.ggml.merges" : "tokenizer.ggml.scores";
+    const auto found = metadata.find(needed);
+    const bool joins = found != metadata.end() && found->is_array();
     OrderedJson json;
-    if (kind == "gpt2")
+    if (kind == "gpt2" && joins)
         json = byte_level(metadata, tokens);
-    else if (kind == "llama")
+    else if (kind == "llama" && joins)
         json = by_scores(metadata, tokens);
+    else if (kind == "gpt2" || kind == "llama")
+        json = {{"model", {{"type", kind + " without " + needed}, {"vocab", vocabulary_of(tokens)}}}};
     else
         json = {{"model", {{"type", kind}, {"vocab", vocabulary_of(tokens)}}}};
     const std::string pre = text_in(metadata, "tokenizer.ggml.pre", "");

@@ -9,6 +9,7 @@
 #include "engine/load/check_weights.h"
 #include "engine/load/checkpoint.h"
 #include "engine/load/example_file.h"
+#include "engine/load/expanded.h"
 #include "engine/load/families/family.h"
 #include "engine/load/gguf_model.h"
 #include "engine/load/names/recognise_names.h"
@@ -273,9 +274,11 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
         settle_heads(state_dict, config.nhead, config.num_key_value_heads);
     });
     if (checkpoint.has_packed()) model.stored = std::make_shared<const StoredParameters>(files, state_dict.rows);
+    const StateDict packed = take_packed(state_dict, checkpoint);
     Assembly assembly(std::move(state_dict));
-    const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
+    const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, stored_tensors(packed), progress);
     model.weights = assembly.take();
+    model.weights.merge(expanded_when_read(packed, files));
     make_positions(model.weights, tables);
     naming(weights_path, [&] { drop_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)

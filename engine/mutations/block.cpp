@@ -143,9 +143,7 @@ void mlp(std::vector<Mutation>& list) {
         {.name = "activation-twice",
          .cause = message("The MLP's activation is applied after its second Linear, too."),
          .change = [](Plan& plan, const Config& config) {
-             // The clamped SwiGLU takes two tensors; of one it is SiLU.
-             const bool clamped = config.activation == ActivationKind::swiglu_clamped;
-             const ops::Activate again = {clamped ? ActivationKind::silu : config.activation};
+             const ops::Activate again = {config.activation};
              for (const StepId id : sites::readers(plan, ".down_proj.weight"))
                  plan.replace(id, Then{plan[id].operation, again, plan[id].operands.size()}, plan[id].operands);
          }});

@@ -15,40 +15,76 @@ namespace decoderscope::ops {
 
 namespace {
 
-std::string_view name_of(ActivationKind kind) {
-    switch (kind) {
-        case ActivationKind::relu:
-            return "relu";
-        case ActivationKind::gelu:
-            return "gelu";
-        case ActivationKind::gelu_tanh:
-            return "gelu_tanh";
-        case ActivationKind::silu:
-            return "silu";
-        case ActivationKind::relu2:
-            return "relu2";
-        case ActivationKind::swiglu_clamped:
-            return "swiglu_clamped";
-    }
-    return "";
+// An activation as a function of one number.
+struct Function {
+    std::string_view name, formula;
+    double (*of)(double);
+    double (*slope)(double);
+    void (*of_row)(row::In, row::Out);
+    void (*back)(row::In, row::In, row::Out);  // {pre, gradient} -> the gradient with respect to pre
+};
+
+double relu(double x) { return x > 0.0 || std::isnan(x) ? x : 0.0; }
+double relu_slope(double x) { return x <= 0.0 ? 0.0 : 1.0; }  // NaN passes, as in PyTorch
+
+// The gradient where pre is positive, else 0, whatever the gradient is.
+void relu_back(row::In pre, row::In grad, row::Out to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : grad[i];
 }
 
-std::string_view formula_of(ActivationKind kind) {
+double gelu(double x) { return 0.5 * x * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0)); }
+double gelu_slope(double x) {
+    const double density = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    return 0.5 * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0)) + x * density;
+}
+
+double gelu_tanh(double x) {
+    const double slope = std::sqrt(2.0 * std::numbers::inv_pi);
+    return 0.5 * x * (1.0 + std::tanh(slope * (x + 0.044715 * x * x * x)));
+}
+double gelu_tanh_slope(double x) {
+    const double slope = std::sqrt(2.0 * std::numbers::inv_pi);
+    const double t = std::tanh(slope * (x + 0.044715 * x * x * x));
+    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * slope * (1.0 + 3.0 * 0.044715 * x * x);
+}
+
+double silu(double x) { return x / (1.0 + std::exp(-x)); }
+double silu_slope(double x) {
+    const double s = 1.0 / (1.0 + std::exp(-x));
+    return s * (1.0 + x * (1.0 - s));
+}
+
+double relu2(double x) { return x > 0.0 || std::isnan(x) ? x * x : 0.0; }
+double relu2_slope(double x) { return x <= 0.0 ? 0.0 : 2.0 * x; }
+void relu2_row(row::In x, row::Out y) {
+    row::relu(x, y);
+    row::multiply(y, y, y);
+}
+
+// Twice the positive part of pre times the gradient.
+void relu2_back(row::In pre, row::In grad, row::Out to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : 2.0F * pre[i] * grad[i];
+}
+
+constexpr Function kSilu = {"silu", "post = pre / (1 + exp(−pre))", silu, silu_slope, row::silu, row::silu_back};
+
+Function function_of(ActivationKind kind) {
     switch (kind) {
         case ActivationKind::relu:
-            return "post = max(0, pre)";
+            return {"relu", "post = max(0, pre)", relu, relu_slope, row::relu, relu_back};
         case ActivationKind::gelu:
-            return "post = pre · ½ (1 + erf(pre / √2))";
+            return {"gelu", "post = pre · ½ (1 + erf(pre / √2))", gelu, gelu_slope, row::gelu, row::gelu_back};
         case ActivationKind::gelu_tanh:
-            return "post = pre · ½ (1 + tanh(√(2/π) · (pre + 0.044715 pre³)))";
-        case ActivationKind::silu:
-            return "post = pre / (1 + exp(−pre))";
+            return {"gelu_tanh",    "post = pre · ½ (1 + tanh(√(2/π) · (pre + 0.044715 pre³)))",
+                    gelu_tanh,      gelu_tanh_slope,
+                    row::gelu_tanh, row::gelu_tanh_back};
         case ActivationKind::relu2:
-            return "post = max(0, pre)²";
-        case ActivationKind::swiglu_clamped:
+            return {"relu2", "post = max(0, pre)²", relu2, relu2_slope, relu2_row, relu2_back};
+        case ActivationKind::silu:
+        case ActivationKind::swiglu_clamped:  // a function of two numbers, ClampedSwiglu; of one it is SiLU
             break;
     }
-    return "";
+    return kSilu;
 }
 
 constexpr Index kActivationCost = 20;  // of one number, in multiply-adds
@@ -58,55 +94,21 @@ std::span<Number> part(std::span<Number> values, Index begin, Index end) {
     return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
 }
 
-void activate(ActivationKind kind, row::In x, row::Out y) {
-    switch (kind) {
-        case ActivationKind::relu:
-            return row::relu(x, y);
-        case ActivationKind::gelu:
-            return row::gelu(x, y);
-        case ActivationKind::gelu_tanh:
-            return row::gelu_tanh(x, y);
-        case ActivationKind::silu:
-            return row::silu(x, y);
-        case ActivationKind::relu2:
-            row::relu(x, y);
-            return row::multiply(y, y, y);
-        case ActivationKind::swiglu_clamped:
-            break;
-    }
-}
-
 // The activation of an operand's cell, as a factor.
 Factor activated(ActivationKind kind, const Tensor& tensor, std::size_t operand, const Cell& cell) {
     const auto x = static_cast<double>(tensor.at(cell));
-    return derived_factor(ops::activate(kind, x), std::string(name_of(kind)) + "(" + short_number(x) + ")", operand,
-                          cell);
+    return derived_factor(ops::activate(kind, x), std::string(function_of(kind).name) + "(" + short_number(x) + ")",
+                          operand, cell);
 }
 
 }  // namespace
 
-double activate(ActivationKind kind, double x) {
-    switch (kind) {
-        case ActivationKind::relu:
-            return x > 0.0 || std::isnan(x) ? x : 0.0;
-        case ActivationKind::gelu:
-            return 0.5 * x * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0));
-        case ActivationKind::gelu_tanh: {
-            const double slope = std::sqrt(2.0 * std::numbers::inv_pi);
-            return 0.5 * x * (1.0 + std::tanh(slope * (x + 0.044715 * x * x * x)));
-        }
-        case ActivationKind::silu:
-            return x / (1.0 + std::exp(-x));
-        case ActivationKind::relu2:
-            return x > 0.0 || std::isnan(x) ? x * x : 0.0;
-        case ActivationKind::swiglu_clamped:
-            break;
-    }
-    return x;
-}
+double activate(ActivationKind kind, double x) { return function_of(kind).of(x); }
+
+double slope_of(ActivationKind kind, double x) { return function_of(kind).slope(x); }
 
 About Activate::about() const {
-    return {name_of(kind), formula_of(kind),
+    return {function_of(kind).name, function_of(kind).formula,
             tr("The MLP's only nonlinearity: without it up_proj and down_proj would be a single matrix. Each column is "
                "a detector that stays (nearly) silent until its input is positive; down_proj writes the active ones "
                "back into the residual stream.")};
@@ -116,8 +118,9 @@ Tensor Activate::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::In from = in[0].values();
     const row::Out to = out.writable();
-    in_parallel(out.size(), kActivationCost,
-                [&](Index begin, Index end) { activate(kind, part(from, begin, end), part(to, begin, end)); });
+    in_parallel(out.size(), kActivationCost, [&, row = function_of(kind).of_row](Index begin, Index end) {
+        row(part(from, begin, end), part(to, begin, end));
+    });
     return out;
 }
 
@@ -127,86 +130,10 @@ Explanation Activate::explain(const Operands& in, const Tensor&, const Cell& cel
 
 namespace {
 
-// The gradient where pre is positive, else 0, whatever the gradient is.
-void relu_back(row::In pre, row::In grad, row::Out to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : grad[i];
-}
-
-// Twice the positive part of pre times the gradient.
-void relu2_back(row::In pre, row::In grad, row::Out to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : 2.0F * pre[i] * grad[i];
-}
-
-using ActivationBack = void (*)(row::In, row::In, row::Out);
-
-ActivationBack back_through(ActivationKind kind) {
-    switch (kind) {
-        case ActivationKind::relu:
-            return relu_back;
-        case ActivationKind::gelu:
-            return row::gelu_back;
-        case ActivationKind::gelu_tanh:
-            return row::gelu_tanh_back;
-        case ActivationKind::silu:
-            return row::silu_back;
-        case ActivationKind::relu2:
-            return relu2_back;
-        case ActivationKind::swiglu_clamped:
-            break;
-    }
-    return nullptr;
-}
-
-std::string slope_name(ActivationKind kind) {
-    switch (kind) {
-        case ActivationKind::relu:
-            return "relu′";
-        case ActivationKind::gelu:
-            return "gelu′";
-        case ActivationKind::gelu_tanh:
-            return "gelu_tanh′";
-        case ActivationKind::silu:
-            return "silu′";
-        case ActivationKind::relu2:
-            return "relu2′";
-        case ActivationKind::swiglu_clamped:
-            break;
-    }
-    return "";
-}
-
-}  // namespace
-
-double slope_of(ActivationKind kind, double x) {
-    switch (kind) {
-        case ActivationKind::relu:
-            return x <= 0.0 ? 0.0 : 1.0;  // NaN passes, as in PyTorch
-        case ActivationKind::gelu: {
-            const double density = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-            return 0.5 * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0)) + x * density;
-        }
-        case ActivationKind::gelu_tanh: {
-            const double slope = std::sqrt(2.0 * std::numbers::inv_pi);
-            const double t = std::tanh(slope * (x + 0.044715 * x * x * x));
-            return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * slope * (1.0 + 3.0 * 0.044715 * x * x);
-        }
-        case ActivationKind::silu: {
-            const double s = 1.0 / (1.0 + std::exp(-x));
-            return s * (1.0 + x * (1.0 - s));
-        }
-        case ActivationKind::relu2:
-            return x <= 0.0 ? 0.0 : 2.0 * x;
-        case ActivationKind::swiglu_clamped:
-            break;
-    }
-    return 1.0;
-}
-
-namespace {
-
 Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const Cell& cell) {
     const auto value = static_cast<double>(x.at(cell));
-    return derived_factor(slope_of(kind, value), slope_name(kind) + "(" + short_number(value) + ")", operand, cell);
+    return derived_factor(slope_of(kind, value), std::string(function_of(kind).name) + "′(" + short_number(value) + ")",
+                          operand, cell);
 }
 
 }  // namespace
@@ -221,7 +148,7 @@ Tensor Activate::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.grad.axes());
     const std::span<float> to = out.writable();
     const row::In pre = b.in[0].values(), grad = b.grad.values();
-    in_parallel(out.size(), kStraightCost, [&, back = back_through(kind)](Index begin, Index end) {
+    in_parallel(out.size(), kStraightCost, [&, back = function_of(kind).back](Index begin, Index end) {
         const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
         back(pre.subspan(first, count), grad.subspan(first, count), to.subspan(first, count));
     });
@@ -245,9 +172,9 @@ Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::In pre = in[0].values(), gate = in[1].values();
     const row::Out to = out.writable();
-    in_parallel(out.size(), kActivationCost, [&](Index begin, Index end) {
+    in_parallel(out.size(), kActivationCost, [&, row = function_of(kind).of_row](Index begin, Index end) {
         const row::Out some = part(to, begin, end);
-        activate(kind, part(gate, begin, end), some);
+        row(part(gate, begin, end), some);
         row::multiply(some, part(pre, begin, end), some);
     });
     return out;
@@ -268,9 +195,9 @@ About ActivateGated::about_pull_back(std::size_t operand) const {
 Tensor ActivateGated::pull_back(std::size_t operand, const Backward& b) const {
     const float* pre = b.in[0].data();
     const float* gate = b.in[1].data();
-    const auto slope = [&](std::size_t i) {
+    const auto slope = [&, act = function_of(kind)](std::size_t i) {
         const auto at = static_cast<double>(gate[i]);
-        return operand == 0 ? activate(kind, at) : static_cast<double>(pre[i]) * slope_of(kind, at);
+        return operand == 0 ? act.of(at) : static_cast<double>(pre[i]) * act.slope(at);
     };
     return scaled(b.grad, slope, kCurvedCost);
 }

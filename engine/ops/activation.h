@@ -5,7 +5,8 @@
 
 namespace decoderscope::ops {
 
-// act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu, relu2. swiglu_clamped is none of them.
+// act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu, relu2. swiglu_clamped takes two
+// numbers; of one it is silu.
 [[nodiscard]] double activate(ActivationKind kind, double x);
 // Its derivative; 0 at the bend of relu, as in PyTorch.
 [[nodiscard]] double slope_of(ActivationKind kind, double x);

@@ -3,6 +3,7 @@
 #include "engine/base/parallel.h"
 #include "engine/products/onednn.h"
 #include "engine/products/plain.h"
+#include "engine/tensor/memory.h"
 
 #include <algorithm>
 
@@ -43,7 +44,13 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
 
 std::shared_ptr<const PackedWeight> pack(const Tensor& weight) {
     const Index n = weight.dim(0), k = weight.dim(1);
-    const float* values = weight.data();
+    // What is expanded for the products alone isn't kept beside their own form of it.
+    Floats expanded;
+    if (const auto* lazy = weight.lazy<LazyValues>()) {
+        expanded = floats(weight.size());
+        lazy->make({expanded.get(), static_cast<std::size_t>(weight.size())});
+    }
+    const float* values = expanded ? expanded.get() : weight.data();
     const auto packed = std::make_shared<const PackedWeight>(
         ConstMatrix{values, n, k, k}, [&](Index first, Index rows) { weight.leave_to_file(first * k, rows * k); });
     weight.leave_to_file(0, weight.size());  // the pages of large folios came back with their neighbours

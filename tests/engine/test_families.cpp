@@ -177,8 +177,16 @@ TEST_CASE("RoPE's settings are read in either of Hugging Face's forms") {
                             R"({"rope_scaling": {"rope_type": "longrope", "short_factor": [1]}})",
                             R"({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}})",
                             R"({"rope_scaling": {"rope_type": "linear", "factor": 2, "mystery": 1}})",
-                            R"({"rope_scaling": {"factor": 2}})", R"({"rope_scaling": "linear"})"})
+                            R"({"rope_scaling": {"factor": 2}})", R"({"rope_scaling": "linear"})",
+                            R"({"rope_scaling": {"rope_type": "linear"}})",
+                            R"({"rope_scaling": {"rope_type": "linear", "factor": [2]}})"})
         check_message(error_in_family(with(kLlama, bad)), {"rope_scaling"});
+    // Transformers 4 would take the one and 5 the other.
+    check_message(error_in_family(with(kLlama, R"({"rope_theta": 1e6, "rope_parameters": {"rope_theta": 5e5,
+                                            "rope_type": "default"}})")),
+                  {"rope_parameters.rope_theta", "500000", "1000000"});
+    CHECK(scaled(R"({"rope_theta": 5e5, "rope_parameters": {"rope_theta": 500000, "rope_type": "default"}})")
+              .rope_theta == 5e5);
     check_message(error_in_family(with(kLlama, R"({"rope_parameters": {"sliding_attention": {"rope_theta": 1e4}}})")),
                   {"rope_parameters.sliding_attention"});
     check_message(error_in_family(with(kLlama, R"({"rope_scaling": {"type": "linear", "factor": 2},
@@ -245,6 +253,9 @@ TEST_CASE("windows are those of the blocks that have one") {
     CHECK(said.sliding_window_layers == std::vector<Index>{4});
     check_message(error_in_family(like_llama("gemma2", R"({"layer_types": ["full_attention"]})")),
                   {"layer_types", "5"});
+    check_message(error_in_family(like_llama("gemma2", R"({"layer_types": ["full_attention", "chunked_attention",
+        "full_attention", "full_attention", "sliding_attention"]})")),
+                  {"layer_types", "chunked_attention", "block 1"});
     check_message(
         error_in_family(with(kLlama, R"({"layer_types": ["sliding_attention", "full_attention", "full_attention",
                                            "full_attention", "full_attention"]})")),

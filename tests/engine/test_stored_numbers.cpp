@@ -15,6 +15,7 @@
 #include "tests/engine/messages.h"
 #include "tests/engine/raw_gguf.h"
 #include "tests/engine/run_of.h"
+#include "tests/engine/same_bits.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace decoderscope;
@@ -234,4 +236,80 @@ TEST_CASE("a GGUF model of another architecture, or with what isn't known of it,
     decoderscope::testing::check_message(
         error_of([&](std::string& bytes) { replace(bytes, "blk.0.attn_q.weight", "blk.0.attn_x.weight"); }),
         {"blk.0.attn_x.weight", "llama"});
+}
+
+namespace {
+
+std::vector<std::string> models_in_fewer_bits() {
+    std::vector<std::string> files;
+    for (const fs::path& folder : gguf_models()) files.push_back((folder / "model.gguf").string());
+    for (const char* name : {"gpt-oss-mxfp4", "deepseek-v3-fp8"})
+        files.push_back(DECODERSCOPE_TESTS_DIR "/reference/foreign/models/" + std::string(name));
+    return files;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "weights in fewer bits stay in the file until they are read, and the numbers are those of expanding them first") {
+    for (const std::string& file : models_in_fewer_bits()) {
+        INFO(file);
+        const auto later = load_model(file);
+        std::size_t waiting = 0;
+        for (const auto& [name, tensor] : later->weights) waiting += tensor.is_ready() ? 0 : 1;
+        CHECK(waiting > 4);
+        // The same numbers as plain tensors, which no product has read yet.
+        const auto again = load_model(file);
+        Model first = *again;
+        for (auto& [name, tensor] : first.weights) tensor = Tensor(tensor.axes(), tensor.values());
+        CHECK(testing::first_difference(*run_of(*later, later->example), *run_of(first, later->example)).empty());
+        // A product keeps its own form of a matrix, and not its floats beside it.
+        std::size_t unread = 0;
+        for (const auto& [name, tensor] : later->weights) unread += tensor.is_ready() ? 0 : 1;
+        CHECK(unread <= waiting);
+    }
+}
+
+TEST_CASE("by its scales it is known how many numbers of a tensor are not finite") {
+    const SafetensorsFile goldens((kStored / "blocks.safetensors").string());
+    for (const char* name : {"Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K", "MXFP4"}) {
+        INFO(name);
+        const packed::BlockType* type = nullptr;
+        for (std::uint32_t number = 0; number < 64; ++number)
+            if (const packed::BlockType* one = packed::block_type(number); one != nullptr && one->name == name)
+                type = one;
+        REQUIRE(type != nullptr);
+        const std::span<const char> stored = goldens.bytes(std::string(name) + ".blocks");
+        std::vector<char> blocks(stored.begin(), stored.end());
+        const auto counted = [&] {
+            std::vector<float> values(blocks.size() / static_cast<std::size_t>(type->bytes) *
+                                      static_cast<std::size_t>(type->numbers));
+            packed::expand_blocks(*type, blocks, values);
+            return std::ranges::count_if(values, [](float value) { return !std::isfinite(value); });
+        };
+        CHECK(counted() == 0);
+        CHECK(packed::count_non_finite(*type, blocks) == 0);
+        // Every byte of the second block at once: NaN or infinite scales, wherever they stand.
+        for (const int byte : {0xff, 0xfe, 0xfd, 0x7c}) {
+            INFO(byte);
+            std::fill_n(blocks.begin() + type->bytes, type->bytes, static_cast<char>(byte));
+            CHECK(static_cast<std::ptrdiff_t>(packed::count_non_finite(*type, blocks)) == counted());
+        }
+    }
+}
+
+TEST_CASE("a GGUF tokenizer without its merges or scores only labels tokens, and says so") {
+    const testing::TemporaryFolder folder;
+    for (const auto& [model, key, other] : {std::tuple{"qwen2", "tokenizer.ggml.merges", "tokenizer.ggml.mergez"},
+                                            {"gemma", "tokenizer.ggml.scores", "tokenizer.ggml.scorez"}}) {
+        INFO(model);
+        std::string bytes = read_text((kStored / "models" / model / "model.gguf").string());
+        REQUIRE(bytes.find(key) != std::string::npos);
+        bytes.replace(bytes.find(key), std::string(key).size(), other);
+        testing::write_bytes(folder.file("model.gguf"), bytes);
+        const auto loaded = load_model(folder.file("model.gguf"));
+        CHECK_FALSE(loaded->tokenizer.can_encode());
+        REQUIRE_FALSE(loaded->remarks.empty());
+        CHECK(loaded->remarks.front().english().find(key) != std::string::npos);
+    }
 }

@@ -4,6 +4,7 @@
 #include "engine/base/parallel.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/bundled_models.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/engine/dice.h"
 #include "tests/engine/same_bits.h"
@@ -12,6 +13,7 @@
 #include <array>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -126,4 +128,16 @@ TEST_CASE("a model is read while another is run, and reading may be stopped at a
     session.finish();
     CHECK_FALSE(session.opening());
     CHECK_FALSE(session.stale());
+}
+
+TEST_CASE("weights in fewer bits are expanded once, whichever thread reads them first") {
+    const auto model = load_model(DECODERSCOPE_TESTS_DIR "/reference/stored/models/qwen3moe/model.gguf");
+    const auto alone = load_model(DECODERSCOPE_TESTS_DIR "/reference/stored/models/qwen3moe/model.gguf");
+    const auto expected = run_example(*alone);
+    std::array<std::shared_ptr<const Run>, 3> runs;
+    std::vector<std::thread> threads;
+    for (auto& run : runs) threads.emplace_back([&] { run = run_example(*model); });
+    for (const auto& [name, tensor] : model->weights) static_cast<void>(tensor.data());
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& run : runs) CHECK(first_difference(*run, *expected).empty());
 }

@@ -206,8 +206,12 @@ void read_deepseek_v3(Reading& r) {
     r.config["rope_interleaved"] = keys.flag("rope_interleave", true);
     deepseek_experts(r, "sigmoid", true);
     keys.expect("topk_method", "noaux_tc", message("the experts are chosen another way in this family"));
-    r.config["router_groups"] = keys.size("n_group", 1);
+    const Index experts = r.config["experts"].get<Index>(), groups = keys.size("n_group", 1);
+    if (experts % groups != 0) keys.fail("n_group", message("a divisor of {number}", {{"number", experts}}));
+    r.config["router_groups"] = groups;
     r.config["router_top_groups"] = keys.size("topk_group", 1);
+    if (r.config["router_top_groups"].get<Index>() > groups)
+        keys.fail("topk_group", message("an integer from 1 to {highest}", {{"highest", groups}}));
 }
 
 }  // namespace decoderscope::load::families

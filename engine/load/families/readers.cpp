@@ -128,7 +128,8 @@ void scaling(Reading& reading, FamilyKeys object, const std::string& model_type)
     const std::string kind = object.word({"rope_type", "type"}, "default");
     if (kind == "linear") {
         config["rope_scaling"] = "linear";
-        config["rope_factor"] = object.number("factor", 1.0);
+        if (!object.has("factor")) object.fail("factor", message("a number"));
+        config["rope_factor"] = object.positive("factor", 1.0);
     } else if (kind == "llama3") {
         config["rope_scaling"] = "llama3";
         for (const auto& [theirs, ours] : {std::pair{"factor", "rope_factor"},
@@ -179,7 +180,11 @@ void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta,
     FamilyKeys parameters = keys.object("rope_parameters");
     if (defaults.local_theta > 0.0) parameters = of_full_layers(reading, defaults, std::move(parameters));
     FamilyKeys scaled = keys.object("rope_scaling");
-    config["rope_theta"] = parameters.positive("rope_theta", keys.positive(theta, defaults.theta));
+    // Transformers 5 reads the object, 4 what is beside it.
+    const double beside = keys.positive(theta, defaults.theta);
+    if (keys.has(theta))
+        parameters.expect("rope_theta", beside, message("rope_theta beside rope_parameters is another"));
+    config["rope_theta"] = parameters.positive("rope_theta", beside);
     scaled.expect("rope_theta", config["rope_theta"], message("rope_theta beside it is another"));
     const double columns = parameters.number("partial_rotary_factor", keys.number(part, defaults.part));
     const Index head = head_width(config);
@@ -212,7 +217,9 @@ void sliding_window(Reading& reading, Index window, const std::function<bool(Ind
         if (!types.empty()) {
             const std::string& type = types[static_cast<std::size_t>(layer)];
             if (type != "full_attention" && type != "sliding_attention")
-                reading.keys.fail("layer_types", message("one of {expected}", {{"expected", kLayerTypes}}));
+                reading.keys.fail("layer_types",
+                                  message("one of {expected} for each block, not \"{type}\" as for block {layer}",
+                                          {{"expected", kLayerTypes}, {"type", type.substr(0, 60)}, {"layer", layer}}));
             here = type == "sliding_attention";
             if (here && window == 0) reading.keys.fail("sliding_window", message("a positive integer"));
         }

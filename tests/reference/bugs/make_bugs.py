@@ -1,4 +1,4 @@
-"""Writes traces/: decoders of five ways of writing, recorded right, with one mistake each, and right but written otherwise.
+"""Writes traces/: decoders of six ways of writing, recorded right, with one mistake each, and right but written otherwise.
 
 Run with Debian's python3-torch:  OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/reference/bugs/make_bugs.py
 
@@ -20,6 +20,7 @@ from annotated import EncoderDecoder  # noqa: E402
 from gpt import Gpt  # noqa: E402
 from lecture import Lecture  # noqa: E402
 from llama import Llama  # noqa: E402
+from mixture import Today  # noqa: E402
 from parts import spread  # noqa: E402
 from record import record  # noqa: E402
 from torch_layers import TorchLayers  # noqa: E402
@@ -32,6 +33,16 @@ WAYS = {
     "torch-layers": (TorchLayers, {"nhead": 2, "norm_first": "false", "activation": "relu"}),
     "llama": (Llama, {"nhead": 4, "num_key_value_heads": 2}),
     "lecture": (Lecture, {"nhead": 2, "norm_first": "true", "activation": "relu"}),
+    "today": (Today, {}),
+}
+
+# What names and shapes don't tell even with --set: a config.json beside the model.
+CONFIGS = {
+    "today": {"model_type": "decoderscope", "d_model": 16, "nhead": 4, "num_layers": 3, "dim_feedforward": 12,
+              "norm_first": True, "norm": "rmsnorm", "final_norm": True, "activation": "silu", "gated_mlp": True,
+              "bias": False, "vocab_size": 11, "positional_encoding": "rope", "lm_head": True, "attention_sinks": True,
+              "experts": 4, "experts_per_token": 2, "router": "sigmoid", "router_normalize": True, "sliding_window": 3,
+              "sliding_window_layers": [0], "rope_local_theta": 10, "rope_theta": 500, "rope_layers": [0, 1]},
 }
 
 B0 = "blocks.0."
@@ -104,6 +115,12 @@ BUGS = [
     ("lecture", "no-residual-attention", B0 + "resid_mid"),
     ("lecture", "no-final-norm", "ln_final.normalized"),
     ("lecture", "gelu-exact", B0 + "mlp.post"),
+    ("today", "expert-weights-not-normalized", B0 + "resid_post"),
+    ("today", "correction-as-weight", B0 + "resid_post"),
+    ("today", "no-sinks", A0 + "pattern"),
+    ("today", "rope-in-every-layer", "blocks.2.attn.q"),
+    ("today", "rope-local-theta-ignored", A0 + "q"),
+    ("today", "rope-theta-10000", "blocks.1.attn.q"),
 ]
 
 # Mistakes that compute the same: 1e-9 is 0 to a softmax, and a padding mask in the causal mask's place leaves none.
@@ -119,6 +136,7 @@ RIGHT = [
     ("torch-layers", "plain"), ("torch-layers", "additive"), ("torch-layers", "need-weights"), ("torch-layers", "seq-first"),
     ("llama", "plain"), ("llama", "complex-rope"), ("llama", "query-scaled"), ("llama", "bfloat16"), ("llama", "float64"),
     ("lecture", "plain"), ("lecture", "finite-fill"),
+    ("today", "plain"),
 ]
 
 
@@ -134,7 +152,7 @@ def inputs(way):
         padding = torch.zeros(2, 4).bool()
         padding[1, 2:] = True
         return {"tgt": torch.randn(2, 5, 8), "memory": torch.randn(2, 4, 8), "memory_key_padding_mask": padding}
-    return {"input_ids" if way == "llama" else "idx" if way == "lecture" else "tokens": tokens}
+    return {"input_ids" if way in ("llama", "today") else "idx" if way == "lecture" else "tokens": tokens}
 
 
 def apart(state):
@@ -175,6 +193,8 @@ def main():
         state = spread(build(()), 5).state_dict()
         safetensors_file.save(folder / "model.safetensors", {name: value.numpy() for name, value in state.items()})
         (folder / "set.json").write_text(json.dumps(settings, indent=1) + "\n")
+        if way in CONFIGS:
+            (folder / "config.json").write_text(json.dumps(CONFIGS[way], indent=1) + "\n")
     for way, name, first in BUGS:
         trace(way, name, str(HERE / "traces" / way / (name + ".safetensors")))
         cases.append({"way": way, "case": name, "cause": SAME.get(name, name), "first": first})

@@ -1,5 +1,4 @@
-"""Small models as GGUF files hold them: Llama, GPT-2, Gemma 3, Phi-3, Qwen3-MoE and gpt-oss, with the modules of ../foreign and
-its tokenizers.
+"""Small models as GGUF files hold them, one of each architecture that is read, with the modules of ../foreign and its tokenizers.
 
 A tensor's numbers are packed first; the module computes with what they stand for.
 """
@@ -348,5 +347,86 @@ def gpt_oss():
     return made
 
 
+def dense(model, name, title, paper, tokens, more, ours, kinds, gain=()):
+    """A dense decoder of Llama's kind, with q, k and v apart. `more` is metadata besides the sizes; `kinds` are the types of the
+    attention's, the MLP's and the embedding's matrices; `gain` is how the file has a norm's."""
+    c, (tokens, vocabulary, golden) = model.c, tokens
+    case = Case(name, title, source(paper), model, some_inputs("gguf-" + name, vocabulary), our_config(model, 64, **ours),
+                llama_like.names(model), unsaved=("lm_head.weight",) if c["tied"] else ())
+    sizes = {"context_length": 64, "embedding_length": c["d_model"], "block_count": c["layers"],
+             "feed_forward_length": c["d_ff"], "attention.head_count": c["heads"],
+             "attention.head_count_kv": c["kv_heads"], "attention.layer_norm_rms_epsilon": c["eps"],
+             "rope.freq_base": c["theta"], **more}
+    if c["d_head"] * c["heads"] != c["d_model"]:
+        sizes.update({"attention.key_length": c["d_head"], "attention.value_length": c["d_head"]})
+    made = Made(case, {**general(name, f"a small {title}"), **{f"{name}.{key}": value for key, value in sizes.items()},
+                       **tokens}, tokens=golden)
+    m, (of_attention, of_mlp, of_embedding) = model.model, kinds
+    made.put("token_embd.weight", of_embedding, m.embed_tokens.weight)
+    for layer, block in enumerate(m.layers):
+        at, a, f = f"blk.{layer}.", block.self_attn, block.mlp
+        norms = {"attn_norm": block.input_layernorm, "ffn_norm": block.post_attention_layernorm}
+        if c["place"] == "peri":
+            norms |= {"post_attention_norm": block.post_attention_layernorm, "ffn_norm": block.pre_feedforward_layernorm,
+                      "post_ffw_norm": block.post_feedforward_layernorm}
+        if c["qk_norm"]:
+            norms |= {"attn_q_norm": a.q_norm, "attn_k_norm": a.k_norm}
+        for part, norm in norms.items():
+            made.put(f"{at}{part}.weight", "F32", norm.weight, *gain)
+        for part, linear in (("attn_q", a.q_proj), ("attn_k", a.k_proj), ("attn_v", a.v_proj)):
+            made.put(f"{at}{part}.weight", of_attention, linear.weight)
+            if c["qkv_bias"]:
+                made.put(f"{at}{part}.bias", "F32", linear.bias)
+        made.put(at + "attn_output.weight", of_attention, a.o_proj.weight)
+        for part, linear in (("ffn_gate", f.gate_proj), ("ffn_up", f.up_proj), ("ffn_down", f.down_proj)):
+            made.put(f"{at}{part}.weight", of_mlp, linear.weight)
+    made.put("output_norm.weight", "F32", m.norm.weight, *gain)
+    if not c["tied"]:
+        made.put("output.weight", "Q8_0", model.lm_head.weight)
+    return made
+
+
+WHOLE_GAIN = (lambda w: w + 1, lambda w: w - 1)
+
+
+def qwen2():
+    tokens = byte_level_tokens("qwen2", "qwen2")
+    model = LlamaLike(d_model=32, heads=4, kv_heads=2, d_head=8, d_ff=64, vocabulary=tokens[1], theta=1000000.0,
+                      qkv_bias=True, tied=True)
+    return dense(model, "qwen2", "Qwen 2 as GGUF, biases of q, k and v, the head tied", "arXiv:2407.10671", tokens, {}, {},
+                 ("Q8_0", "Q4_0", "Q8_0"))
+
+
+def qwen3():
+    tokens = byte_level_tokens("qwen2", "qwen2")
+    model = LlamaLike(d_model=32, heads=4, kv_heads=2, d_head=16, d_ff=256, vocabulary=tokens[1], theta=1000000.0,
+                      qk_norm="head")
+    made = dense(model, "qwen3", "Qwen 3 as GGUF, heads wider than d_model / nhead", "arXiv:2505.09388", tokens, {},
+                 {"qk_norm": True}, ("Q8_0", "Q4_0", "Q8_0"))
+    for layer, kind in enumerate(("Q4_K", "Q6_K")):  # rows of 256
+        made.put(f"blk.{layer}.ffn_down.weight", kind, model.model.layers[layer].mlp.down_proj.weight)
+    return made
+
+
+def gemma():
+    tokens = llama_tokens()
+    model = LlamaLike(d_model=32, heads=4, kv_heads=1, d_head=16, d_ff=64, vocabulary=tokens[1], plus_one=True,
+                      activation="gelu_tanh", scale_embedding=True, tied=True)
+    return dense(model, "gemma", "Gemma as GGUF, one key head, heads wider than d_model / nhead", "arXiv:2403.08295", tokens,
+                 {}, {"scale_embedding": True}, ("Q4_0", "Q8_0", "F16"), WHOLE_GAIN)
+
+
+def gemma2():
+    """Every other layer has a window, beginning with the first; the file doesn't say which."""
+    tokens = llama_tokens()
+    model = LlamaLike(d_model=32, heads=4, kv_heads=2, d_head=16, d_ff=64, layers=3, vocabulary=tokens[1], plus_one=True,
+                      activation="gelu_tanh", scale_embedding=True, tied=True, place="peri", windows=(3, 0, 3), cap=5.0,
+                      logit_cap=7.0)
+    return dense(model, "gemma2", "Gemma 2 as GGUF, both soft caps", "arXiv:2408.00118", tokens,
+                 {"attention.sliding_window": 3, "attn_logit_softcapping": 5.0, "final_logit_softcapping": 7.0},
+                 {"scale_embedding": True, "norm_placement": "peri", "sliding_window": 3, "sliding_window_layers": [0, 2],
+                  "attention_soft_cap": 5.0, "logit_soft_cap": 7.0}, ("Q8_0", "Q4_0", "Q8_0"), WHOLE_GAIN)
+
+
 def all_models():
-    return [llama(), gpt2(), gemma3(), phi3(), qwen3moe(), gpt_oss()]
+    return [llama(), gpt2(), gemma(), gemma2(), gemma3(), phi3(), qwen2(), qwen3(), qwen3moe(), gpt_oss()]

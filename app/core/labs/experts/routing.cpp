@@ -63,6 +63,23 @@ Sentence place_sentence(const Run& run, const MixtureSteps& mixture, const Routi
                : message("Position {position} doesn't go to expert {expert}: its score is {score}.", arguments);
 }
 
+Sentence nothing_left_sentence(const Run& run, const MixtureSteps& mixture, const Routing& routing, Index batch) {
+    const Tensor &scores = run.value(mixture.scores->id), &weights = run.value(mixture.weight->id);
+    std::size_t positions = 0;
+    for (Index position = 0; position < routing.positions; ++position) {
+        const auto all_zero = std::ranges::all_of(scores.row({batch, position, 0}), [](float s) { return s == 0.0F; });
+        const auto undefined = std::ranges::any_of(weights.row({batch, position, 0}), [](float w) { return w != w; });
+        positions += all_zero && undefined ? 1 : 0;
+    }
+    if (positions == 0) return {};
+    return message_n(
+        "No expert is left at {count} position: off sets a score to 0 before the weights are divided by "
+        "their sum, and 0 / 0 is NaN, as in PyTorch.",
+        "No expert is left at {count} positions: off sets a score to 0 before the weights are divided by "
+        "their sum, and 0 / 0 is NaN, as in PyTorch.",
+        positions);
+}
+
 Use use_of(const std::vector<Edit>& edits, const RouteExpert& place) {
     const auto reaches = [](const std::optional<Index>& edit, const std::optional<Index>& at) {
         return !edit || edit == at;

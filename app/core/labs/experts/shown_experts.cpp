@@ -50,6 +50,7 @@ Value<ShownRouting> shown_routing(Derived& derived, const Snapshot& shown, const
     return derived.get<ShownRouting>({shown.run}, std::tie(mlp, batch), [&] {
         ShownRouting made{.routing = routing_of(shown.scenario.inputs, *shown.run, *mixture, batch)};
         made.loads = loads_of(made.routing);
+        made.nothing_left = nothing_left_sentence(*shown.run, *mixture, made.routing, batch);
         made.position_labels = axis_labels(shown.scenario, *mixture->scores, 1, batch);
         made.weights = heatmap_of_weights(made.routing, made.position_labels, mixture->weight->name);
         return made;

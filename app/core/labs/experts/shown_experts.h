@@ -21,6 +21,7 @@ struct ShownRouting {
     std::vector<ExpertLoad> loads;             // [expert]
     std::vector<std::string> position_labels;  // tokens
     Heatmap weights;                           // [expert, position]
+    Sentence nothing_left;                     // of positions without an expert; mostly empty
 };
 // Empty until the run has computed the mixture.
 [[nodiscard]] Value<ShownRouting> shown_routing(Derived& derived, const Snapshot& shown, const std::string& mlp,

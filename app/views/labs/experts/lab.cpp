@@ -284,6 +284,8 @@ void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& sta
     rest.low.y += text_block(ui, ui.fonts.caption, ui.theme.text, rest, effect_text(scene)) + gap;
     const core::Snapshot& shown = session.shown();
     const auto routing = core::experts::shown_routing(session.derived(), shown, mixture->name, scene.batch);
+    if (routing && !routing->nothing_left.empty())
+        rest.low.y += text_block(ui, ui.fonts.caption, ui.theme.warning, rest, tr(routing->nothing_left)) + gap;
     const auto loads = core::experts::shown_loads(session.derived(), shown, scene.batch);
     if (!routing || !loads) {
         draw_text(ui, ui.fonts.caption, rest.low, ui.theme.muted,

@@ -177,3 +177,19 @@ TEST_CASE("an expert is switched off, undone and redone like any other edit, and
     CHECK(moves->output == "logits");
     CHECK(moves->largest > 0.0);
 }
+
+TEST_CASE(
+    "with every expert off normalised weights are 0 / 0, as PyTorch divides them, and it is said what was assumed") {
+    Scenario scenario = scenario_of(load::make_bundled_model("experts"));
+    std::vector<Edit> edits;
+    for (Index expert = 0; expert < 6; ++expert) edits.push_back(RouteExpert{"blocks.0.mlp", expert, 0, Index{3}});
+    const auto run = run_with(scenario, edits);
+    const MixtureSteps mixture = *mixture_called(run->plan(), "blocks.0.mlp");
+    for (const float weight : run->value(mixture.weight->id).row({0, 3, 0})) CHECK(std::isnan(weight));
+    const Routing routing = routing_of(scenario.inputs, *run, mixture, 0);
+    const std::string said = tr(nothing_left_sentence(*run, mixture, routing, 0));
+    CHECK(said.starts_with("No expert is left at 1 position:"));
+    edits.pop_back();
+    const auto one_left = run_with(scenario, edits);
+    CHECK(nothing_left_sentence(*one_left, mixture, routing_of(scenario.inputs, *one_left, mixture, 0), 0).empty());
+}
