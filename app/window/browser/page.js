@@ -1,5 +1,5 @@
 // The page's side of the window (app/window/browser/window.cpp): events, files, the clipboard, what is kept. It is put
-// before Emscripten's own script, whose Module, FS and IDBFS it uses.
+// before Emscripten's own script, whose Module, FS and IDBFS it uses; files.js unpacks both.
 Module.page = (() => {
     const home = '/home/web_user';  // settings, autosaves: kept in IndexedDB
     const downloads = '/downloads';
