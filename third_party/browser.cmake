@@ -9,8 +9,8 @@ if(NOT EXISTS ${from}/imgui/imgui.h)
 endif()
 enable_language(C)
 
-# How a program is linked: with as much memory as 32 bits address; for node, on node's own file system.
-set(on_wasm -fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=4MB -sDYNAMIC_EXECUTION=0)
+# How a program is linked: for size, with as much memory as 32 bits address; for node, on node's own file system.
+set(on_wasm -Oz -fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=4MB -sDYNAMIC_EXECUTION=0)
 set(for_node ${on_wasm} -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1)
 
 # ---- headers only
