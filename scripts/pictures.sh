@@ -3,8 +3,8 @@
 # release, and look at what it made.
 #   scripts/pictures.sh            into docs/pictures, with build/release/decoderscope
 #   scripts/pictures.sh FOLDER [PROGRAM] [NAME ...]    elsewhere; of another program; only these
-# docs/pictures/browser.png is the page's (docs/browser.md), those of docs/bisect.md need PyTorch to record, and
-# lesson-handin.png a folder of one's own: they are taken by hand.
+# browser.png is the page's: it is drawn in Chromium if scripts/browser.sh has built the page. Those of docs/bisect.md need
+# PyTorch to record, and lesson-handin.png a folder of one's own: they are taken by hand.
 # Needs Xvfb, xdotool and python3 (Debian: xvfb xdotool python3).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -172,3 +172,26 @@ for language in en zh; do
         stop
     fi
 done
+if picture browser && [ -d "$root/build/browser/site" ]; then
+    session reverse blocks.1.cross_attn.pattern step
+    python3 - "$root/build/browser/site" "$work/state.dscope" >"$work/address" <<'PYTHON' &
+import base64, functools, http.server, sys, zlib
+site, session = sys.argv[1:]
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+link = base64.urlsafe_b64encode(zlib.compress(open(session, "rb").read())).decode().rstrip("=")
+print(f"http://127.0.0.1:{server.server_port}/#s1={link}", flush=True)
+server.serve_forever()
+PYTHON
+    site=$!
+    sleep 2
+    chromium --no-sandbox --no-first-run --kiosk --window-size=1280,800 --window-position=0,0 --user-data-dir="$work/chromium" \
+        --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist \
+        "$(cat "$work/address")" >"$work/chromium.log" 2>&1 &
+    running=$!
+    xdotool mousemove 800 22
+    sleep 15
+    shot browser
+    stop
+    kill "$site"
+fi
