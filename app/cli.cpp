@@ -9,13 +9,10 @@
 #include "engine/load/bundled_models.h"
 #include "engine/load/recorded_run.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <new>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -78,27 +75,10 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     } catch (const Error& failed) {
         err << "decoderscope: " << failed.what() << '\n';
         result.status = 1;
-        result.error = failed.sentence();
     } catch (const std::bad_alloc&) {
         err << "decoderscope: " << run.model << ": the run does not fit into this machine's memory\n";
         result.status = 1;
     }
-    return result;
-}
-
-CliResult run_page(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-    std::ostringstream failed;
-    CliResult result = run_cli(arguments, out, failed);
-    const auto is_link = [](const std::string& argument) { return core::files::is_link(argument); };
-    if (result.window || result.error.empty() || std::ranges::none_of(arguments, is_link)) {
-        err << failed.str();
-        return result;
-    }
-    std::vector<std::string> others;  // as --embed
-    std::ranges::remove_copy_if(arguments, std::back_inserter(others), is_link);
-    const Sentence said = result.error;
-    result = run_cli(others, out, err);
-    if (result.window) result.window->said = said;
     return result;
 }
 

@@ -30,16 +30,11 @@ struct WindowRequest {
 struct CliResult {
     std::optional<WindowRequest> window;  // if set, still to be opened
     int status = 0;                       // 0 done, 1 the work failed, 2 the command line was wrong
-    Sentence error = {};                  // why the work failed, where a sentence says it
 };
 
 // Runs a command, or reads what the window should open; --help lists them. `arguments` exclude the program's name.
 // Writes output to `out` and one line about a failure to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
-
-// The same for a page, which has no terminal behind it: a link that can't be opened still opens a window, on the
-// default model, which says what is wrong with it.
-[[nodiscard]] CliResult run_page(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 // What main() does: runs its arguments' command, or shows what the window should open, by `show`, which returns the
 // exit status. Output goes to standard output. If anything throws, writes one line about that to standard error and

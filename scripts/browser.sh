@@ -71,6 +71,9 @@ get_libraries() {
         quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2 xxhash \
             xz-utils)
     unpack imgui imgui
+    # Its own font: a page always brings others.
+    sed -i '/^static const char proggy_clean_ttf_compressed_data_base85\[/,/";$/c static const char proggy_clean_ttf_compressed_data_base85[] = "";' \
+        "$libraries/imgui/imgui_draw.cpp"
     unpack pcre2 pcre2
     unpack utf8proc utf8proc
     unpack zlib zlib
@@ -131,6 +134,14 @@ pack() {
     xz --check=crc32 --lzma2=preset=9e,dict=8MiB,nice=273,lc=4,pb=0 --stdout
 }
 
+# The program without the names of its C++ types, a quarter of its data: they are compared by their addresses, and only
+# typeid().name() would tell them. Each becomes as many zeros.
+without_type_names() {
+    python3 -c 'import re, sys; sys.stdout.buffer.write(re.sub(
+        rb"(?<=\0)[\w$.]*(?:12decoderscope|St3__2|8nlohmann)[\w$.]*(?=\0)",
+        lambda name: bytes(len(name[0])), sys.stdin.buffer.read(), flags=re.ASCII))'
+}
+
 # A file of the program, packed; and where the program looks for it: add_file FILE PATH WHEN
 # Weights are reordered first, which compresses better (app/window/browser/files.js).
 add_file() {
@@ -182,16 +193,18 @@ make_site() {
         printf ']}\n'
     } | pack >"$site/files/list.json.xz"
     page=app/window/browser
-    cp "$page/index.html" "$page/page.css" "$page/start.js" "$page/files.js" "$built/app/decoderscope_page.js" "$site/"
-    cp "$built/app/decoderscope_unpack.wasm" "$site/unpack.wasm"
-    pack <"$built/app/decoderscope_page.wasm" >"$site/decoderscope_page.wasm.xz"
-    version=$(cat "$site"/*.js "$site"/*.wasm* "$site"/files/* | sha256sum | cut -c 1-16)
+    cp "$page/index.html" "$page/page.css" "$page/start.js" "$page/files.js" "$site/"
+    python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read(), 9))' \
+        <"$built/app/decoderscope_unpack.wasm" >"$site/unpack.zlib"
+    pack <"$built/app/decoderscope_page.js" >"$site/decoderscope_page.js.xz"
+    without_type_names <"$built/app/decoderscope_page.wasm" | pack >"$site/decoderscope_page.wasm.xz"
+    version=$(find "$site" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c 1-16)
     sed "s/@VERSION@/$version/" "$page/offline.js" >"$site/offline.js"
 }
 
 # The fonts of the window in a folder, and where the program looks for them.
 faces="opentype/inter/Inter-Regular.otf opentype/inter/Inter-SemiBold.otf truetype/jetbrains-mono/JetBrainsMono-Regular.ttf
-    truetype/dejavu/DejaVuSans.ttf"
+    truetype/dejavu/DejaVuSans.ttf truetype/dejavu/DejaVuSansMono.ttf"
 wide_font=/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
 fonts() {
     for font in $faces; do
@@ -199,20 +212,19 @@ fonts() {
     done
 }
 
-# The same fonts for the first picture: only the characters of interface and formulas (of the last font, those that the
-# others lack), without hinting and kerning, which the window doesn't use. A tenth of their size.
+# The same fonts for the first picture: letters, and the characters that the program's own texts have, without hinting and
+# kerning, which the window doesn't use. A fifteenth of their size.
 small_fonts=$work/fonts
-letters=20-7E,A0-17F,391-3C9
-symbols=20,2010-2026,1D40,1D4F,2070-209C,211D,2190-21D4,2200-22C5,2423,25A0-25CF,2713-2717,27E8,27E9,FFFD
 make_small_fonts() {
+    find app engine -name '*.cpp' -o -name '*.h' | xargs cat | LC_ALL=C tr -d '\000-\177' >"$work/symbols.txt"
     for font in $faces; do
         mkdir -p "$small_fonts/$(dirname "$font")"
         case $font in
-        *DejaVu*) characters=$symbols ;;
-        *) characters=$letters,$symbols ;;
+        *DejaVu*) letters=FFFD ;; # what the others lack
+        *) letters=20-7E,FFFD ;;
         esac
         pyftsubset "/usr/share/fonts/$font" --output-file="$small_fonts/$font" --layout-features= --no-hinting \
-            --desubroutinize --unicodes="$characters" 2>/dev/null
+            --desubroutinize --unicodes="$letters" --text-file="$work/symbols.txt" 2>/dev/null
     done
 }
 

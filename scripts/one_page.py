@@ -47,9 +47,9 @@ def one_page(site):
     head, body = page.split("<body>")
     head = re.sub(r'(http-equiv="Content-Security-Policy" content=)"[^"]*"', lambda found: f'{found[1]}"{POLICY}"', head)
     head = head.replace('<link rel="stylesheet" href="page.css">', "<style>" + (site / "page.css").read_text() + "</style>")
-    files = inert("unpack.wasm", (site / "unpack.wasm").read_bytes())
-    files += inert("decoderscope_page.wasm.xz", (site / "decoderscope_page.wasm.xz").read_bytes())
-    files += inert("files/list.json.xz", packed)
+    files = inert("files/list.json.xz", packed)
+    for address in ("unpack.zlib", "decoderscope_page.js.xz", "decoderscope_page.wasm.xz"):
+        files += inert(address, (site / address).read_bytes())
     for entry in entries:
         address = f"files/{entry['name']}.xz"
         files += inert(address, (site / address).read_bytes())

@@ -3,8 +3,9 @@
 # release, and look at what it made.
 #   scripts/pictures.sh            into docs/pictures, with build/release/decoderscope
 #   scripts/pictures.sh FOLDER [PROGRAM] [NAME ...]    elsewhere; of another program; only these
-# docs/pictures/browser.png is the page's (docs/browser.md), and lesson-first.png, lesson-grade.png and notebook.png are
-# taken by hand. Those of docs/bisect.md are recorded first: without PyTorch they are left out, and that is said.
+# browser.png is the page's: it is drawn in Chromium if scripts/browser.sh has built the page. lesson-first.png,
+# lesson-grade.png and notebook.png are taken by hand. Those of docs/bisect.md are recorded first: without PyTorch they are
+# left out, and that is said.
 # Needs Xvfb, xdotool and python3 (Debian: xvfb xdotool python3).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -73,6 +74,27 @@ start() {
     sleep 3
 }
 
+# Opens the page, as scripts/browser.sh has built it, on a session: start_page FILE
+start_page() {
+    python3 - "$root/build/browser/site" "$1" >"$work/address" <<'PYTHON' &
+import base64, functools, http.server, sys, zlib
+site, session = sys.argv[1:]
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+link = base64.urlsafe_b64encode(zlib.compress(open(session, "rb").read())).decode().rstrip("=")
+print(f"http://127.0.0.1:{server.server_port}/#s1={link}", flush=True)
+server.serve_forever()
+PYTHON
+    site=$!
+    sleep 2
+    chromium --no-sandbox --no-first-run --kiosk --window-size=1280,800 --window-position=0,0 --user-data-dir="$work/chromium" \
+        --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist \
+        "$(cat "$work/address")" >"$work/chromium.log" 2>&1 &
+    running=$!
+    xdotool mousemove 800 22
+    sleep 15
+}
+
 # ---- what a row does
 
 # The settings of a reader who knows the window, or meets it, and Ada's progress on a lesson's last page.
@@ -132,16 +154,20 @@ picture() {
             arguments=state.dscope
             ;;
     esac
-    # shellcheck disable=SC2086 # words
-    start $arguments
+    case $2 in
+        page) [ -d "$root/build/browser/site" ] || return 0; start_page "$arguments" ;;
+        # shellcheck disable=SC2086 # words
+        *) start $arguments ;;
+    esac
     for one in $4; do gesture "$one"; done
     shot "$1"
     stop
+    [ "$2" != page ] || kill "$site"
 }
 
 trim() { printf '%s' "$1" | sed 's/^ *//; s/ *$//'; }
 
-# NAME | settings | arguments, or a session | gestures. No member of a session has a "|" in it.
+# NAME | settings, or "page" | arguments, or a session | gestures. No member of a session has a "|" in it.
 while IFS='|' read -r name chosen arguments gestures; do
     name=$(trim "$name")
     case $name in '' | \#*) continue ;; esac
@@ -149,6 +175,7 @@ while IFS='|' read -r name chosen arguments gestures; do
 done <<'ROWS'
 first        | first | |
 window       | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3, "cell": [0, 3, 4, 3]}, "tab": "step"} |
+browser      | page  | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} |
 heads        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "heads"} | Return
 masks        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.attn.pattern", "batch": 0, "head": 3}, "tab": "masks"} |
 norms        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.ln2.normalized", "batch": 0, "head": 3}, "tab": "norms"} |

@@ -9,8 +9,8 @@ if(NOT EXISTS ${from}/imgui/imgui.h)
 endif()
 enable_language(C)
 
-# How a program is linked: with as much memory as 32 bits address; for node, on node's own file system.
-set(on_wasm -fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=4MB -sDYNAMIC_EXECUTION=0)
+# How a program is linked: for size, with as much memory as 32 bits address; for node, on node's own file system.
+set(on_wasm -Oz -fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=4MB -sDYNAMIC_EXECUTION=0)
 set(for_node ${on_wasm} -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1)
 
 # ---- headers only
@@ -28,7 +28,7 @@ add_library(decoderscope_zlib STATIC ${sources})
 add_library(decoderscope::zlib ALIAS decoderscope_zlib)
 target_compile_definitions(decoderscope_zlib PRIVATE HAVE_UNISTD_H)
 target_include_directories(decoderscope_zlib SYSTEM PUBLIC ${from}/zlib)
-target_compile_options(decoderscope_zlib PRIVATE -w)
+target_compile_options(decoderscope_zlib PRIVATE -w -Os)
 add_library(decoderscope_minizip STATIC ${from}/minizip/ioapi.c ${from}/minizip/zip.c ${from}/minizip/unzip.c)
 add_library(decoderscope::minizip ALIAS decoderscope_minizip)
 target_compile_definitions(decoderscope_minizip PRIVATE NOCRYPT NOUNCRYPT)
@@ -98,6 +98,7 @@ add_library(decoderscope_utf8proc STATIC ${from}/utf8proc/utf8proc.c)
 add_library(decoderscope::utf8proc ALIAS decoderscope_utf8proc)
 target_compile_definitions(decoderscope_utf8proc PUBLIC UTF8PROC_STATIC)
 target_include_directories(decoderscope_utf8proc SYSTEM PUBLIC ${from}/utf8proc)
+target_compile_options(decoderscope_utf8proc PRIVATE -w -Oz)
 
 # ---- xxHash: of its sums only XXH64
 add_library(decoderscope_xxhash STATIC ${from}/xxhash/xxhash.c)
@@ -123,7 +124,8 @@ add_library(decoderscope_imgui STATIC
     ${from}/imgui/misc/cpp/imgui_stdlib.cpp)
 add_library(decoderscope::imgui ALIAS decoderscope_imgui)
 target_include_directories(decoderscope_imgui SYSTEM PUBLIC ${from}/imgui ${from}/imgui/misc/cpp)
-target_compile_options(decoderscope_imgui PRIVATE -w)
+target_compile_options(decoderscope_imgui PRIVATE -w -Oz)
+set_source_files_properties(${from}/imgui/imgui_draw.cpp PROPERTIES COMPILE_OPTIONS -O3)  # each letter of each frame
 add_library(decoderscope_imgui_backends STATIC ${from}/imgui/backends/imgui_impl_opengl3.cpp)
 add_library(decoderscope::imgui_backends ALIAS decoderscope_imgui_backends)
 target_compile_definitions(decoderscope_imgui_backends PRIVATE IMGUI_IMPL_OPENGL_ES3)

@@ -1,10 +1,10 @@
 // The page's arguments (its link) -> the window.
 
 #include "app/application.h"
-#include "app/cli.h"
 #include "app/core/files/autosave.h"
 #include "app/core/files/settings.h"
 #include "app/core/lessons/progress.h"
+#include "app/page_request.h"
 #include "app/window/window.h"
 
 #include <exception>
@@ -28,7 +28,6 @@ int show(const app::WindowRequest& request) {
     }
     if (request.everything) application->show_everything();
     if (!request.said.empty()) application->say(request.said);
-    if (request.lesson) application->open(request.lesson);
     return window::run_window(std::move(application));
 }
 
@@ -38,8 +37,7 @@ int show(const app::WindowRequest& request) {
 int main(int count, char** values) {
     try {
         const std::vector<std::string> arguments(values + 1, values + count);
-        const app::CliResult result = app::run_page(arguments, std::cout, std::cerr);
-        return result.window ? show(*result.window) : result.status;
+        return show(app::request_of_page(arguments));
     } catch (const std::exception& error) {
         std::cerr << "decoderscope: " << error.what() << '\n';
         return 1;

@@ -31,6 +31,7 @@ fi
 SITE=$(cd "$site" && pwd)
 TRACES=$root/tests/reference/bugs/traces
 FIXTURES=$root/tests/reference/fixtures
-export SITE TRACES FIXTURES
+STORED=$root/tests/reference/stored/models
+export SITE TRACES FIXTURES STORED
 cd "$work/tests"
 node --test --test-concurrency=1 test_page.mjs test_numbers.mjs test_trace.mjs test_firefox.mjs test_pictures.mjs

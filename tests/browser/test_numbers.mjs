@@ -4,7 +4,8 @@
 // As a person could do it: the fixture's files are dropped on the page together with a session that names its input,
 // edits and dropout seed. Then, from the first step to the last, each head is chosen by its digit, and what is shown is
 // copied as CSV (Ctrl+C), which gives each float exactly. The page exports no whole trace; so it is read slice by slice.
-// A session opens each batch row. FIXTURES is the folder.
+// A session opens each batch row. FIXTURES is the folder; STORED that of GGUF files with every tensor of theirs
+// (tests/reference/stored), which open in the same way.
 import assert from 'node:assert/strict';
 import {readFile, readdir} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -20,15 +21,15 @@ const inTheWindowOnly = /(_un(rotated|normed|scaled|capped|biased)|embed_sum|\.r
 // ---- a fixture
 
 // {name, files: {name: bytes}, run, nhead, rows, inputs: {name: tensor}, expected: [tensor]}
-async function fixture(name) {
-    const folder = join(process.env.FIXTURES, name);
+async function fixture(name, among = process.env.FIXTURES) {
+    const folder = join(among, name);
     const files = {};
     for (const file of await readdir(folder)) files[file] = await readFile(join(folder, file));
     const json = file => files[file] && JSON.parse(files[file]);
     const inputs = Object.fromEntries(parsed(files['inputs.safetensors']).tensors.map(tensor => [tensor.name, tensor]));
     return {
         name, files, inputs, run: json('run.json') ?? {}, edits: json('edits.json') ?? [],
-        nhead: json('config.json').nhead, rows: (inputs.tokens ?? inputs.x).shape[0],
+        nhead: (json('config.json') ?? json('about.json').our_config).nhead, rows: (inputs.tokens ?? inputs.x).shape[0],
         expected: parsed(files['expected.safetensors']).tensors,
     };
 }
@@ -43,13 +44,13 @@ function nested(tensor) {
 
 // A session beside the fixture's own files (docs/sessions.md), at a batch row's first tensor. Weights that come from a
 // random seed are a bundled model's.
-function session({inputs, run, edits, expected}, batch, tab = 'step') {
+function session({files, inputs, run, edits, expected}, batch, tab = 'step') {
     const input = {};
     for (const [name, tensor] of Object.entries(inputs))
         input[name] = tensor.dtype === 'F32' || name === 'custom_mask' ? {file: 'inputs.safetensors'} : nested(tensor);
     return Buffer.from(JSON.stringify({
         format: 'decoderscope-session', version: 1, input, edits, tab,
-        model: run.bundled ? {bundled: run.bundled} : {path: '.'},
+        model: run.bundled ? {bundled: run.bundled} : {path: files['model.gguf'] ? 'model.gguf' : '.'},
         ...('dropout_seed' in run ? {dropout_seed: run.dropout_seed} : {}),
         cursor: {step: expected[0].name, batch, head: 0},
     }));
@@ -142,10 +143,11 @@ function cells(csv, rows, columns) {
 }
 
 // Drops a fixture's files and a session.
-async function open(page, {name, files, ...rest}, batch, tab) {
-    const {'expected.safetensors': _, 'edits.json': __, 'run.json': ___, ...own} = files;
+async function open(page, one, batch, tab) {
+    const {name, files} = one;
+    const {'expected.safetensors': _, 'edits.json': __, 'run.json': ___, 'about.json': ____, ...own} = files;
     const opened = `${name}.${batch}.dscope`;
-    await drop(page, {[opened]: session(rest, batch, tab), ...own});
+    await drop(page, {[opened]: session(one, batch, tab), ...own});
     await until(`${opened} to be open`, async () => (await title(page))[0] === opened, 20000);
 }
 
@@ -197,17 +199,17 @@ function difference(ours, theirs) {
 
 const site = siteInChromium();
 
-test('every tensor of every fixture equals PyTorch\'s, by name and in order', async context => {
-    const fixtures = (await readdir(process.env.FIXTURES, {withFileTypes: true})).filter(one => one.isDirectory()).map(({name}) => name).sort();
-    assert.ok(fixtures.length >= 80, `${fixtures.length} fixtures`);
+// Compares every tensor of the models in a folder; `inOrder`: and what is shown is these and no others.
+async function compared(context, among, inOrder) {
+    const names = (await readdir(among, {withFileTypes: true})).filter(one => one.isDirectory()).map(({name}) => name).sort();
     const {page, wrong} = await visit(site.browser, site.server.url, {before: prepare});
     let tensors = 0, worst = 0, worstAt = '';
-    for (const name of fixtures)
+    for (const name of names)
         await context.test(name, async () => {
-            const one = await fixture(name);
+            const one = await fixture(name, among);
             const {names, tensors: ours} = await shown(page, one);
             const recorded = one.expected.map(({name}) => name);
-            assert.deepEqual(names.filter(name => recorded.includes(name) || !inTheWindowOnly.test(name)), recorded);
+            if (inOrder) assert.deepEqual(names.filter(name => recorded.includes(name) || !inTheWindowOnly.test(name)), recorded);
             const off = [];
             for (const tensor of one.expected) {
                 const largest = difference(ours[tensor.name], numbers(tensor));
@@ -218,6 +220,47 @@ test('every tensor of every fixture equals PyTorch\'s, by name and in order', as
             assert.deepEqual(off, []);
         });
     console.log(`${tensors} tensors; the largest difference is ${worst} of the scale, at ${worstAt}`);
+    assert.deepEqual(wrong, []);
+    return names.length;
+}
+
+test('every tensor of every fixture equals PyTorch\'s, by name and in order', async context => {
+    const count = await compared(context, process.env.FIXTURES, true);
+    assert.ok(count >= 80, `${count} fixtures`);
+});
+
+test('every tensor of a dropped GGUF file equals that of its module', async context => {
+    const count = await compared(context, process.env.STORED, false);
+    assert.ok(count >= 6, `${count} files`);
+});
+
+// Rows of experts, columns of positions: what the module gives to each at a batch row; 0 where it wasn't chosen.
+function expertWeights(one, mlp, batch) {
+    const tensor = name => one.expected.find(tensor => tensor.name === `${mlp}.${name}`);
+    const [, positions, slots] = tensor('expert').shape;
+    const chosen = numbers(tensor('expert')), weights = numbers(tensor('expert_weight'));
+    const table = Array.from({length: tensor('router_scores').shape[2]}, () => new Array(positions).fill(0));
+    for (let i = 0; i < positions * slots; ++i) {
+        const at = batch * positions * slots + i;
+        table[chosen[at]][Math.floor(i / slots)] = weights[at];
+    }
+    return table.flat();
+}
+
+test('the Experts tab of a dropped mixture shows the weights that PyTorch gives', async () => {
+    const {page, wrong} = await visit(site.browser, site.server.url, {before: prepare});
+    const one = await fixture('experts-routed');
+    for (const batch of [0, 1]) {
+        await open(page, one, batch, 'experts');
+        const csv = await until('the weights to be copied', async () => {
+            await page.evaluate(() => { window.copied = null; });
+            await press(page, 'c', 'Control');
+            const text = await page.evaluate(() => window.copied);
+            return text?.startsWith('tensor,place,row,column') && text;
+        });
+        const shown = lines(csv).slice(1).filter(line => line[0] !== 'load').map(line => number(line[6]));
+        assert.ok(difference(shown, expertWeights(one, 'blocks.0.mlp', batch)) <= tolerance, csv);
+    }
     assert.deepEqual(wrong, []);
 });
 

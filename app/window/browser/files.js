@@ -14,7 +14,9 @@ Module.files = (() => {
         return answer;
     };
 
-    const unpacker = fetched('unpack.wasm').then(async answer => WebAssembly.compile(await answer.arrayBuffer()));
+    // The unpacker itself is packed as a browser unpacks.
+    const inflated = answer => new Response(answer.body.pipeThrough(new DecompressionStream('deflate')));
+    const unpacker = fetched('unpack.zlib').then(async answer => WebAssembly.compile(await inflated(answer).arrayBuffer()));
     const imports = {env: {emscripten_notify_memory_growth: () => {}}};
     const free = [];  // unpackers that have done their work: each has memory of its own, which a browser has not often
     // A stream that unpacks what runs through it.
@@ -68,5 +70,16 @@ Module.files = (() => {
     const list = bytes('files/list.json.xz').then(bytes => JSON.parse(new TextDecoder().decode(bytes)));
     const first = list.then(({first}) => Promise.all(first.map(async entry => ({entry, bytes: await load(entry)}))));
     const program = stream('decoderscope_page.wasm.xz').then(stream => new Response(stream, {headers: {'Content-Type': 'application/wasm'}}));
+
+    // Last the program's own script, with page.js before it: a quarter of its size. A page that is one file may have no
+    // scripts but those in its text.
+    const start = async () => {
+        const text = await bytes('decoderscope_page.js.xz');
+        const script = document.createElement('script');
+        if (Module.alone) script.textContent = new TextDecoder().decode(text);
+        else script.src = URL.createObjectURL(new Blob([text], {type: 'text/javascript'}));
+        document.body.append(script);
+    };
+    start().catch(error => { document.getElementById('say').textContent = String(error); });
     return {load, list, first, program};
 })();

@@ -1,5 +1,5 @@
 // The page's side of the window (app/window/browser/window.cpp): events, files, the clipboard, what is kept. It is put
-// before Emscripten's own script, whose Module, FS and IDBFS it uses.
+// before Emscripten's own script, whose Module, FS and IDBFS it uses; files.js unpacks both.
 Module.page = (() => {
     const home = '/home/web_user';  // settings, autosaves: kept in IndexedDB
     const downloads = '/downloads';
@@ -200,13 +200,19 @@ Module.page = (() => {
         FS.writeFile(entry.path, bytes);
     };
     const bring = async (entry, progress) => put(entry, await Module.files.load(entry, progress));
-    const bringAll = async entries => {
+    const bringEach = async entries => {
         const waiting = [...entries];
         const bringNext = async () => {
             for (let entry; (entry = waiting.shift());) await bring(entry);
         };
         await Promise.all([bringNext(), bringNext(), bringNext(), bringNext()]);
-        call('page_fonts', [], []);  // the fonts that came last have more characters
+    };
+    // First the fonts: they have more characters than those of the first picture.
+    const bringAll = async entries => {
+        const isFont = ({path}) => path.startsWith('/usr/share/fonts/');
+        await bringEach(entries.filter(isFont));
+        call('page_fonts', [], []);
+        await bringEach(entries.filter(entry => !isFont(entry)));
     };
     // The font with Chinese, Japanese and Korean. Returns its megabytes while it is on its way, 0 if there is none to come.
     let wide = null;

@@ -1,6 +1,7 @@
 // A link on the command line: it opens the window, and stands wherever a model does.
 #include "app/cli.h"
 #include "app/core/files/link.h"
+#include "app/page_request.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -67,20 +68,29 @@ TEST_CASE("a link's trace is that of its session's file") {
 
 TEST_CASE("in a page a damaged link opens the default model, and the window says what is wrong") {
     const std::string link = link_of(lesson());
-    std::ostringstream out, err;
-    const CliResult result = run_page(std::vector<std::string>{"--embed", link.substr(0, 40)}, out, err);
-    REQUIRE(result.window);
-    CHECK(result.status == 0);
-    CHECK(err.str().empty());
-    CHECK(result.window->embed);
-    CHECK(result.window->work.scenario.about().name == kDefaultModel);
-    CHECK(result.window->said.english().find("the link: ") == 0);
-    // What is no link still fails, and a good link says nothing.
-    const CliResult wrong = run_page(std::vector<std::string>{"--nothing"}, out, err);
-    CHECK_FALSE(wrong.window);
-    CHECK(wrong.status == 2);
-    CHECK_FALSE(err.str().empty());
-    CHECK(run_page(std::vector<std::string>{link}, out, err).window->said.empty());
+    const WindowRequest damaged = request_of_page(std::vector<std::string>{"--embed", link.substr(0, 40)});
+    CHECK(damaged.embed);
+    CHECK_FALSE(damaged.everything);
+    CHECK(damaged.work.scenario.about().name == kDefaultModel);
+    CHECK(damaged.said.english().find("the link: ") == 0);
+    const WindowRequest unknown = request_of_page(std::vector<std::string>{"--model", "nothing-of-the-kind"});
+    CHECK(unknown.work.scenario.about().name == kDefaultModel);
+    CHECK(unknown.said.english().find("nothing-of-the-kind") != std::string::npos);
+}
+
+TEST_CASE("a page opens its link, the model that it names, or the default model") {
+    const WindowRequest linked = request_of_page(std::vector<std::string>{link_of(lesson())});
+    CHECK(linked.work.scenario.edits == lesson().run.edits);
+    CHECK(linked.work.cursor == lesson().cursor);
+    CHECK(linked.everything);
+    CHECK(linked.said.empty());
+    const WindowRequest named = request_of_page(std::vector<std::string>{"--model", "causal-lm"});
+    CHECK(named.work.scenario.about().name == "causal-lm");
+    CHECK(named.everything);
+    const WindowRequest first = request_of_page({});
+    CHECK(first.work.scenario.about().name == kDefaultModel);
+    CHECK_FALSE(first.everything);
+    CHECK(first.said.empty());
 }
 
 TEST_CASE("a link that can't be opened is said in one line") {
