@@ -92,7 +92,7 @@ struct Numbers {
     }
 };
 
-// The fill of a masked cell is shown by its hatch, too: the other cells decide.
+// What masked cells hold is the mask's fill, far from everything else: the other cells decide.
 bool is_hidden(const Heatmap& heatmap, Index row, Index column) {
     return !heatmap.hidden.empty() &&
            heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)] != hidden_by::nothing;
@@ -111,14 +111,26 @@ Numbers numbers_of(const Heatmap& heatmap, const CellRect& seen, std::size_t roo
     return numbers;
 }
 
-// Whether a number has no room in any form. Masked cells are hatched, and what isn't finite has marks of its own.
-bool leaves_a_hole(const Heatmap& heatmap, const CellRect& seen, const std::vector<std::string>& texts) {
+// Which cells have no room for their number in any form.
+struct Holes {
+    bool masked = false, others = false;
+};
+
+Holes holes(const Heatmap& heatmap, const CellRect& seen, const std::vector<std::string>& texts) {
+    Holes found;
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const auto at = static_cast<Index>(i);
         const Index row = seen.row + at / seen.columns, column = seen.column + at % seen.columns;
-        if (texts[i].empty() && !is_hidden(heatmap, row, column) && std::isfinite(heatmap.at(row, column))) return true;
+        if (texts[i].empty()) (is_hidden(heatmap, row, column) ? found.masked : found.others) = true;
     }
-    return false;
+    return found;
+}
+
+void empty_masked(const Heatmap& heatmap, const CellRect& seen, std::vector<std::string>& texts) {
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto at = static_cast<Index>(i);
+        if (is_hidden(heatmap, seen.row + at / seen.columns, seen.column + at % seen.columns)) texts[i].clear();
+    }
 }
 
 }  // namespace
@@ -143,15 +155,36 @@ std::string cell_text(double value, const CellFormat& format) {
     return std::fabs(value) < 0.5 ? if_it_fits("~0") : std::string();
 }
 
-std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
+std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room, FillSaid said) {
     const CellFormat format = cell_format(heatmap, seen, room);
     std::vector<std::string> texts;
     texts.reserve(static_cast<std::size_t>(seen.rows * seen.columns));
     for (Index row = seen.row; row < seen.row + seen.rows; ++row)
         for (Index column = seen.column; column < seen.column + seen.columns; ++column)
             texts.push_back(cell_text(static_cast<double>(heatmap.at(row, column)), format));
-    if (leaves_a_hole(heatmap, seen, texts)) texts.clear();
+    const Holes empty = holes(heatmap, seen, texts);
+    const bool is_said = said == FillSaid::in_legend && fill_of(heatmap).has_value();
+    if (empty.others || (empty.masked && !is_said))
+        texts.clear();
+    else if (empty.masked)
+        empty_masked(heatmap, seen, texts);
     return texts;
+}
+
+std::optional<float> fill_of(const Heatmap& heatmap) {
+    std::optional<float> fill;
+    for (std::size_t i = 0; i < heatmap.hidden.size(); ++i) {
+        if (heatmap.hidden[i] == hidden_by::nothing) continue;
+        const bool by_hand = heatmap.hidden[i] == hidden_by::hand;
+        if (by_hand || (fill && *fill != heatmap.values[i])) return std::nullopt;
+        fill = heatmap.values[i];
+    }
+    return fill;
+}
+
+std::string filled_text(std::uint8_t causes, std::optional<float> fill) {
+    const std::string text = hidden_text(causes);
+    return fill && *fill != 0.0F ? text + ": " + short_number_text(static_cast<double>(*fill), 3) : text;
 }
 
 }  // namespace decoderscope::core

@@ -4,6 +4,8 @@
 #include "app/core/figure/heatmap_image.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,20 @@ struct CellFormat {
 // have no decimals; a number too long for the format has fewer, or is in scientific notation.
 [[nodiscard]] std::string cell_text(double value, const CellFormat& format);
 
+// Where the number of masked cells stands if it has no room in them.
+enum class FillSaid { in_cells, in_legend };
+
 // The texts of the visible cells, [row, column] of `seen`; none at all if a number would have no room: in one picture
-// all cells have their digits or none has. Only masked cells and what isn't finite may stay empty.
-[[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room);
+// all cells have their digits or none has. Only masked cells may all stay empty where all of them hold one number, the
+// mask's fill, and the legend says it.
+[[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room,
+                                                  FillSaid said = FillSaid::in_cells);
+
+// The one number that all masked cells hold; nothing if there are none, or several numbers, or cells that were masked
+// by hand, which no legend names.
+[[nodiscard]] std::optional<float> fill_of(const Heatmap& heatmap);
+
+// Which masks hide cells, with the number that all of these hold: "padding mask: −1e9". Zero is expected, and left out.
+[[nodiscard]] std::string filled_text(std::uint8_t causes, std::optional<float> fill);
 
 }  // namespace decoderscope::core

@@ -1,5 +1,6 @@
 #include "app/core/figure/figure_legend.h"
 
+#include "app/core/figure/cell_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
 
@@ -13,12 +14,6 @@ namespace {
 constexpr double entry_height = 20, swatch_width = 20, swatch_height = 13;
 
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-// A fill of zero is expected and left out, as in the cells.
-std::string mask_entry(const LegendContents::MaskKind& kind) {
-    const bool says_fill = kind.fill && *kind.fill != 0.0F;
-    return hidden_text(kind.causes) + (says_fill ? ": " + short_number_text(*kind.fill, 3) : "");
-}
 
 std::string mark_entry(Mark mark, const std::optional<Range>& range) {
     const std::string text(mark_text(mark));
@@ -84,7 +79,7 @@ void draw_legend(Canvas& canvas, const LegendContents& contents, const LegendSty
         // Coloured like its cells: if they all hold NaN, the swatch shows NaN.
         const bool all_nan = kind.fill && std::isnan(*kind.fill);
         const Rgba color = all_nan ? mark_color(Mark::nan, style.map, style.dark) : hidden_color(causes, style.dark);
-        const Box swatch = legend.add(mask_entry(kind), color);
+        const Box swatch = legend.add(filled_text(kind.causes, kind.fill), color);
         draw_hatch(canvas, swatch, causes, style.spacing, style.dark);
         canvas.frame(swatch);
     }

@@ -5,6 +5,7 @@
 
 namespace decoderscope::views::shell {
 
-void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// Returns what it leaves free: nothing there can be pressed.
+Area draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope::views::shell

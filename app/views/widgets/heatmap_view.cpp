@@ -40,11 +40,12 @@ std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, fl
     std::array<bool, 16> occurs{};
     for (const std::uint8_t causes : h.hidden) occurs[causes & 15U] = true;
     std::vector<LegendEntry> entries;
+    const std::optional<float> fill = core::fill_of(h);
     float x = bar_width(ui, h, width) + ui.px(14);
     int row = 0;
     for (std::uint8_t causes = 1; causes < 16; ++causes) {
         if (!occurs[causes]) continue;
-        const std::string text = core::hidden_text(causes);
+        const std::string text = core::filled_text(causes, fill);
         const float needed = ui.px(17) + compat::text_size(ui.fonts.caption, text).x;
         if (x > 0.0F && x + needed > width) {
             x = 0.0F;
@@ -209,7 +210,8 @@ void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
     const core::Heatmap& h = d.heatmap;
     const std::size_t room = room_of(ui, l);
     if (room == 0) return;
-    const std::vector<std::string> texts = core::cell_texts(h, seen, room);
+    const std::vector<std::string> texts = core::cell_texts(
+        h, seen, room, d.legend == Legend::full ? core::FillSaid::in_legend : core::FillSaid::in_cells);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const core::ColorMap map = map_of(ui.theme, h.scale);
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -378,6 +380,7 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     ImDrawList& list = *ImGui::GetWindowDrawList();
     draw_title(ui, d, area);
     const PointedOut pointed = {gesture.hovered, d.selected};
+    draw_position_numbers(ui, d, l, seen, area);
     draw_column_labels(ui, d, l, seen, area, pointed);
     draw_row_labels(ui, d, l, seen, area, pointed);
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);

@@ -126,7 +126,7 @@ TEST_CASE("a matrix of tiny numbers shows their digits") {
 TEST_CASE("where a number has no room in any form, none is shown") {
     CHECK(texts(matrix(3, {12.5F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F, 7.0F, 8.0F}), 1).empty());
     CHECK(texts(matrix(2, {12.5F, 1.0F, 2.0F, 3.0F}), 2) == std::vector<std::string>{"12", "1", "2", "3"});
-    CHECK(texts(matrix(2, {std::nanf(""), 1.0F, 2.0F, 3.0F}), 1) == std::vector<std::string>{"", "1", "2", "3"});
+    CHECK(texts(matrix(2, {std::nanf(""), 1.0F, 2.0F, 3.0F}), 1).empty());
     CHECK(texts(matrix(2, {-19.0F, -18.0F, -17.0F, 4.0F}), 1).empty());
     CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 1) == std::vector<std::string>{"1", "0", "0", "1"});
     CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 0).empty());
@@ -156,5 +156,22 @@ TEST_CASE("whatever the numbers and the room, all cells have their digits or non
 TEST_CASE("the fill of masked cells decides nothing") {
     Heatmap h = matrix(2, {-1e9F, -1e9F, -1e9F, 0.5F});
     h.hidden = {hidden_by::causal, hidden_by::causal, hidden_by::causal, hidden_by::nothing};
-    CHECK(texts(h, 3) == std::vector<std::string>{"", "", "", ".50"});
+    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend) == std::vector<std::string>{"", "", "", ".50"});
+}
+
+TEST_CASE(
+    "masked cells without room for their number are holes, unless the legend says the one number of all of them") {
+    Heatmap h = matrix(2, {-1e9F, -1e9F, 0.25F, 0.5F});
+    h.hidden = {hidden_by::causal, hidden_by::padding, hidden_by::nothing, hidden_by::nothing};
+    CHECK(fill_of(h) == -1e9F);
+    CHECK(texts(h, 3).empty());
+    CHECK(texts(h, 4).front() == "−1e9");
+    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend) == std::vector<std::string>{"", "", ".25", ".50"});
+    CHECK(filled_text(hidden_by::causal, fill_of(h)) == "causal mask: −1e9");
+    h.values[1] = -1e4F;
+    CHECK_FALSE(fill_of(h));
+    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend).empty());
+    h.values[1] = -1e9F;
+    h.hidden[1] = hidden_by::hand;  // which no legend names
+    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend).empty());
 }

@@ -4,6 +4,7 @@
 #include "app/core/labs/causes/causes_choice.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <stop_token>
@@ -36,7 +37,9 @@ struct Patching {
 
     // Whether A and B differ in the number at all; without a difference no share of it is defined, and none is
     // measured.
-    [[nodiscard]] bool differs() const { return in_a != in_b; }
+    [[nodiscard]] bool differs() const { return are_numbers() && in_a != in_b; }
+    // Else one of them is NaN or infinite, and no share of a difference can come back.
+    [[nodiscard]] bool are_numbers() const { return std::isfinite(in_a) && std::isfinite(in_b); }
 };
 
 // The steps that can be put in: recorded in both runs under one name and of the same shape, with rows, and the number

@@ -176,8 +176,10 @@ bool has_wrong_sign(double promised, double happened) {
 }
 
 WrongSigns wrong_signs(const Moves& moves) {
-    WrongSigns wrong{.heads = moves.heads.size()};
+    WrongSigns wrong;
     for (const HeadMove& move : moves.heads) {
+        const bool measured = std::isfinite(move.switched_off);
+        ++(measured ? wrong.heads : wrong.without_number);
         wrong.by_gradient += has_wrong_sign(move.gradient_times_z, move.switched_off) ? 1U : 0U;
         wrong.by_integrated_gradients += has_wrong_sign(move.along_the_way, move.switched_off) ? 1U : 0U;
     }
@@ -194,6 +196,10 @@ Sentence short_name_of_head(const std::string& attention, Index head) {
 Sentence moves_sentence(const Moves& moves) {
     if (moves.heads.empty()) return {};
     const WrongSigns wrong = wrong_signs(moves);
+    if (wrong.without_number > 0)
+        return message_n("The effect of {count} head is NaN or infinite: no gradient promises that.",
+                         "The effect of {count} heads is NaN or infinite: no gradient promises that.",
+                         wrong.without_number);
     return message_n(
         "The gradient has the wrong sign for {gradient} of {count} head, integrated gradients for {integrated}.",
         "The gradient has the wrong sign for {gradient} of {count} heads, integrated gradients for {integrated}.",
@@ -228,6 +234,8 @@ Sentence patching_sentence(const Patching& patching, const ResolvedNumber& numbe
     const Arguments arguments = {{"number", number.name},
                                  {"a", short_number_text(patching.in_a, 3)},
                                  {"b", short_number_text(patching.in_b, 3)}};
+    if (!patching.are_numbers())
+        return message("{number} is {a} in A and {b} in B: no share of that can come back.", arguments);
     if (!patching.differs())
         return message("{number} is {a} in A and in B: there is no difference to bring back.", arguments);
     return message(

@@ -54,9 +54,10 @@ struct ShownMoves {
 [[nodiscard]] Value<ShownMoves> shown_moves(Derived& derived, const Snapshot& shown, const ResolvedNumber& number,
                                             const SharedProgress& progress);
 
-// Of how many heads the gradient has the wrong sign. Heads that move nothing don't count.
+// Of how many heads the gradient has the wrong sign. Heads that move nothing don't count, and those whose effect is not
+// a number count by themselves.
 struct WrongSigns {
-    std::size_t heads = 0, by_gradient = 0, by_integrated_gradients = 0;
+    std::size_t heads = 0, by_gradient = 0, by_integrated_gradients = 0, without_number = 0;
 };
 [[nodiscard]] WrongSigns wrong_signs(const Moves& moves);
 // Whether a promise has another sign than what happened, which must be more than a rounding error of the number.

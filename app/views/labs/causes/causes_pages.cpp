@@ -72,15 +72,19 @@ void heading(const Ui& ui, std::string_view text, std::string_view note, float w
     paragraph(ui.fonts.caption, ui.theme.muted, note, width);
 }
 
+// By which tables are sorted: what is NaN is first.
+double size_of(double number) { return std::isnan(number) ? INFINITY : std::abs(number); }
+
 std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
 
 void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves, float width, Commands& commands) {
     heading(ui, tr("Heads"), tr("≠: the sign of the gradient is not that of the measured effect."), width);
     std::vector<core::causes::HeadMove> heads = moves.heads;
     std::ranges::stable_sort(heads, std::greater<>(),
-                             [](const core::causes::HeadMove& move) { return std::abs(move.switched_off); });
+                             [](const core::causes::HeadMove& move) { return size_of(move.switched_off); });
     double most = 0.0;
-    for (const core::causes::HeadMove& move : heads) most = std::max(most, std::abs(move.switched_off));
+    for (const core::causes::HeadMove& move : heads)
+        if (std::isfinite(move.switched_off)) most = std::max(most, std::abs(move.switched_off));
     const Table table(ui, width, 3);
     table.head({tr("gradient"), tr("8 steps"), tr("effect")});
     for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -428,8 +432,10 @@ void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& ca
     // The largest first, so that they stand above the fold.
     std::vector<core::causes::Contribution> terms = attribution.terms;
     std::ranges::stable_sort(terms, std::greater<>(),
-                             [](const core::causes::Contribution& term) { return std::abs(term.logit); });
-    const double most = terms.empty() ? 0.0 : std::abs(terms.front().logit);
+                             [](const core::causes::Contribution& term) { return size_of(term.logit); });
+    double most = 0.0;
+    for (const core::causes::Contribution& term : terms)
+        if (std::isfinite(term.logit)) most = std::max(most, std::abs(term.logit));
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("writers", {area.width(), std::max(area.height(), 1.0F)});
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5), width = ImGui::GetContentRegionAvail().x;

@@ -57,6 +57,15 @@ float draw_steppers(const Ui& ui, const core::Session& session, Area line, Comma
     return right;
 }
 
+// The name that opens the list of all steps where that is folded. Returns where it ends.
+float open_folded_list(const Ui& ui, const core::Session& session, const DiffTabState& diff, Area line, float right,
+                       Commands& commands) {
+    const float width = std::min(ui.px(280), right - line.low.x);
+    ImGui::SetCursorScreenPos(line.low);
+    choose_diff_step(ui, session, diff, width, commands);
+    return line.low.x + width;
+}
+
 // The step's name, which opens the list of all where that is folded. Returns where it ends.
 float draw_step_name(const Ui& ui, const core::Session& session, const DiffTabState& diff, const std::string& name,
                      Area line, float right, bool folded, Commands& commands) {
@@ -65,10 +74,7 @@ float draw_step_name(const Ui& ui, const core::Session& session, const DiffTabSt
         return line.low.x +
                draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, name, right - line.low.x);
     }
-    const float width = std::min(ui.px(280), right - line.low.x);
-    ImGui::SetCursorScreenPos(line.low);
-    choose_diff_step(ui, session, diff, width, commands);
-    return line.low.x + width;
+    return open_folded_list(ui, session, diff, line, right, commands);
 }
 
 void draw_step_line(const Ui& ui, const core::Session& session, const DiffTabState& diff,
@@ -247,10 +253,7 @@ void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& s
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
                                         ui.theme.line);
     if (d == nullptr) {
-        if (folded) {
-            ImGui::SetCursorScreenPos(line.low);
-            choose_diff_step(ui, session, diff, ui.px(280), commands);
-        }
+        if (folded) open_folded_list(ui, session, diff, line, line.high.x, commands);
         draw_note(ui, folded ? below : line,
                   diff.part == core::diff::Listed::weights
                       ? tr("Choose a weight above.")

@@ -93,6 +93,21 @@ TEST_CASE("a wrong sign is one of a number that moves") {
     CHECK(wrong.by_gradient == 2);
     CHECK(wrong.by_integrated_gradients == 0);
     CHECK(moves_sentence(moves).english().find("2 of 3 heads") != std::string::npos);
+    moves.heads.push_back({.switched_off = NAN, .gradient_times_z = 1.0, .along_the_way = 1.0});
+    CHECK(wrong_signs(moves).heads == 3);
+    CHECK(wrong_signs(moves).without_number == 1);
+    CHECK(moves_sentence(moves).english().find("of 1 head is NaN") != std::string::npos);
+}
+
+TEST_CASE("nothing comes back of a difference with NaN, on either side") {
+    for (const auto& [a, b] : {std::pair<double, double>{NAN, 1.0}, {1.0, NAN}, {NAN, NAN}, {INFINITY, 1.0}}) {
+        const Patching patching{.in_a = a, .in_b = b, .steps = {}, .complete = true};
+        CHECK_FALSE(patching.differs());
+        const std::string said = patching_sentence(patching, {}).english();
+        INFO(said);
+        CHECK(said.find("no share") != std::string::npos);
+        CHECK(said.find("in A and in B") == std::string::npos);
+    }
 }
 
 TEST_CASE("a picture of patching has a row a step of its stack, and 1 is the same colour in both") {
