@@ -200,11 +200,11 @@ std::vector<std::string> cause_between(const ComparedRun& right, const ComparedR
 }
 
 std::vector<std::string> causes_by_name(const ComparedRun& a, const ComparedRun& b, double tolerance) {
-    std::vector<std::string> lines = other_wishes(a, b);
-    if (a.trace == nullptr) return lines;
-    std::vector<std::string> mistake = cause_between(a, b, tolerance);
-    if (mistake.empty()) mistake = cause_between(b, a, tolerance);
-    lines.insert(lines.end(), mistake.begin(), mistake.end());
+    std::vector<std::string> lines;
+    if (a.trace != nullptr) lines = cause_between(a, b, tolerance);
+    if (a.trace != nullptr && lines.empty()) lines = cause_between(b, a, tolerance);
+    const std::vector<std::string> wishes = other_wishes(a, b);
+    lines.insert(lines.end(), wishes.begin(), wishes.end());
     return lines;
 }
 
