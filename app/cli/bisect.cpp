@@ -18,10 +18,6 @@ struct BisectRequest {
     bool json = false;
 };
 
-bool gives_inputs(const RunOptions& run) {
-    return !run.inputs.empty() || !run.tokens.empty() || !run.encoder_tokens.empty() || run.text || run.source;
-}
-
 // The scenario on what the recorded model was given, unless the command line says otherwise.
 core::Scenario scenario_for(const RunOptions& run, const trace::Trace& trace) {
     core::Scenario scenario = scenario_of(run);

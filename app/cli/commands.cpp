@@ -14,7 +14,7 @@
 
 namespace decoderscope::cli {
 
-void add_run_options(CLI::App& command, RunOptions& options) {
+void add_input_options(CLI::App& command, RunOptions& options) {
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
     auto* text = command.add_option("--text", options.text,
                                     "text instead of a file, for a model with a vocabulary; each line is a batch row");
@@ -26,6 +26,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     inputs->excludes(text)->excludes(tokens);
     text->excludes(tokens);
     source->excludes(encoder_tokens);
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    add_input_options(command, options);
     command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
     add_set_option(command, options);
     command.add_option(
@@ -139,17 +143,25 @@ core::files::SavedSession work_of(const RunOptions& options) {
     if (!options.mutation.empty()) scenario.mutation = options.mutation;
     static_cast<void>(core::mutation_of(scenario));  // throws if there is none of that name
     if (options.record == "patterns") scenario.recording = core::Recording::patterns;
+    take_inputs(scenario, options);
+    if (!options.edits.empty()) {
+        const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
+        scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
+    }
+    return work;
+}
+
+bool gives_inputs(const RunOptions& run) {
+    return !run.inputs.empty() || !run.tokens.empty() || !run.encoder_tokens.empty() || run.text || run.source;
+}
+
+void take_inputs(core::Scenario& scenario, const RunOptions& options) {
     if (!options.inputs.empty()) {
         scenario.inputs = load_inputs(options.inputs, scenario.config());
         scenario.inputs_path = options.inputs;
     }
     if (const core::TypedSequences typed = typed_sequences(options, scenario); typed.target || typed.source)
         scenario.inputs = core::typed_inputs(*scenario.model(), scenario.inputs, typed);
-    if (!options.edits.empty()) {
-        const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
-        scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
-    }
-    return work;
 }
 
 core::Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }

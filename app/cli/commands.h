@@ -33,6 +33,8 @@ inline constexpr const char* kModelHelp =
     "session (.dscope) or a link to one with all its contents";
 
 void add_run_options(CLI::App& command, RunOptions& options);
+// Those of them that say what the model is given.
+void add_input_options(CLI::App& command, RunOptions& options);
 // --set alone, for a command that runs nothing.
 void add_set_option(CLI::App& command, RunOptions& options);
 // What --set says, key by key.
@@ -43,6 +45,10 @@ void add_set_option(CLI::App& command, RunOptions& options);
 [[nodiscard]] core::files::SavedSession work_of(const RunOptions& options);
 // The scenario to run. Throws the same.
 [[nodiscard]] core::Scenario scenario_of(const RunOptions& options);
+
+// Whether the command line says what the model is given; and giving it that.
+[[nodiscard]] bool gives_inputs(const RunOptions& options);
+void take_inputs(core::Scenario& scenario, const RunOptions& options);
 
 // The plan of a scenario; the error for an edit that doesn't fit names its file.
 [[nodiscard]] std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, const RunOptions& options);
@@ -72,6 +78,7 @@ void add_bench(CLI::App& app, const Context& context);
 void add_names(CLI::App& app, const Context& context);
 void add_train(CLI::App& app, const Context& context);
 void add_bisect(CLI::App& app, const Context& context);
+void add_compare(CLI::App& app, const Context& context);
 void add_recorder(CLI::App& app, const Context& context);
 void add_open(CLI::App& app, const Context& context);
 void add_lessons(CLI::App& app, const Context& context);

@@ -19,6 +19,12 @@ state_dict; the modules' hyperparameters. It is a safetensors file. Names in it:
     h.0.attn/softmax/in.input     an input of a function that was called inside h.0.attn
     h.0.attn/softmax#2/out        the second softmax of that call
     (model)/in.tokens             the recorded module itself
+    grad.h.0.attn.q/out           the gradient of a number by a tensor; grad.h.0.attn.q.weight by a parameter
+
+Gradients are recorded where they are asked for, without touching any .grad:
+
+    with record(model, "trace.safetensors", gradients=True) as recording:
+        recording.add_gradients(loss(model(tokens)))
 
 A tensor that has been recorded is not stored again: the list of calls, in the file's metadata, refers to it by its
 first name. Numbers are stored as they are: float16 stays float16.
@@ -96,9 +102,11 @@ class record:
     piece       how many bytes are collected before they are written
     shards      under tensor parallelism: {pattern of tensors' names: axis along which they are sharded}.
                 DTensors carry this themselves.
+    gradients   whether add_gradients() will be called: what is recorded is then kept until the end
     """
 
-    def __init__(self, module, path, modules=None, functions=True, parameters=True, piece=64 << 20, shards=None):
+    def __init__(self, module, path, modules=None, functions=True, parameters=True, piece=64 << 20, shards=None,
+                 gradients=False):
         self.module, self.path = module, os.fspath(path)
         self.patterns = [modules] if isinstance(modules, str) else modules
         self.with_functions, self.with_parameters = functions, parameters
@@ -108,6 +116,7 @@ class record:
         self._calls, self._stack, self._wrapped = [], [], []
         self._names, self._seen, self._counts = set(), {}, {}
         self._skipped, self._sharded = {}, {}
+        self._kept = [] if gradients else None  # (name, tensor, its version), in the order of recording
         self._busy = self._within_one = False
 
     # ---- the context
@@ -138,6 +147,7 @@ class record:
                 module.__dict__["forward"] = before
         self._file.close(finished="%s: %s" % (kind.__name__, error) if kind else "yes")
         self._seen.clear()
+        self._kept = None
         return False
 
     # ---- modules
@@ -230,7 +240,40 @@ class record:
         if not self._store(name, value):
             return None
         self._seen[id(value)] = (weakref.ref(value), _version(value), name)
+        if self._kept is not None:
+            self._kept.append((name, value, _version(value)))
         return name
+
+    # ---- gradients
+
+    def add_gradients(self, target, **tensors):
+        """Records the gradient of a number, say the loss, by every tensor and parameter that needs one: zero where the
+        number doesn't depend on it.
+
+        target    a tensor of one number
+        tensors   to be recorded, too, before the gradients: loss=…, loss_per_token=…
+        """
+        if self._kept is None:
+            raise ValueError("record(..., gradients=True) is expected where add_gradients() is called")
+        if target.numel() != 1 or not target.requires_grad:
+            raise ValueError("add_gradients: expected one number that depends on what was recorded, with gradients on")
+        self._busy = True
+        try:
+            for name, value in tensors.items():
+                self._store(name, value)
+            kept = []
+            for name, value, version in self._kept:  # whether one needs a gradient is known after its call
+                if version != _version(value):
+                    self._skipped["grad." + name] = "the tensor was modified in place"
+                elif value.requires_grad:
+                    kept.append((name, value))
+            if self.with_parameters:
+                kept += [(name, value) for name, value in self.module.named_parameters() if value.requires_grad]
+            found = torch.autograd.grad(target.reshape(()), [value for _, value in kept], allow_unused=True)
+            for (name, value), gradient in zip(kept, found):
+                self._store("grad." + name, torch.zeros_like(value) if gradient is None else gradient)
+        finally:
+            self._busy = False
 
     def _store(self, name, value):
         if name in self._names:

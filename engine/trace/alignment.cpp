@@ -1,5 +1,7 @@
 #include "engine/trace/alignment.h"
 
+#include "engine/backward/gradient.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -98,6 +100,7 @@ public:
         by_names();
         for (const TraceCall& call : trace_.calls) visit(call);
         if (trace_.calls.empty()) by_module_names();
+        gradients();
         Alignment alignment;
         alignment.matches = std::move(matches_);
         std::ranges::stable_sort(alignment.matches, {}, &Match::step);
@@ -149,6 +152,30 @@ private:
             const bool scores = step->masked_by && !step->mask_to_come && step->is_scores;
             add(step->id, number, {.first_of_batch = true}, Basis::name,
                 !ours && scores ? Strictness::as_softmax : Strictness::exact);
+        }
+    }
+
+    // What autograd left on a tensor or a parameter is the gradient by the step that this is.
+    void gradients() {
+        const std::vector<Match> forward = matches_;
+        for (const Match& match : forward) {
+            const Ref gradient = plan_.gradient_wrt(plan_[match.step]);
+            const auto number = numbers_.find(backward::gradient_name(trace_.tensors[match.tensor].name));
+            if (gradient == nullptr || number == numbers_.end() || match.reader) continue;
+            // Heads that were recorded repeated, or for all at once, have gradients of their own.
+            const bool part = match.placed.columns > 0 || match.placed.head >= 0;
+            if (!part && trace_.tensors[number->second].values.size() != element_count(gradient->axes)) continue;
+            const bool scaled = match.strictness == Strictness::up_to_factor;
+            add(gradient->id, number->second, match.placed, match.basis,
+                scaled ? Strictness::up_to_factor : Strictness::exact);
+        }
+        for (const auto& [stored, targets] : known_.parameters) {
+            const auto number = numbers_.find(backward::gradient_name(stored));
+            if (number == numbers_.end() || targets.size() != 1 || targets.front().how != load::names::How::as_stored)
+                continue;
+            const Ref parameter = plan_.find(targets.front().name);
+            const Ref gradient = parameter == nullptr ? nullptr : plan_.gradient_wrt(*parameter);
+            if (gradient != nullptr) add(gradient->id, number->second, {}, Basis::name, Strictness::exact);
         }
     }
 

@@ -1,5 +1,6 @@
 #include "engine/trace/recorded_file.h"
 
+#include "engine/backward/gradient.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
@@ -205,6 +206,19 @@ RecordedFile recorded_file(const std::string& path) {
                                             {{"rank", recorded.rank}, {"count", recorded.world_size}}));
         return recorded;
     });
+}
+
+bool holds_no_parameter(const std::string& path) {
+    if (!path.ends_with(".safetensors")) return false;
+    try {
+        const Trace trace = recorded_file(path).trace;
+        return std::ranges::none_of(trace.tensors, [](const TraceTensor& tensor) {
+            const bool parameter = tensor.name.ends_with("weight") || tensor.name.ends_with("bias");
+            return parameter && !tensor.name.starts_with(backward::gradient_name(""));
+        });
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 }  // namespace decoderscope::trace::sources

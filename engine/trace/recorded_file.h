@@ -35,6 +35,10 @@ struct RecordedFile {
 };
 [[nodiscard]] RecordedFile recorded_file(const std::string& path);
 
+// Whether a safetensors file holds tensors but no parameter ("….weight", "….bias"): no model, but what one computed, as
+// `trace` writes it.
+[[nodiscard]] bool holds_no_parameter(const std::string& path);
+
 [[nodiscard]] Trace ranks(const std::string& manifest, const std::string& text);
 [[nodiscard]] Trace npz(const std::string& path);
 [[nodiscard]] Trace debugger(const std::string& path, const std::string& text);

@@ -1,5 +1,6 @@
 #include "engine/trace/recorded_plan.h"
 
+#include "engine/backward/gradient.h"
 #include "engine/base/error.h"
 #include "engine/ops/given.h"
 
@@ -85,11 +86,19 @@ public:
             if (call.function == "softmax" || call.function == "scaled_dot_product_attention")
                 attentions_.insert(call.module);
         }
+        for (const TraceTensor& parameter : trace.parameters)
+            gradients_.emplace(backward::gradient_name(parameter.name), std::string());
+        for (const TraceTensor& tensor : trace.tensors)
+            gradients_.emplace(backward::gradient_name(tensor.name), tensor.name);
     }
 
     std::shared_ptr<const Plan> written() {
-        for (const TraceTensor& tensor : trace_.tensors)
+        const std::size_t back = backward_begins();
+        for (std::size_t i = 0; i < trace_.tensors.size(); ++i) {
+            const TraceTensor& tensor = trace_.tensors[i];
+            if (i == back) plan_.begin_backward();
             if (!tensor.values.empty() && tensor.values.size() > 0 && plan_.find(tensor.name) == nullptr) add(tensor);
+        }
         check_not_empty(trace_);
         if (plan_.steps().empty())
             throw Error("{path}: holds no tensor of a type that is read", {{"path", trace_.path}});
@@ -97,7 +106,31 @@ public:
     }
 
 private:
+    // What autograd left comes last. Which tensor it begins with; behind the last one if there is none.
+    [[nodiscard]] std::size_t backward_begins() const {
+        std::size_t begin = trace_.tensors.size();
+        while (begin > 0 && gradients_.contains(trace_.tensors[begin - 1].name)) --begin;
+        return begin;
+    }
+
+    // The step that a tensor is the gradient by; nullptr if none.
+    [[nodiscard]] Ref differentiated(const TraceTensor& tensor) const {
+        const auto found = gradients_.find(tensor.name);
+        const Ref by = found == gradients_.end() ? nullptr : plan_.find(found->second);
+        return by != nullptr && decoderscope::sizes_of(by->axes) == tensor.shape ? by : nullptr;
+    }
+
+    // It stands where the tensor stands that it is the gradient by.
+    void add_gradient(const TraceTensor& tensor, const Step& by) {
+        plan_.begin_stack(by.stack);
+        plan_.begin_block(by.block.empty() ? std::string() : backward::gradient_name(by.block), by.layer);
+        plan_.begin_part(by.part, by.meaning, by.title);
+        const ops::Recorded operation = {tensor.values.with_axes(by.axes), Values::any};
+        plan_.name_gradient(plan_.step(tensor.name, operation, {}, by.meaning)->id, by.id, true);
+    }
+
     void add(const TraceTensor& tensor) {
+        if (const Ref by = differentiated(tensor)) return add_gradient(tensor, *by);
         const TraceCall* made = found(makers_, tensor.name);
         const TraceCall* call = made != nullptr ? made : found(takers_, tensor.name);
         const std::string module = call != nullptr ? call->module : module_in(tensor.name);
@@ -221,6 +254,8 @@ private:
     RecordedSizes sizes_;
     std::map<std::string, const TraceCall*, std::less<>> makers_, takers_;  // by the tensor
     std::set<std::string, std::less<>> attentions_;                         // modules that call a softmax
+    // By a gradient's name, the tensor that it is by; empty for a parameter, which is no step.
+    std::map<std::string, std::string, std::less<>> gradients_;
     Plan plan_;
 };
 

@@ -7,14 +7,15 @@ import json
 import os
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
     import torch
 
 # A piece of the recording is left out in this order when it has to fit somewhere: last what explains most.
 _PARAMETER, _OTHER, _ATTENTION, _ENDS = range(4)
+_GRADIENT = "grad."  # and the name of what it is the gradient by
 
 
 class Recording(Mapping):
@@ -81,7 +82,8 @@ class Recording(Mapping):
                           for call in self.calls for side in ("in", "out") for port, stored in call[side].items()}
         if self._same.get(name) in self._entries:
             return self._same[name]
-        ending = [known for known in self._entries if known.endswith(name)]
+        by_gradient = name.startswith(_GRADIENT)
+        ending = [known for known in self._entries if known.endswith(name) and known.startswith(_GRADIENT) == by_gradient]
         if len(ending) == 1:
             return ending[0]
         close = ending[:5] or difflib.get_close_matches(name, self._entries, 5, 0.4)
@@ -98,13 +100,18 @@ class Recording(Mapping):
                 found[name] = tuple(self._entries[name]["shape"])
         return found
 
-    def within(self, limit: int) -> tuple[Recording, list[str]]:
-        """The same with as much as fits into `limit` bytes, and the names that were left out."""
+    def within(self, limit: int, as_model: bool = False) -> tuple[Recording, list[str]]:
+        """The same with as much as fits into `limit` bytes, and the names that were left out. `as_model` keeps first what
+        the model can be run with again: its parameters and what it was given."""
         if len(self.data) <= limit:
             return self, []
         room = limit - self._begin
         kept, left_out = set(), []
-        for name in sorted(self._entries, key=lambda name: (-self._worth(name), self._bytes(name))):
+
+        def order(name: str) -> tuple[bool, int, int]:
+            return as_model and not self._runs_it(name), -self._worth(name), self._bytes(name)
+
+        for name in sorted(self._entries, key=order):
             if self._bytes(name) <= room:
                 room -= self._bytes(name)
                 kept.add(name)
@@ -112,12 +119,19 @@ class Recording(Mapping):
                 left_out.append(name)
         return self._only(kept, left_out), left_out
 
+    def without_parameters(self) -> Recording:
+        """What the model computed, without what it computed it from."""
+        return self._only({name for name in self._entries if not name.startswith("param/")}, [])
+
+    def _runs_it(self, name: str) -> bool:
+        return name.startswith(("param/", "(model)/in"))
+
     def _bytes(self, name: str) -> int:
         begin, end = self._entries[name]["data_offsets"]
         return end - begin
 
     def _worth(self, name: str) -> int:
-        if name.startswith("param/"):
+        if name.startswith("param/") or (name.startswith(_GRADIENT) and "/" not in name):
             return _PARAMETER
         if name.startswith("(model)/"):
             return _ENDS
@@ -142,20 +156,68 @@ class Recording(Mapping):
 
 
 def record(model: torch.nn.Module, *inputs: Any, modules: Optional[list[str]] = None, parameters: bool = True,
-           **arguments: Any) -> Recording:
-    """Runs model(*inputs, **arguments) once, without gradients, and records it.
+           gradients: Union[bool, Callable[[Any], torch.Tensor]] = False, **arguments: Any) -> Recording:
+    """Runs model(*inputs, **arguments) once and records it.
 
     modules      names of modules to record, as patterns ("h.0.*"); all if not given
     parameters   whether the weights are recorded, so that every number is explained down to them
+    gradients    True: also the gradient of the loss by every tensor, run["grad.h.0.attn/softmax/out"]. The loss is the
+                 output's own, or the mean cross-entropy of logits [batch, pos, vocab] against the next tokens
+                 [batch, pos]. Or a function of the output that returns one number. No .grad is touched.
     """
     import torch
 
     recorder = _recorder()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording.safetensors")
-        with torch.no_grad(), recorder.record(model, path, modules=modules, parameters=parameters):
-            model(*inputs, **arguments)
+        wanted = bool(gradients)
+        if wanted:
+            inputs, arguments = tuple(map(_leaf, inputs)), {name: _leaf(value) for name, value in arguments.items()}
+        with torch.set_grad_enabled(wanted), recorder.record(model, path, modules=modules, parameters=parameters,
+                                                             gradients=wanted) as recording:
+            output = model(*inputs, **arguments)
+            if callable(gradients):
+                recording.add_gradients(gradients(output))
+            elif wanted:
+                recording.add_gradients(**_loss(output, inputs, arguments))
         return Recording.of_file(path)
+
+
+def _leaf(value: Any) -> Any:
+    """A given vector with a gradient of its own; anything else as it is."""
+    import torch
+
+    return value.detach().requires_grad_() if torch.is_tensor(value) and value.is_floating_point() else value
+
+
+def _loss(output: Any, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """The number to take the gradients of, and what it is made of: target, loss [1], loss_per_token [batch, pos]."""
+    import torch
+
+    loss = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+    if torch.is_tensor(loss):
+        return {"target": loss}
+    logits = output.get("logits") if isinstance(output, Mapping) else getattr(output, "logits", output)
+    if isinstance(logits, (tuple, list)) and logits:
+        logits = logits[0]
+    if torch.is_tensor(logits) and logits.numel() == 1:
+        return {"target": logits}
+    given = [value for value in (*inputs, *arguments.values()) if torch.is_tensor(value)]
+    tokens = [value for value in given if not value.is_floating_point() and value.dtype != torch.bool
+              and torch.is_tensor(logits) and logits.dim() == 3 and value.shape == logits.shape[:2]]
+    if not tokens:
+        raise ValueError("gradients=True: expected an output with a loss, or logits [batch, pos, vocab] of tokens "
+                         "[batch, pos]; else give gradients=lambda output: … that returns one number")
+    # The last position has no next token, and padding is no token: these count for nothing.
+    targets = torch.full_like(tokens[0], -100)
+    targets[:, :-1] = tokens[0][:, 1:]
+    mask = arguments.get("attention_mask")
+    if torch.is_tensor(mask) and mask.shape == targets.shape:
+        targets[:, :-1][mask[:, 1:] == 0] = -100
+        targets[mask == 0] = -100
+    each = torch.nn.functional.cross_entropy(logits.transpose(1, 2), targets, ignore_index=-100, reduction="none")
+    mean = each.sum() / (targets != -100).sum()
+    return {"target": mean, "loss_per_token": each.detach(), "loss": mean.detach().reshape(1)}
 
 
 def _recorder() -> Any:

@@ -65,17 +65,25 @@ def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES
     height    in pixels
     stored    how many bytes of it are stored in the notebook at most; what doesn't fit is left out, and said
 
+    Other arguments are record()'s (gradients=True) and the model's.
+
     Without a notebook, it is opened as open() does.
     """
     return _show_content(_Content(what, inputs, arguments, stored), height)
 
 
 def compare(mine: What, reference: What, *inputs: Any, height: int = 600, stored: int = 2 * STORED_BYTES,
-            tolerance: float = 1e-5, **arguments: Any) -> View:
-    """Shows under the cell where two forward passes on the same inputs differ, the first difference first.
+            tolerance: Optional[float] = None, **arguments: Any) -> View:
+    """Bisects under the cell: where `mine` first differs from `reference` on the same inputs, and what the cause is.
 
     mine, reference   each a torch.nn.Module, a Recording, or the path of a recording
-    tolerance         of a number's difference
+    tolerance         relative to a tensor's largest magnitude; 1e-4 unless given, and more in half precision
+
+    The reference is computed again from the parameters that were recorded. Where it can't be, because its architecture
+    isn't known or the parameters don't fit into `stored` bytes, the tensors of one name are compared, and differences of
+    more than `tolerance`, or 1e-5, are shown. With the desktop program installed, what was found also stands there as text.
+
+    Other arguments are record()'s (gradients=True) and the models'.
     """
     return _show_content(_compared(mine, reference, inputs, arguments, stored, tolerance), height)
 
@@ -134,6 +142,7 @@ class _Content:
 
     def __init__(self, what: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: Optional[int]):
         self.link, self.files, self.left_out = "", {}, []
+        self.found = ""  # what is said beside it
         self.recording: Optional[Recording] = None
         if isinstance(what, str) and what.startswith("#"):
             self.link = what
@@ -165,8 +174,10 @@ class _Content:
         files = "".join(f'<script type="application/octet-stream" data-file="{html.escape(name)}">{_text(data)}</script>'
                         for name, data in self.files.items())
         code = pathlib.Path(__file__).with_name("cell.js").read_text(encoding="utf-8").rstrip()
+        found = f"<pre>{html.escape(self.found)}</pre>" if self.found else ""
         return (f'<div id="{identity}" class="decoderscope" data-link="{html.escape(self.link)}">'
-                f'<div class="decoderscope-stage">{self._still()}</div><p class="decoderscope-say" role="status"></p>{files}'
+                f'<div class="decoderscope-stage">{self._still()}</div><p class="decoderscope-say" role="status"></p>'
+                f'{found}{files}'
                 f'</div>\n<script>{code}({identity!r}, {int(height)});</script>\n')
 
     def _still(self) -> str:
@@ -183,23 +194,67 @@ class _Content:
 
 
 def _compared(mine: What, reference: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: int,
-              tolerance: float) -> _Content:
-    """A session that compares two recordings, and both beside it."""
-    content = _Content(mine, inputs, arguments, limit // 2)
-    other = _Content(reference, inputs, arguments, limit // 2)
+              tolerance: Optional[float]) -> _Content:
+    """A session that bisects, and one that compares by names where that one can't be opened; with both recordings."""
+    content = _Content(mine, inputs, arguments, None)
+    other = _Content(reference, inputs, arguments, None)
     if content.recording is None or other.recording is None:
         raise Problem("compare: expected two models or two recordings")
-    session = {"format": "decoderscope-session", "version": 1, "model": {"path": "mine.safetensors", "trace": True},
-               "tab": "diff", "compare": {"with": "file", "file": "reference.safetensors", "tolerance": tolerance}}
-    content.files = {"comparison.dscope": json.dumps(session).encode(), "mine.safetensors": _only(content.files),
-                     "reference.safetensors": _only(other.files)}
-    content.left_out += other.left_out
+    content.found = _found_by_desktop(content.recording, other.recording, tolerance)
+    half = limit // 2 * 3 // 4  # base64 takes a third more
+    model, left_of_model = other.recording.within(half, as_model=True)
+    by_name, left_of_mine = content.recording.within(half)
+    bisects = any(name.startswith("param/") for name in model) and not any(name.startswith("param/") for name in left_of_model)
+    if bisects:
+        by_name, left_of_mine = content.recording.without_parameters().within(half)
+    else:
+        model, left_of_model = other.recording.within(half)
+    against: dict[str, Any] = {"file": "mine.safetensors"}
+    if tolerance is not None:
+        against["bisect"] = {"tolerance": tolerance}
+    sessions = {}
+    if bisects:
+        sessions[_BISECTION] = _session({"path": "reference.safetensors"}, {"with": "bisect", **against}, _settings(other.recording))
+    sessions[_COMPARISON] = _session({"path": "mine.safetensors", "trace": True},
+                                     {"with": "file", "file": "reference.safetensors", "tolerance": tolerance or 1e-5})
+    content.files = {**sessions, "mine.safetensors": by_name.data, "reference.safetensors": model.data}
+    content.left_out = left_of_mine + left_of_model
     return content
 
 
-def _only(files: dict[str, bytes]) -> bytes:
-    (data,) = files.values()
-    return data
+_BISECTION, _COMPARISON = "bisection.dscope", "comparison.dscope"
+
+
+def _session(model: dict[str, Any], against: dict[str, Any], settings: Optional[dict[str, str]] = None) -> bytes:
+    session = {"format": "decoderscope-session", "version": 1, "model": model, "tab": "diff", "compare": against}
+    if settings:
+        session["set"] = settings
+    return json.dumps(session).encode()
+
+
+def _settings(reference: Recording) -> dict[str, str]:
+    """What the recording of a right model shows, and its parameters don't: whether a position sees those after it."""
+    squares = [name for name, shape in reference.patterns().items() if shape[-2] == shape[-1] > 1]
+    sees_ahead = [bool(reference[name].triu(1).abs().max() > 0) for name in squares]
+    return {"causal": "false"} if sees_ahead and all(sees_ahead) else {}
+
+
+def _found_by_desktop(mine: Recording, reference: Recording, tolerance: Optional[float]) -> str:
+    """What `decoderscope compare` says of two recordings; empty where it isn't installed."""
+    program = shutil.which("decoderscope")
+    if program is None:
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, recording in (("mine.safetensors", mine), ("reference.safetensors", reference)):
+            (pathlib.Path(folder) / name).write_bytes(recording.data)
+        command = [program, "compare", "reference.safetensors", "mine.safetensors", "--markdown"]
+        if tolerance is not None:
+            command += ["--tolerance", str(tolerance)]
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.replace("\\", "")
 
 
 def _text(data: bytes) -> str:
@@ -238,7 +293,10 @@ def _open_content(content: _Content) -> None:
     for name, data in content.files.items():
         paths.append(os.path.join(folder, name))
         pathlib.Path(paths[-1]).write_bytes(data)
-    subprocess.Popen([program, content.link] if content.link else [program, "open", *paths])
+    if content.link:
+        subprocess.Popen([program, content.link])
+    else:  # a session knows the files beside it
+        subprocess.Popen([program, *([] if paths[0].endswith(".dscope") else ["open"]), paths[0]])
 
 
 # ---- the notebook

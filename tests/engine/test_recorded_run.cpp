@@ -1,5 +1,6 @@
 // Traces as steps, without the model that made them.
 #include "engine/base/error.h"
+#include "engine/files/safetensors.h"
 #include "engine/graph/run.h"
 #include "engine/load/recorded_run.h"
 #include "engine/trace/recorded_plan.h"
@@ -40,6 +41,29 @@ TEST_CASE("every tensor of a trace is a step with its own numbers, in the order 
             CHECK(std::ranges::equal(run->value(i).values(), trace.tensors[i].values.values()));
         }
     }
+}
+
+TEST_CASE("what autograd left is the backward pass: each tensor leads to its gradient") {
+    const Trace trace = open_trace(kTraces + "gpt/gradients.safetensors");
+    const auto plan = run_of_trace(trace.path)->plan;
+    std::size_t pairs = 0;
+    for (const Step& step : plan->steps()) {
+        CHECK(step.backward == step.name.starts_with("grad."));
+        const Ref gradient = plan->gradient_wrt(step);
+        if (gradient == nullptr) continue;
+        ++pairs;
+        CHECK(gradient->name == "grad." + step.name);
+        CHECK(gradient->gradient_of == step.id);
+        CHECK(gradient->axes == step.axes);
+        CHECK(gradient->layer == step.layer);
+    }
+    CHECK(pairs > 20);
+    // One that is not of the shape of what it is named after is a tensor like any other.
+    const TemporaryFolder folder;
+    write_safetensors(folder.file("odd.safetensors"),
+                      {{"a", Tensor({{"", 2}}, {1.0F, 2.0F})}, {"grad.a", Tensor({{"", 1}}, {3.0F})}});
+    const auto odd = run_of_trace(folder.file("odd.safetensors"))->plan;
+    CHECK(odd->gradient_wrt(*odd->find("a")) == nullptr);
 }
 
 TEST_CASE("arrows lead from what a call was given to what it gave") {

@@ -24,4 +24,4 @@ cd "$work/tests"
 quietly npm install --no-audit --no-fund
 PYTHON=$work/venv/bin/python
 export PYTHON
-node --test --test-concurrency=1 test_notebook.mjs
+node --test --test-concurrency=1 test_policies.mjs test_notebook.mjs

@@ -1,11 +1,12 @@
 // Debian's Jupyter in Chromium: what is shown under a cell, and what comes back to the kernel.
 import assert from 'node:assert/strict';
-import {spawn} from 'node:child_process';
-import {copyFile, mkdtemp, readFile} from 'node:fs/promises';
+import {execFileSync, spawn} from 'node:child_process';
+import {copyFile, mkdtemp, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
+import {pathToFileURL} from 'node:url';
 import {chromium, until} from './visitor.mjs';
 
 let jupyter, browser, page, url, folder;
@@ -59,7 +60,7 @@ test('one line shows a model under its cell, and another where two differ', asyn
     assert.equal(shown.opened, 'recording.safetensors');
     assert.equal(shown.shows.step, 'layers.0.self_attn/softmax/out');
     assert.equal(shown.shows.said, null);
-    assert.match(compared.shows.model, /mine\.safetensors$/);
+    assert.match(compared.shows.model, /reference\.safetensors$/);
     assert.deepEqual(wrong, []);
 });
 
@@ -122,4 +123,57 @@ test('the viewer is stored once, within the limits, and a table stays where noth
     assert.equal(stored.split('data-decoderscope-viewer=').length - 1, 1);
     assert.ok(stored.length < 10e6, `${stored.length} bytes`);
     assert.ok(stored.includes('<table>') && stored.includes('data:image/png;base64,'));
+});
+
+test('as HTML, by nbconvert, it shows the same without a kernel and without a network', async () => {
+    const path = join(folder, 'example.html');
+    execFileSync(process.env.PYTHON, ['-m', 'nbconvert', '--to', 'html', '--output', path, join(folder, 'example.ipynb')], {stdio: 'pipe'});
+    const reader = await browser.newPage();
+    await reader.setViewport({width: 1280, height: 2400});
+    await reader.setOfflineMode(true);
+    await reader.goto(pathToFileURL(path).href);
+    await until('both cells', () => reader.evaluate(() => {
+        const models = [...document.querySelectorAll('.decoderscope')].map(({dataset}) => JSON.parse(dataset.shows ?? '{}').model ?? '');
+        return models.length === 2 && models[0].endsWith('recording.safetensors') && models[1].endsWith('reference.safetensors');
+    }), 120000);
+    await reader.close();
+});
+
+test('opened again without running a cell, it shows what was stored', async () => {
+    await page.evaluate(() => Jupyter.notebook.session.delete());
+    const reader = await browser.newPage();
+    await reader.setViewport({width: 1280, height: 2400});
+    await reader.goto(`${url}notebooks/example.ipynb`);
+    await until('the first cell', () => reader.evaluate(() => {
+        const first = document.querySelector('.decoderscope');
+        return first && JSON.parse(first.dataset.shows ?? '{}').model?.endsWith('recording.safetensors');
+    }), 120000);
+    await reader.close();
+});
+
+test('of twenty cells eight run at a time, and the others have their still picture and a button', async () => {
+    const example = JSON.parse(await readFile('example.ipynb', 'utf8'));
+    const [, setUp] = example.cells;
+    const many = Array.from({length: 20}, (_, i) => ({...example.cells[2], id: `many-${i}`, source: [`ds.show(decoder, x + ${i}, memory, height=200);`]}));
+    await writeFile(join(folder, 'many.ipynb'), JSON.stringify({...example, cells: [setUp, ...many]}));
+    const crowd = await browser.newPage();
+    await crowd.setViewport({width: 1280, height: 900});
+    crowd.on('pageerror', error => wrong.push(String(error)));
+    await crowd.goto(`${url}notebooks/many.ipynb`);
+    await until('the kernel', () => crowd.evaluate(() => window.Jupyter?.notebook?.kernel?.is_connected() ?? false));
+    await crowd.evaluate(() => Jupyter.notebook.execute_all_cells());
+    const count = what => crowd.evaluate(what => document.querySelectorAll(what).length, what);
+    await until('twenty cells', async () => await count('.decoderscope') === 20 && await count('.decoderscope iframe') === 8 && await count('.decoderscope button') === 12, 180000);
+    assert.ok(await count('.decoderscope table') >= 12);
+    assert.equal(await count('script[data-decoderscope-viewer]'), 1);
+    // One comes back, and the oldest rests in its place.
+    await crowd.evaluate(() => {
+        const button = document.querySelector('.decoderscope button');
+        button.closest('.decoderscope').scrollIntoView();
+        button.click();
+    });
+    await until('it to show something', () => crowd.evaluate(() => document.querySelector('.decoderscope').dataset.shows), 120000);
+    assert.equal(await count('.decoderscope iframe'), 8);
+    assert.deepEqual(wrong, []);
+    await crowd.close();
 });

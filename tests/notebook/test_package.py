@@ -1,15 +1,20 @@
 """The package without a notebook: what is recorded, what fits, what is refused."""
 
 import json
+import os
 import pathlib
 import re
 import struct
+import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import torch
 
 import decoderscope as ds
+
+viewer = sys.modules["decoderscope.viewer"]  # ds.viewer is its function
 
 
 def decoder():
@@ -55,6 +60,119 @@ class Recorded(unittest.TestCase):
                 ds.Recording(self.run_.data[:size])
         with self.assertRaises(ValueError):
             ds.Recording(struct.pack("<Q", 1 << 60) + b"{}")
+
+
+class LanguageModel(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = torch.nn.Embedding(11, 32)
+        self.blocks = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), 2)
+        self.lm_head = torch.nn.Linear(32, 11)
+
+    def forward(self, tokens, attention_mask=None):
+        causal = torch.triu(torch.full((tokens.shape[1],) * 2, float("-inf")), 1)
+        return self.lm_head(self.blocks(self.embed(tokens), causal))
+
+
+class Gradients(unittest.TestCase):
+    """Beside what backward() leaves, which the recording must not touch."""
+
+    def setUp(self):
+        torch.manual_seed(0)
+        self.model, self.tokens = LanguageModel().eval(), torch.randint(0, 11, (2, 7))
+
+    def expected(self, loss):
+        self.model.zero_grad()
+        loss.backward()
+        return {name: value.grad.clone() for name, value in self.model.named_parameters()}
+
+    def check_parameters(self, run, loss):
+        for name, gradient in self.expected(loss).items():
+            self.assertTrue(torch.allclose(run["grad." + name], gradient, atol=1e-6), name)
+
+    def test_the_loss_is_that_of_the_next_tokens(self):
+        run = ds.record(self.model, self.tokens, gradients=True)
+        self.assertTrue(all(value.grad is None for value in self.model.parameters()))
+        logits = self.model(self.tokens)
+        each = -logits[:, :-1].log_softmax(-1).gather(-1, self.tokens[:, 1:, None])[..., 0]
+        self.assertTrue(torch.allclose(run["loss"], each.mean(), atol=1e-6))
+        self.assertTrue(torch.allclose(run["loss_per_token"][:, :-1], each, atol=1e-6))
+        self.assertEqual(run["loss_per_token"][:, -1].abs().max(), 0)
+        self.check_parameters(run, each.mean())
+
+    def test_padding_counts_for_nothing(self):
+        mask = torch.ones_like(self.tokens)
+        mask[1, 4:] = 0
+        run = ds.record(self.model, self.tokens, attention_mask=mask, gradients=True)
+        each = -self.model(self.tokens)[:, :-1].log_softmax(-1).gather(-1, self.tokens[:, 1:, None])[..., 0]
+        counted = torch.cat([each[0], each[1, :3]])
+        self.assertTrue(torch.allclose(run["loss"], counted.mean(), atol=1e-6))
+        self.check_parameters(run, counted.mean())
+
+    def test_a_pattern_has_one_too_and_softmax_passes_it_on(self):
+        run = ds.record(self.model, self.tokens, gradients=True)
+        for name in run.patterns():
+            pattern, gradient = run[name], run["grad." + name]
+            self.assertEqual(pattern.shape, gradient.shape)
+            self.assertGreater(gradient.abs().max(), 0)
+        logits = run["(model)/out"].clone().requires_grad_()
+        each = -logits[:, :-1].log_softmax(-1).gather(-1, self.tokens[:, 1:, None])[..., 0]
+        each.mean().backward()
+        self.assertTrue(torch.allclose(run["grad.lm_head/out"], logits.grad, atol=1e-7))
+
+    def test_of_any_number_and_zero_where_nothing_depends(self):
+        run = ds.record(self.model, self.tokens, gradients=lambda logits: logits[0, 0, 3])
+        self.assertNotIn("loss", run)
+        self.assertEqual(run["grad.lm_head/out"].abs().sum(), 1)
+        self.assertEqual(run["grad.lm_head.bias"].tolist(), [0, 0, 0, 1] + [0] * 7)
+        self.assertEqual(run["grad.embed/out"][1].abs().max(), 0)
+
+    def test_without_a_loss_it_says_what_was_expected(self):
+        with self.assertRaisesRegex(ValueError, "lambda output"):
+            ds.record(*decoder(), gradients=True)
+
+
+class Compared(unittest.TestCase):
+    def setUp(self):
+        self.mine, self.x, self.memory = decoder()
+        self.theirs, _, _ = decoder()
+
+    def content(self, limit=4_000_000):
+        return viewer._compared(self.mine, self.theirs, (self.x, self.memory), {}, limit, None)
+
+    def test_the_reference_can_be_run_again(self):
+        files = self.content().files
+        self.assertEqual(list(files), ["bisection.dscope", "comparison.dscope", "mine.safetensors", "reference.safetensors"])
+        session = json.loads(files["bisection.dscope"])
+        self.assertEqual(session["model"], {"path": "reference.safetensors"})
+        self.assertEqual(session["compare"], {"with": "bisect", "file": "mine.safetensors"})
+        self.assertEqual(session["set"], {"causal": "false"})  # torch.nn.TransformerDecoder without a mask
+        reference, mine = ds.Recording(files["reference.safetensors"]), ds.Recording(files["mine.safetensors"])
+        for name in self.theirs.state_dict():
+            self.assertIn("param/" + name, reference)
+        self.assertFalse(any(name.startswith("param/") for name in mine))
+        self.assertIn("(model)/in.tgt", reference)
+
+    def test_a_causal_reference_is_run_as_one(self):
+        model, tokens = LanguageModel().eval(), torch.randint(0, 11, (1, 5))
+        session = json.loads(viewer._compared(model, model, (tokens,), {}, 4_000_000, 1e-3).files["bisection.dscope"])
+        self.assertNotIn("set", session)
+        self.assertEqual(session["compare"]["bisect"], {"tolerance": 1e-3})
+
+    def test_parameters_that_do_not_fit_leave_a_comparison_by_names(self):
+        files = self.content(limit=150_000).files
+        self.assertEqual(list(files), ["comparison.dscope", "mine.safetensors", "reference.safetensors"])
+        self.assertLessEqual(sum(map(len, files.values())), 150_000)
+        self.assertTrue(ds.Recording(files["mine.safetensors"]).patterns())
+
+    def test_what_the_desktop_program_finds_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "decoderscope"
+            program.write_text("#!/bin/sh\n[ -e reference.safetensors ] && echo \"found \\\\<b> $*\"; exit 1\n")
+            program.chmod(0o755)
+            with mock.patch.dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"]):
+                cell = self.content().cell("one", 600)
+        self.assertIn("<pre>found &lt;b&gt; compare reference.safetensors mine.safetensors --markdown", cell)
 
 
 class Saved(unittest.TestCase):

@@ -4,7 +4,8 @@ Run with Debian's python3-torch:  OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/
 
 A folder a way: model.safetensors (the state_dict of all its cases), set.json (what a state_dict can't say, as --set takes
 it), and a trace a case, written by assets/recorder/record.py. cases.json says what bisect has to find: the mutation's name
-and the first tensor of ours that differs; null where nothing is wrong.
+and the first tensor of ours that differs; null where nothing is wrong. gradients.safetensors also has the gradient of the
+loss by every tensor.
 """
 import json
 import pathlib
@@ -185,6 +186,19 @@ def trace(way, how, path):
         module(**given)
 
 
+def trace_gradients(way, path):
+    """The right one, with the gradient of its loss by every tensor."""
+    build, _ = WAYS[way]
+    module = spread(build(()), 5).eval()
+    (name, tokens), = inputs(way).items()
+    targets = torch.nn.functional.pad(tokens[:, 1:], (0, 1), value=-100)  # the last position has no next token
+    with record(module, path, gradients=True) as recording:
+        logits = module(**{name: tokens})
+        each = torch.nn.functional.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+        mean = each.sum() / (targets != -100).sum()
+        recording.add_gradients(mean, loss_per_token=each, loss=mean.reshape(1))
+
+
 def main():
     cases = []
     for way, (build, settings) in WAYS.items():
@@ -201,6 +215,8 @@ def main():
     for way, name in RIGHT:
         trace(way, name, str(HERE / "traces" / way / ("right-" + name + ".safetensors")))
         cases.append({"way": way, "case": "right-" + name, "cause": None, "first": None})
+    for way in ("gpt", "llama", "lecture"):
+        trace_gradients(way, str(HERE / "traces" / way / "gradients.safetensors"))
     text = ",\n ".join(json.dumps(case) for case in cases)
     (HERE / "cases.json").write_text("[\n " + text + "\n]\n")
 

@@ -19,17 +19,19 @@ namespace {
 
 using GivenTensors = std::map<std::string, Tensor, std::less<>>;
 
+std::optional<std::size_t> first_difference(const std::vector<TensorCheck>& checks) {
+    const auto found = std::ranges::find_if(checks, [](const TensorCheck& check) { return check.differs; });
+    if (found == checks.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - checks.begin());
+}
+
 // What our plan computes, compared with what was recorded.
 struct Checked {
     std::shared_ptr<const Run> run;
     std::vector<TensorCheck> checks;
     std::vector<std::size_t> unmatched;
 
-    [[nodiscard]] std::optional<std::size_t> first() const {
-        const auto found = std::ranges::find_if(checks, [](const TensorCheck& check) { return check.differs; });
-        if (found == checks.end()) return std::nullopt;
-        return static_cast<std::size_t>(found - checks.begin());
-    }
+    [[nodiscard]] std::optional<std::size_t> first() const { return first_difference(checks); }
     [[nodiscard]] std::string first_name() const {
         const auto at = first();
         return at ? checks[*at].ours : std::string();
@@ -172,16 +174,10 @@ public:
         Bisection result;
         result.tolerance = tolerance_;
         result.checks = base_.checks;
-        result.first = base_.first();
+        summarise(result);
         for (const std::size_t tensor : base_.unmatched)
             if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
         result.remarks = trace_.remarks;
-        const std::size_t end = result.first.value_or(result.checks.size());
-        for (std::size_t i = 0; i < end; ++i) {
-            if (!result.checks[i].is_computed) continue;
-            ++result.agreed_before;
-            if (!result.checks[i].harmless) result.largest = std::max(result.largest, result.checks[i].largest);
-        }
         if (!result.first) co_return result;
         isolate(result);
         co_yield kPause;
@@ -412,7 +408,8 @@ private:
             }
         }
         const double rate = 1.0 - 1.0 / factor;
-        if (zeros == 0 || scaled < 3 || !(rate > 0.0) || rate >= 1.0) return std::nullopt;
+        constexpr double kLeastRate = 0.005;  // less is a rounded 1, and the zeros are something else's
+        if (zeros == 0 || scaled < 3 || !(rate > kLeastRate) || rate >= 1.0) return std::nullopt;
         Cause cause = {"dropout-left-on",
                        message("Dropout is on: some numbers are 0 and the others are multiplied by one factor, "
                                "1/(1 − p) with p near {rate} %.",
@@ -502,7 +499,19 @@ private:
 
 double usual_tolerance(const trace::Trace& trace) {
     const std::string_view precision = trace.precision();
-    return precision == "BF16" ? 8e-2 : precision == "F16" ? 1e-2 : 1e-4;
+    return precision == "BF16" ? 8e-2 : precision == "F16" ? 1e-2 : kUsualTolerance;
+}
+
+void summarise(Bisection& bisection) {
+    bisection.first = first_difference(bisection.checks);
+    bisection.agreed_before = 0;
+    bisection.largest = 0.0;
+    const std::size_t end = bisection.first.value_or(bisection.checks.size());
+    for (std::size_t i = 0; i < end; ++i) {
+        if (!bisection.checks[i].is_computed) continue;
+        ++bisection.agreed_before;
+        if (!bisection.checks[i].harmless) bisection.largest = std::max(bisection.largest, bisection.checks[i].largest);
+    }
 }
 
 Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options) {

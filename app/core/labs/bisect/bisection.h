@@ -65,7 +65,11 @@ struct BisectProgress {
 };
 
 // 1e-4, and more for half precision.
+inline constexpr double kUsualTolerance = 1e-4;
 [[nodiscard]] double usual_tolerance(const trace::Trace& trace);
+
+// Finds the first difference and what agrees before it, from the checks.
+void summarise(Bisection& bisection);
 
 // Compares a scenario's run with a trace. Throws Error if nothing in the trace is one of its tensors.
 [[nodiscard]] Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options = {});

@@ -86,10 +86,6 @@ OrderedJson matches_json(const Bisection& bisection) {
     return list;
 }
 
-std::string line_of(const Cause& cause) {
-    return "  " + cause.name + ": " + cause.sentence.english() + " " + cause_remark(cause);
-}
-
 std::string cell_text(const Bisection& bisection) {
     std::string text;
     if (!bisection.cell.ours.empty()) text += std::string(tr("Here:")) + "\n";
@@ -156,6 +152,10 @@ std::string cause_remark(const Cause& cause) {
     return remark;
 }
 
+std::string cause_line(const Cause& cause) {
+    return cause.name + ": " + tr(cause.sentence) + " " + cause_remark(cause);
+}
+
 std::string isolated_line(const IsolatedBlock& isolated) {
     return isolated.differs ? tr("{block}, run on the recorded input: {first} differs",
                                  {{"block", isolated.block}, {"first", *isolated.differs}})
@@ -193,9 +193,9 @@ std::string bisection_text(const Bisection& bisection) {
         text += cell_text(bisection);
         text += bisection.causes.empty() ? std::string(tr("No cause that was tried explains it.")) + "\n"
                                          : std::string(tr("Causes:")) + "\n";
-        for (const Cause& cause : bisection.causes) text += line_of(cause) + "\n";
+        for (const Cause& cause : bisection.causes) text += "  " + cause_line(cause) + "\n";
         if (!bisection.further.empty()) text += std::string(tr("And then:")) + "\n";
-        for (const Cause& cause : bisection.further) text += line_of(cause) + "\n";
+        for (const Cause& cause : bisection.further) text += "  " + cause_line(cause) + "\n";
         for (const IsolatedBlock& isolated : bisection.isolated) text += isolated_line(isolated) + "\n";
     }
     if (!bisection.unmatched.empty())

@@ -16,6 +16,8 @@ namespace decoderscope::core::bisect {
 [[nodiscard]] std::vector<std::string> bisection_notes(const Bisection& bisection);
 // What a cause leaves: "With it, everything agrees."
 [[nodiscard]] std::string cause_remark(const Cause& cause);
+// "no-scale: The scores are not divided by √d_head. With it, everything agrees."
+[[nodiscard]] std::string cause_line(const Cause& cause);
 [[nodiscard]] std::string isolated_line(const IsolatedBlock& isolated);
 // A match and its difference: by what it was aligned, the worst cell.
 [[nodiscard]] std::vector<std::string> check_lines(const TensorCheck& check);

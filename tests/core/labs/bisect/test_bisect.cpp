@@ -120,6 +120,33 @@ TEST_CASE("bisect raises no alarm where a decoder is only written otherwise") {
     CHECK(rights >= 20);
 }
 
+TEST_CASE("the gradients that autograd left are compared with ours, and one that differs is named") {
+    for (const std::string way : {"gpt", "llama", "lecture"}) {
+        INFO(way);
+        Trace trace = open_trace(kBugs + "traces/" + way + "/gradients.safetensors");
+        const Scenario scenario = scenario_for(way, trace);
+        const Bisection right = core::bisect::bisect(scenario, trace);
+        INFO(bisection_text(right));
+        CHECK(!right.first);
+        const auto gradients = [](const TensorCheck& check) { return check.ours.starts_with("grad."); };
+        const auto parameters = [](const TensorCheck& check) { return check.ours.starts_with("grad.layers."); };
+        CHECK(std::ranges::count_if(right.checks, gradients) > 20);
+        CHECK(std::ranges::count_if(right.checks, parameters) > 2);
+        // A gradient of a pattern that is twice as large.
+        const auto wrong = std::ranges::find_if(trace.tensors, [](const TraceTensor& tensor) {
+            return tensor.name.starts_with("grad.") && tensor.name.ends_with("/softmax/out");
+        });
+        REQUIRE(wrong != trace.tensors.end());
+        Tensor doubled(wrong->values.axes(), wrong->values.values());
+        for (float& value : doubled.writable()) value *= 2.0F;
+        wrong->values = doubled;
+        const Bisection found = core::bisect::bisect(scenario, trace, {.seek_causes = false});
+        REQUIRE(found.first);
+        CHECK(found.checks[*found.first].theirs == wrong->name);
+        CHECK(std::ranges::count_if(found.checks, &TensorCheck::differs) == 1);
+    }
+}
+
 namespace {
 
 // The table of results as docs/bisect.md has it.

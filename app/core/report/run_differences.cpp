@@ -1,0 +1,288 @@
+#include "app/core/report/run_differences.h"
+
+#include "app/core/labs/bisect/bisection_text.h"
+#include "app/core/labs/diff/comparison_text.h"
+#include "app/core/labs/diff/shown_comparison.h"
+#include "app/core/labs/diff/two_models.h"
+#include "app/core/run/comparison.h"
+#include "app/core/run/open_model.h"
+#include "app/core/run/output_moves.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+#include "engine/trace/layout.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace decoderscope::core::report {
+
+namespace {
+
+using bisect::Bisection;
+using bisect::TensorCheck;
+
+// ---- two models, or two recordings: tensors of one name
+
+TensorCheck check_of(const TensorDifference& difference, double tolerance) {
+    TensorCheck check;
+    check.ours = check.theirs = difference.name;
+    check.other_shape = difference.presence == Presence::other_shape;
+    const double without_end = std::numeric_limits<double>::infinity();
+    check.largest = check.other_shape ? without_end : difference.largest;
+    check.relative = check.other_shape ? without_end : difference.relative();
+    check.cell = difference.cell;
+    check.our_value = difference.a;
+    check.their_value = difference.b;
+    check.differs = check.relative > tolerance;
+    return check;
+}
+
+double tolerance_of(const ComparedRun& a, const ComparedRun& b) {
+    double most = bisect::kUsualTolerance;
+    for (const ComparedRun* run : {&a, &b})
+        if (run->trace != nullptr) most = std::max(most, bisect::usual_tolerance(*run->trace));
+    return most;
+}
+
+void compare_by_name(const ComparedRun& a, const ComparedRun& b, double tolerance, RunDifferences& to) {
+    const Comparison comparison = compare(recorded_tensors(*a.shown.run), recorded_tensors(*b.shown.run), 0.0);
+    if (comparison.in_both == 0)
+        throw Error("{b}: it has no tensor of the names and shapes that {a} has; expected runs of one architecture",
+                    {{"b", b.label}, {"a", a.label}});
+    to.found.tolerance = tolerance;
+    for (const TensorDifference& difference : comparison.tensors) {
+        const bool one_sided = difference.presence == Presence::only_in_a || difference.presence == Presence::only_in_b;
+        if (one_sided)
+            to.missing.push_back(
+                tr("{tensor}: {where}",
+                   {{"tensor", difference.name}, {"where", diff::presence_text(difference, a.label, b.label)}}));
+        else
+            to.found.checks.push_back(check_of(difference, tolerance));
+    }
+    bisect::summarise(to.found);
+}
+
+// ---- what makes two differ
+
+using Settings = std::map<std::string, std::string, std::less<>>;
+
+Settings settings_of(const ComparedRun& run) {
+    if (run.trace != nullptr) return run.trace->hyperparameters;
+    const Overrides values = config_values(run.shown.scenario.config());
+    return {values.begin(), values.end()};
+}
+
+std::vector<std::string> other_settings(const ComparedRun& a, const ComparedRun& b) {
+    constexpr std::size_t kMost = 12;
+    std::vector<std::string> lines;
+    const Settings of_b = settings_of(b);
+    for (const auto& [key, value] : settings_of(a)) {
+        const auto other = of_b.find(key);
+        if (other == of_b.end() || other->second == value) continue;
+        lines.push_back(tr("{key}: {a} in {run}, {b} in {other}",
+                           {{"key", key}, {"a", value}, {"run", a.label}, {"b", other->second}, {"other", b.label}}));
+    }
+    if (lines.size() <= kMost) return lines;
+    const std::size_t more = lines.size() - kMost;
+    lines.resize(kMost);
+    lines.push_back(tr_n("… and {count} more setting", "… and {count} more settings", more));
+    return lines;
+}
+
+std::string edits_of(const ComparedRun& run) {
+    constexpr std::size_t kMost = 5;
+    const std::vector<Edit>& edits = run.shown.scenario.edits;
+    if (edits.empty()) return tr("No edits in {run}", {{"run", run.label}});
+    std::string list;
+    for (const Edit& edit : std::span(edits).first(std::min(edits.size(), kMost)))
+        list += (list.empty() ? "" : "; ") + describe(edit);
+    if (edits.size() > kMost) list += "; …";
+    return tr_n("{count} edit in {run}: {edits}", "{count} edits in {run}: {edits}", edits.size(),
+                {{"run", run.label}, {"edits", list}});
+}
+
+NamedTensors weights(const ComparedRun& run) {
+    if (run.trace == nullptr) return diff::weights_of(*run.shown.run);
+    NamedTensors named;
+    for (const trace::TraceTensor& parameter : run.trace->parameters)
+        named.emplace_back(parameter.name, parameter.values);
+    return named;
+}
+
+// "Weights: 2 of 40 tensors differ. Furthest: lm_head.weight, by 0.1 of its magnitude."; empty if they are the same.
+std::string other_weights(const ComparedRun& a, const ComparedRun& b) {
+    const Comparison comparison = compare(weights(a), weights(b), 0.0);
+    if (comparison.over == 0) return {};
+    for (const std::size_t at : diff::furthest_first(comparison)) {
+        const TensorDifference& furthest = comparison.tensors[at];
+        if (furthest.presence != Presence::in_both) continue;
+        return tr("Weights: {verdict} Furthest: {tensor}, by {relative} of its magnitude.",
+                  {{"verdict", diff::verdict_of(comparison)},
+                   {"tensor", furthest.name},
+                   {"relative", diff::difference_text(furthest.relative())}});
+    }
+    return {};
+}
+
+// What was asked for: settings, edits, weights.
+std::vector<std::string> other_wishes(const ComparedRun& a, const ComparedRun& b) {
+    std::vector<std::string> lines = other_settings(a, b);
+    if (const std::string line = other_weights(a, b); !line.empty()) lines.push_back(line);
+    const Scenario &left = a.shown.scenario, &right = b.shown.scenario;
+    if (left.edits != right.edits)
+        for (const ComparedRun* run : {&a, &b}) lines.push_back(edits_of(*run));
+    for (const ComparedRun* run : {&a, &b}) {
+        const Scenario& scenario = run->shown.scenario;
+        if (left.mutation != right.mutation && !scenario.mutation.empty())
+            lines.push_back(
+                tr("{run} computes with the mistake {name}", {{"run", run->label}, {"name", scenario.mutation}}));
+        if (left.dropout_seed != right.dropout_seed && scenario.dropout_seed)
+            lines.push_back(tr("Dropout is on in {run}", {{"run", run->label}}));
+    }
+    return lines;
+}
+
+std::vector<std::string> bisected_causes(const Bisection& found) {
+    if (found.causes.empty()) return {tr("No cause that was tried explains it.")};
+    std::vector<std::string> lines;
+    for (const bisect::Cause& cause : found.causes)
+        if (cause.explains || lines.empty()) lines.push_back(bisect::cause_line(cause));
+    for (const bisect::Cause& cause : found.further)
+        lines.push_back(tr("And then: {cause}", {{"cause", bisect::cause_line(cause)}}));
+    return lines;
+}
+
+// A recording with its parameters, as the model that made it; nothing where it can't be opened as one.
+std::optional<Scenario> model_of(const ComparedRun& run) {
+    const load::RecordedRun* recorded = run.shown.scenario.recorded();
+    if (recorded == nullptr || !recorded->has_parameters) return std::nullopt;
+    try {
+        return scenario_of(open_model(run.trace->path, OpenAs::model));
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+// The likeliest cause of each difference, one after the other, where they explain all of it; else empty.
+std::vector<bisect::Cause> whole_chain(const Bisection& found) {
+    std::vector<bisect::Cause> chain;
+    if (found.causes.empty() || !found.causes.front().explains) return chain;
+    chain.push_back(found.causes.front());
+    chain.insert(chain.end(), found.further.begin(), found.further.end());
+    return chain.back().all_agree ? chain : std::vector<bisect::Cause>();
+}
+
+// The mistakes in one of two recordings: with them, the model in the other one computes what was recorded. What the
+// other one has, too, is how that model is written. Empty if there are none.
+std::vector<std::string> cause_between(const ComparedRun& right, const ComparedRun& wrong, double tolerance) {
+    const std::optional<Scenario> model = model_of(right);
+    if (!model) return {};
+    std::vector<bisect::Cause> mistakes;
+    try {
+        const Bisection own = bisect::bisect(*model, *right.trace, {.tolerance = tolerance});
+        const std::vector<bisect::Cause> as_written = whole_chain(own);
+        if (own.first && as_written.empty()) return {};
+        mistakes = whole_chain(bisect::bisect(*model, *wrong.trace, {.tolerance = tolerance}));
+        for (const bisect::Cause& known : as_written)
+            std::erase_if(mistakes, [&](const bisect::Cause& cause) { return cause.name == known.name; });
+    } catch (const Error&) {  // nothing in the other one is a tensor of this model
+        return {};
+    }
+    std::vector<std::string> lines;
+    for (const bisect::Cause& cause : mistakes)
+        lines.push_back(
+            tr("{name}: {cause} With it, {right} becomes {wrong}.",
+               {{"name", cause.name}, {"cause", cause.sentence}, {"right", right.label}, {"wrong", wrong.label}}));
+    return lines;
+}
+
+std::vector<std::string> causes_by_name(const ComparedRun& a, const ComparedRun& b, double tolerance) {
+    std::vector<std::string> lines;
+    if (a.trace != nullptr) lines = cause_between(a, b, tolerance);
+    if (a.trace != nullptr && lines.empty()) lines = cause_between(b, a, tolerance);
+    const std::vector<std::string> wishes = other_wishes(a, b);
+    lines.insert(lines.end(), wishes.begin(), wishes.end());
+    return lines;
+}
+
+// ---- pictures
+
+// Theirs as a step of ours: under its name, in its shape. Nothing where it lies otherwise.
+std::optional<ReferenceRun> beside(const ComparedRun& here, const ComparedRun& there, const TensorCheck& check) {
+    const Ref step = here.shown.run->plan().find(check.ours);
+    const Tensor ours = step == nullptr ? Tensor() : here.shown.run->value(step->id);
+    if (ours.empty()) return std::nullopt;
+    if (here.trace != nullptr || there.trace == nullptr) return reference_of(there.label, there.shown.run);
+    const auto both = trace::laid_out(ours, there.trace->tensors[check.match.tensor].values, check.match.placed);
+    if (!both || sizes_of(both->theirs.axes()) != sizes_of(ours.axes())) return std::nullopt;
+    ReferenceRun other;
+    other.label = there.label;
+    other.tensors = {{check.ours, both->theirs.with_axes(ours.axes())}};
+    return other;
+}
+
+std::optional<Exhibit> picture_of(const ComparedRun& here, const ComparedRun& there, const RunDifferences& of,
+                                  std::size_t at) {
+    const TensorCheck& check = of.found.checks[at];
+    if (check.cell.empty()) return std::nullopt;
+    const auto other = beside(here, there, check);
+    if (!other) return std::nullopt;
+    const Step& step = *here.shown.run->plan().find(check.ours);
+    const Place place = place_of(step, check.cell, {}, here.shown.scenario.query_heads());
+    const double magnitude = check.largest / check.relative;
+    return diff::difference_exhibit(here.shown, *other, step, place, of.found.tolerance * magnitude);
+}
+
+std::optional<std::size_t> furthest_of(const Bisection& found) {
+    std::optional<std::size_t> furthest;
+    for (std::size_t i = 0; i < found.checks.size(); ++i)
+        if (found.checks[i].differs && (!furthest || found.checks[i].relative > found.checks[*furthest].relative))
+            furthest = i;
+    return furthest;
+}
+
+Sentence output_moved(const ComparedRun& here, const ComparedRun& there) {
+    if (here.trace != nullptr || there.trace != nullptr) return {};
+    const Scenario& scenario = here.shown.scenario;
+    const OutputMoves moves = finished(output_moves(here.shown.run, there.shown.run, scenario.inputs.attention_mask));
+    return moves_sentence(scenario, moves, Mood::happened);
+}
+
+// A recording is compared with the decoder as it should be.
+void refuse_mistake(const ComparedRun& run) {
+    const std::string& mistake = run.shown.scenario.mutation;
+    if (!mistake.empty())
+        throw Error("{run}: {name} is a mistake; bisect compares with the decoder as it should be",
+                    {{"run", run.label}, {"name", mistake}});
+}
+
+}  // namespace
+
+RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b, std::optional<double> tolerance) {
+    const bool bisects = (a.trace == nullptr) != (b.trace == nullptr);
+    const bool turned = bisects && a.trace != nullptr;
+    const ComparedRun &here = turned ? b : a, &there = turned ? a : b;
+    RunDifferences made;
+    made.here = here.label;
+    made.there = there.label;
+    if (bisects) refuse_mistake(here);
+    if (bisects)
+        made.found = bisect::bisect(here.shown.scenario, *there.trace, {.tolerance = tolerance});
+    else
+        compare_by_name(here, there, tolerance.value_or(tolerance_of(a, b)), made);
+    std::erase_if(made.found.checks, [](const TensorCheck& check) { return !check.is_computed; });
+    bisect::summarise(made.found);
+    made.moved = output_moved(here, there);
+    made.furthest = furthest_of(made.found);
+    if (made.found.first)
+        made.causes = bisects ? bisected_causes(made.found) : causes_by_name(here, there, made.found.tolerance);
+    for (const auto& at : {made.found.first, made.furthest})
+        if (at && (made.pictures.empty() || at != made.found.first))
+            if (auto picture = picture_of(here, there, made, *at)) made.pictures.push_back(std::move(*picture));
+    return made;
+}
+
+}  // namespace decoderscope::core::report

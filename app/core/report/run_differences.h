@@ -1,0 +1,44 @@
+#pragma once
+
+#include "app/core/figure/exhibit.h"
+#include "app/core/labs/bisect/bisection.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/run/scenario.h"
+#include "engine/base/message.h"
+#include "engine/trace/trace.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope::core::report {
+
+// One of the runs that are compared: a model's, or what another program recorded.
+struct ComparedRun {
+    std::string label;  // what it is known by: "before.dscope"
+    ShownRun shown;
+    std::shared_ptr<const trace::Trace> trace;  // the recording; nullptr for a model's run
+};
+
+// How one run differs from another, step by step. Of a model and a recording this is what `bisect` finds, "here" being
+// the model; of two models or two recordings, tensors of one name are compared, "here" being the first.
+struct RunDifferences {
+    bisect::Bisection found;              // its checks are in the order of computation
+    std::string here, there;              // labels
+    std::vector<std::string> missing;     // only in one of them, a sentence each; a difference, too
+    std::vector<std::string> causes;      // what makes them differ, as far as that is known
+    Sentence moved;                       // what became of the output; empty where they have no common one
+    std::optional<std::size_t> furthest;  // of the checks: the largest difference, relative to the magnitude
+    std::vector<Exhibit> pictures;        // of the first difference and of the furthest: both sides and A − B
+
+    [[nodiscard]] bool differs() const { return found.first || !missing.empty(); }
+};
+
+// Differences up to `tolerance` of a tensor's largest magnitude count as none; without one, up to 1e-4, and more where
+// a recording is of half precision. Throws Error where nothing of the two can be compared.
+[[nodiscard]] RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b,
+                                                 std::optional<double> tolerance);
+
+}  // namespace decoderscope::core::report
