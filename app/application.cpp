@@ -26,11 +26,11 @@
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
+#include "engine/platform/folders.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <sstream>
@@ -43,15 +43,14 @@ namespace {
 // A frame can wait this long for a result: an edit of a small model then shows in the same frame.
 constexpr std::chrono::milliseconds kPatience{12};
 
-const char* environment(const char* name) { return std::getenv(name); }
-
 }  // namespace
 
 Application::Application(core::Scenario scenario, std::function<void()> wake)
-    : language_(core::language::languages(), environment), session_(std::move(scenario), std::move(wake)) {}
+    : language_(core::language::languages(), platform::language_variable),
+      session_(std::move(scenario), std::move(wake)) {}
 
 Application::Application(core::files::SavedSession work, std::function<void()> wake)
-    : language_(core::language::languages(), environment), session_(std::move(work), std::move(wake)) {}
+    : language_(core::language::languages(), platform::language_variable), session_(std::move(work), std::move(wake)) {}
 
 void Application::use_fonts(const views::Fonts& fonts) {
     fonts_ = &fonts;

@@ -4,6 +4,7 @@
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
 #include "app/core/lessons/library.h"
+#include "app/platform.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/load/bundled_models.h"
@@ -83,16 +84,16 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 }
 
 int run_program(int count, char** values, const std::function<int(const WindowRequest&)>& show) {
+    int status = 1;
     try {
-        const std::vector<std::string> arguments(values + 1, values + count);
-        const CliResult result = run_cli(arguments, std::cout, std::cerr);
-        return result.window ? show(*result.window) : result.status;
+        const CliResult result = run_cli(begin_program(count, values), std::cout, std::cerr);
+        status = result.window ? show(*result.window) : result.status;
     } catch (const Error& error) {
         std::cerr << "decoderscope: " << error.what() << '\n';
     } catch (const std::exception& error) {
         std::cerr << "decoderscope: internal error: " << error.what() << '\n';
     }
-    return 1;
+    return end_program(status);
 }
 
 }  // namespace decoderscope::app

@@ -6,12 +6,19 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace decoderscope::app {
 
-// Puts a PNG onto the desktop's clipboard. The window library supports only text, so this runs wl-copy or xclip,
-// whichever suits the desktop and is installed; the helper keeps running as long as the picture is on the clipboard.
-// Returns a sentence: what was copied, or why not.
+// The arguments that the program was started with, in UTF-8. Called first: readies a console of Windows.
+[[nodiscard]] std::vector<std::string> begin_program(int count, char** values);
+// Called last; returns the status. Windows' program for the window has no console: what was said to one is shown in a
+// box.
+[[nodiscard]] int end_program(int status);
+
+// Puts a PNG onto the desktop's clipboard. The window library supports only text, so on Linux this runs wl-copy or
+// xclip, whichever suits the desktop and is installed; the helper keeps running as long as the picture is on the
+// clipboard. Returns a sentence: what was copied, or why not.
 struct CopyResult {
     Sentence sentence;
     bool failed = false;
@@ -25,7 +32,7 @@ void pick_files();
 // The folder for a file that the person is to find and pass on: the home folder, or that of a browser's downloads.
 [[nodiscard]] std::string folder_for_files();
 
-// Shows a folder in the desktop's file manager, by xdg-open. Returns why it can't; empty if it was started.
+// Shows a folder in the desktop's file manager. Returns why it can't; empty if it was started.
 [[nodiscard]] Sentence open_folder(const std::string& folder);
 
 // Where copied links lead: to the page that the program runs in, or, on a desktop, to the browser version that the

@@ -22,6 +22,10 @@ EM_JS(int, page_copy_png, (const uint8_t* bytes, int count), {
 
 namespace decoderscope::app {
 
+std::vector<std::string> begin_program(int count, char** values) { return {values + 1, values + count}; }
+
+int end_program(int status) { return status; }
+
 CopyResult copy_png(const std::string& png) {
     if (page_copy_png(reinterpret_cast<const std::uint8_t*>(png.data()), static_cast<int>(png.size())) != 0)
         return {message("Copied as a picture."), false};

@@ -2,6 +2,7 @@
 #include "app/core/session/paths_to_open.h"
 #include "app/platform.h"
 #include "engine/base/message.h"
+#include "engine/platform/folders.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -19,6 +20,10 @@
 extern char** environ;
 
 namespace decoderscope::app {
+
+std::vector<std::string> begin_program(int count, char** values) { return {values + 1, values + count}; }
+
+int end_program(int status) { return status; }
 
 namespace {
 
@@ -98,6 +103,7 @@ void pick_files() {}  // the dialog for opening lists the files itself
 
 std::string folder_for_files() { return core::path_of("~"); }
 
+// By xdg-open.
 Sentence open_folder(const std::string& folder) {
     // The shell ends at once and leaves the file manager behind; it reads the folder as an argument, never as code.
     static constexpr const char* kScript =
@@ -119,7 +125,7 @@ core::files::LinkBase link_base(const core::files::Settings& settings) {
 Sentence fetch_fonts(std::span<const char32_t>) { return {}; }
 
 core::files::PlatformInfo surroundings() {
-    return {.reduced_motion = core::files::desktop_reduces_motion(core::files::config_folder())};
+    return {.reduced_motion = core::files::desktop_reduces_motion(platform::config_folder())};
 }
 
 }  // namespace decoderscope::app

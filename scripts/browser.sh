@@ -10,6 +10,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 . scripts/packages.sh
 . scripts/steps.sh
+. scripts/sources.sh
 site=${1:-build/browser/site}
 work=$root/build/browser
 toolchain=$work/toolchain
@@ -38,19 +39,7 @@ get_toolchain() {
     as_root touch "$toolchain/complete"
 }
 
-# The mirror that this Debian uses.
-debian_mirror() {
-    apt-cache policy | grep -oE 'https?://[^ ]+/debian ' | head -n 1 | tr -d ' '
-}
-
 # ---- the libraries' sources
-
-# Unpacks the original source of a Debian source package into a folder of that name.
-unpack() {
-    mkdir -p "$libraries/$1"
-    tar -xf "$(find "$libraries/archives" -name "$2_*.orig.tar.*" | grep -v '\.asc$' | head -n 1)" \
-        -C "$libraries/$1" --strip-components=1
-}
 
 get_libraries() {
     [ -e "$libraries/complete" ] && return
@@ -58,18 +47,7 @@ get_libraries() {
     install dpkg-dev libeigen3-dev nlohmann-json3-dev libcli11-dev libfast-float-dev fonttools fonts-inter \
         fonts-jetbrains-mono fonts-dejavu-core fonts-noto-cjk xz-utils
     rm -rf "$libraries"
-    mkdir -p "$libraries/archives" "$libraries/lists/partial" "$libraries/include"
-    # A list of sources of our own: the system's stays as it is.
-    release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-    echo "deb-src $(debian_mirror) $release main" >"$libraries/sources.list"
-    apt_own="-o Dir::Etc::SourceList=$libraries/sources.list -o Dir::Etc::SourceParts=/dev/null
-        -o Dir::State::Lists=$libraries/lists"
-    # shellcheck disable=SC2086 # the options are words
-    quietly as_root apt-get $apt_own update -qq
-    # shellcheck disable=SC2086
-    (cd "$libraries/archives" &&
-        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2 xxhash \
-            xz-utils)
+    get_archives "$(debian_release)" imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2 xxhash xz-utils
     unpack imgui imgui
     # Its own font: a page always brings others.
     sed -i '/^static const char proggy_clean_ttf_compressed_data_base85\[/,/";$/c static const char proggy_clean_ttf_compressed_data_base85[] = "";' \
@@ -83,10 +61,7 @@ get_libraries() {
     unpack xxhash xxhash
     unpack xz xz-utils
     unpack catch2 catch2
-    # Emscripten's compiler must not see the rest of /usr/include.
-    for headers in eigen3 nlohmann CLI fast_float; do
-        cp -r "/usr/include/$headers" "$libraries/include/"
-    done
+    copy_headers
     touch "$libraries/complete"
 }
 

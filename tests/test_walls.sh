@@ -71,11 +71,18 @@ if [ -n "$threads" ]; then
     printf 'threads are only in engine/base/parallel_on_threads.cpp and app/core/jobs/on_threads.cpp:\n%s\n' "$threads"
     broken=1
 fi
+# What an operating system offers is behind engine/platform/ and app/platform.h, or in a pair of files, one for Windows.
+systems=$(grep -rlE '#[[:space:]]*include[[:space:]]*<(unistd\.h|sys/|fcntl\.h|signal\.h|spawn\.h|dlfcn\.h|fontconfig/|windows\.h|io\.h|shellapi\.h)' \
+    engine app | grep -vE '^(engine/platform/|engine/files/mapped_file|app/platform_|app/window/desktop/|app/core/figure/cairo/figure_fonts)')
+if [ -n "$systems" ]; then
+    printf 'only engine/platform/ and the pairs of files beside it know an operating system:\n%s\n' "$systems"
+    broken=1
+fi
 # What is written goes to a temporary, is flushed and renamed, or a crash could take both the old and the new.
 writers=$(grep -rnE 'ofstream|fopen|O_WRONLY|O_RDWR' engine app --include='*.h' --include='*.cpp' |
-    grep -vE '^(engine/base/file|app/core/files/autosave)\.cpp:|"/dev/null"')
+    grep -vE '^engine/platform/(posix|windows)/files\.cpp:|"/dev/null"')
 if [ -n "$writers" ]; then
-    printf 'files are written by engine/file alone:\n%s\n' "$writers"
+    printf 'files are written by engine/base/file.h, through engine/platform/files.h:\n%s\n' "$writers"
     broken=1
 fi
 # ctest runs an executable file by file (tests/CMakeLists.txt): test cases elsewhere would never run. Benchmarks are run

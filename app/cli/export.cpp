@@ -7,8 +7,7 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "engine/base/error.h"
-
-#include <unistd.h>
+#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <iostream>
@@ -26,7 +25,9 @@ extern "C" void interrupt(int) { interrupted = 1; }
 }  // namespace
 
 Progress::Progress(std::string what, std::size_t parts)
-    : what_(std::move(what)), parts_(std::max<std::size_t>(parts, 1)), shown_(parts > 1 && ::isatty(STDERR_FILENO)) {
+    : what_(std::move(what)),
+      parts_(std::max<std::size_t>(parts, 1)),
+      shown_(parts > 1 && platform::errors_go_to_a_terminal()) {
     interrupted = 0;
     handler_before_ = std::signal(SIGINT, interrupt);
 }

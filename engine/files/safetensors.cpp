@@ -5,12 +5,9 @@
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
 #include "engine/files/stored_numbers.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "engine/platform/pages.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -171,19 +168,10 @@ Tensor converted(const char* from, Tensor to, Convert convert) {
 // The number of values read, converted and checked at a time: small enough for a processor's cache.
 constexpr std::size_t kPiece = std::size_t{1} << 18;
 
-// Reads the pages of these bytes from disk at once, instead of one by one as they are touched. If the system can't,
-// they are still read, only more slowly. Throws Error if the file no longer extends this far: touching them would end
-// the program.
+// If the system can't bring the bytes in at once, they are still read, only more slowly. Throws Error if the file no
+// longer extends this far: touching them would end the program.
 void bring_in(const char* begin, std::size_t size) {
-    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto address = reinterpret_cast<std::uintptr_t>(begin);
-    const std::uintptr_t start = address / page * page;
-#ifdef MADV_POPULATE_READ
-    const int advice = MADV_POPULATE_READ;
-#else
-    const int advice = MADV_WILLNEED;
-#endif
-    if (::madvise(reinterpret_cast<void*>(start), address - start + size, advice) != 0 && errno == EFAULT)
+    if (!platform::bring_in(begin, size))
         throw Error("cannot be read to its end; expected the file to stay as it was while it is read");
 }
 

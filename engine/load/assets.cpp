@@ -1,6 +1,7 @@
 #include "engine/load/assets.h"
 
 #include "engine/base/error.h"
+#include "engine/platform/folders.h"
 
 #include <array>
 #include <filesystem>
@@ -11,14 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// share/decoderscope/models next to the bin/ that this program runs from; /usr/share's if the system doesn't report it,
-// as in a browser.
-fs::path installed_folder() {
-    std::error_code failed;
-    const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-    return failed ? fs::path("/usr/share/decoderscope/models")
-                  : program.parent_path().parent_path() / "share" / "decoderscope" / "models";
-}
+fs::path installed_folder() { return platform::share_folder() / "models"; }
 
 }  // namespace
 

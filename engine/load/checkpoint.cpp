@@ -6,8 +6,6 @@
 #include "engine/files/packed_numbers.h"
 #include "engine/files/stored_numbers.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -4,17 +4,15 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/files/safetensors.h"
-
-#include <fcntl.h>
-#include <stdio.h>  // NOLINT: renameat2 is not in <cstdio>
-#include <unistd.h>
+#include "engine/platform/files.h"
+#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <filesystem>
 #include <ostream>
 #include <system_error>
+#include <vector>
 
 namespace decoderscope::load {
 
@@ -39,15 +37,18 @@ fs::path named(const std::string& path) {
     return folder.has_filename() ? folder : folder.parent_path();
 }
 
+// Also one that was replaced while it was open, where a system then keeps it under another name (platform/files.h).
 bool is_ours(const fs::path& file) {
-    const std::string name = file.filename().string();
+    std::string name = file.filename().string();
+    name = name.substr(0, name.find(".before-"));
     return std::ranges::find(kVocabularies, name) != kVocabularies.end() ||
            std::ranges::find(kOthers, name) != kOthers.end();
 }
 
 // Beside the folder, so that it can be renamed to it.
 fs::path temporary_name(const fs::path& folder, const char* ending) {
-    return fs::path(folder).replace_filename(folder.filename().string() + ending + std::to_string(::getpid()));
+    return fs::path(folder).replace_filename(folder.filename().string() + ending +
+                                             std::to_string(platform::process_number()));
 }
 
 // A folder that is removed again unless it gets its name.
@@ -66,32 +67,44 @@ public:
     }
     [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
 
+    // At once where the system can, so that there is a whole model under the name at any moment.
     void become(const fs::path& folder) const {
         std::error_code failed;
         if (!fs::exists(folder, failed)) {
             fs::rename(path_, folder, failed);
-        } else if (!exchange(folder)) {  // the destructor removes what was there
+        } else if (!platform::exchange(path_.string(),
+                                       folder.string())) {  // else the destructor removes what was there
             const fs::path before = temporary_name(folder, ".before");
             std::error_code ignored;
             fs::rename(folder, before, failed);
-            if (!failed) fs::rename(path_, folder, failed);
-            if (!failed)
-                fs::remove_all(before, ignored);
-            else if (!fs::exists(folder, ignored))
-                fs::rename(before, folder, ignored);
+            if (failed) {
+                failed = become_file_by_file(folder);
+            } else {
+                fs::rename(path_, folder, failed);
+                if (failed)
+                    fs::rename(before, folder, ignored);
+                else
+                    fs::remove_all(before, ignored);
+            }
         }
         if (failed) fail(folder.string(), failed);
     }
 
 private:
-    // Both at once, so that there is a whole model under the name at any moment. Not every system can do it.
-    [[nodiscard]] bool exchange(const fs::path& folder) const {
-#ifdef RENAME_EXCHANGE
-        return ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0;
-#else
-        static_cast<void>(folder);
-        return false;
-#endif
+    // Where a file of the folder is open, Windows does not rename the folder.
+    [[nodiscard]] std::error_code become_file_by_file(const fs::path& folder) const {
+        std::error_code failed;
+        std::vector<fs::path> fresh;
+        for (const auto& entry : fs::directory_iterator(path_, failed)) fresh.push_back(entry.path().filename());
+        for (const fs::path& name : fresh)
+            if (!failed) failed = platform::replace_file((path_ / name).string(), (folder / name).string());
+        if (failed) return failed;
+        std::vector<fs::path> others;
+        for (const auto& entry : fs::directory_iterator(folder, failed))
+            if (std::ranges::find(fresh, entry.path().filename()) == fresh.end()) others.push_back(entry.path());
+        std::error_code ignored;
+        for (const fs::path& other : others) fs::remove(other, ignored);
+        return failed;
     }
 
     fs::path path_;
@@ -118,7 +131,7 @@ void check_model_folder(const std::string& path) {
     if (!fs::is_directory(folder.parent_path(), failed))
         throw Error("{path}: its folder {parent} is missing",
                     {{"path", path}, {"parent", folder.parent_path().string()}});
-    if (::access(folder.parent_path().c_str(), W_OK) != 0) fail(path, {errno, std::generic_category()});
+    if (const auto failed_to = platform::folder_protection(folder.parent_path().string())) fail(path, failed_to);
     if (!fs::exists(folder, failed)) return;
     if (!fs::is_directory(folder, failed))
         throw Error("{path}: is a file, expected a folder or nothing", {{"path", path}});

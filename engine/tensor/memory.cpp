@@ -1,10 +1,9 @@
 #include "engine/tensor/memory.h"
 
-#include "engine/tensor/pages.h"
+#include "engine/platform/pages.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <new>
@@ -39,7 +38,7 @@ public:
             std::find_if(pieces_.rbegin(), pieces_.rend(), [&](const Piece& piece) { return piece.bytes == bytes; });
         if (found == pieces_.rend()) {
             release(bytes);
-            return map_pages(bytes);
+            return platform::map_pages(bytes);
         }
         void* const start = found->start;
         pieces_.erase(std::next(found).base());
@@ -56,7 +55,7 @@ public:
 
     void release(std::size_t bytes) {
         for (std::size_t released = 0; released < bytes && !pieces_.empty(); pieces_.pop_front()) {
-            unmap_pages(pieces_.front().start, pieces_.front().bytes);
+            platform::unmap_pages(pieces_.front().start, pieces_.front().bytes);
             released += pieces_.front().bytes;
         }
     }
@@ -79,7 +78,7 @@ public:
 
     [[nodiscard]] void* take(std::size_t bytes) {
         if (kept_ == 0 || pieces_[bytes / kAlignment].empty()) {
-            void* const fresh = std::aligned_alloc(kAlignment, bytes);
+            void* const fresh = platform::take_aligned(kAlignment, bytes);
             if (fresh == nullptr) throw std::bad_alloc();
             return fresh;
         }
@@ -91,14 +90,14 @@ public:
     }
 
     void give(void* piece, std::size_t bytes) {
-        if (kept_ + bytes > kMostSmallBytes) return std::free(piece);
+        if (kept_ + bytes > kMostSmallBytes) return platform::give_aligned(piece);
         pieces_[bytes / kAlignment].push_back(piece);
         kept_ += bytes;
     }
 
     void release() {
         for (std::vector<void*>& alike : pieces_) {
-            std::ranges::for_each(alike, std::free);
+            std::ranges::for_each(alike, platform::give_aligned);
             alike.clear();
         }
         kept_ = 0;
@@ -159,9 +158,9 @@ void GiveBack::operator()(float* piece) const { to->give(piece, bytes); }
 Floats floats(std::int64_t count) {
     // Rounding up must not overflow either. Only where addresses have 32 bits can a tensor within the limits be too
     // large.
-    if (static_cast<std::uint64_t>(count) > (SIZE_MAX - kPage) / sizeof(float)) throw std::bad_alloc();
+    if (static_cast<std::uint64_t>(count) > (SIZE_MAX - platform::kPage) / sizeof(float)) throw std::bad_alloc();
     const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(count), 1) * sizeof(float);
-    const std::size_t bytes = rounded_up(wanted, wanted >= kLarge ? kPage : kAlignment);
+    const std::size_t bytes = platform::rounded_up(wanted, wanted >= kLarge ? platform::kPage : kAlignment);
     const std::shared_ptr<KeptPieces>& pieces = kept();
     return {static_cast<float*>(pieces->take(bytes)), GiveBack{pieces, bytes}};
 }

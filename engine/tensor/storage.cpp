@@ -1,7 +1,6 @@
 #include "engine/tensor/storage.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
+#include "engine/platform/pages.h"
 
 #include <algorithm>
 
@@ -45,9 +44,8 @@ const void* Storage::derive(const std::function<std::shared_ptr<const void>()>& 
 
 void Storage::copy(Index first, std::span<float> to) const {
     if (is_in_file() && size_ >= kManyValues) {
-        const auto at = static_cast<::off_t>(in_file_.offset + first * static_cast<Index>(sizeof(float)));
-        if (::pread(*in_file_.descriptor, to.data(), to.size_bytes(), at) == static_cast<::ssize_t>(to.size_bytes()))
-            return;
+        const Index at = in_file_.offset + first * static_cast<Index>(sizeof(float));
+        if (platform::read_at(*in_file_.descriptor, at, std::as_writable_bytes(to))) return;
     }
     // Also for a truncated file: touching the lost bytes is reported (MappedFile).
     std::copy_n(data() + first, to.size(), to.begin());
@@ -56,11 +54,8 @@ void Storage::copy(Index first, std::span<float> to) const {
 void Storage::leave_to_file(Index first_value, Index count) const {
     if (!is_in_file()) return;
     // Only pages that hold nothing but these values: neighbours on other pages may be in use.
-    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(in_file_.first.get() + first_value);
-    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(count) * sizeof(float);
-    const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-    if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    platform::release_pages(reinterpret_cast<const char*>(in_file_.first.get() + first_value),
+                            static_cast<std::size_t>(count) * sizeof(float));
 }
 
 }  // namespace decoderscope

@@ -11,8 +11,8 @@
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/files/safetensors.h"
-
-#include <unistd.h>
+#include "engine/platform/files.h"
+#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 
 // The path's last ending in lower case, with its point; empty if it has none.
 std::string ending_of(std::string_view path) {
-    const std::size_t name = path.find_last_of('/') + 1;
+    const std::size_t name = platform::name_in_path(path);
     const std::size_t point = path.find_last_of('.');
     if (point == std::string_view::npos || point < name) return "";
     std::string ending(path.substr(point));
@@ -93,8 +93,8 @@ public:
         if (there && (!std::filesystem::is_directory(target, failed) || !std::filesystem::is_empty(target, failed)))
             throw Error("{target}: already exists; expected a new or an empty folder", {{"target", target}});
         path_ = std::filesystem::path(target).string();
-        while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-        path_ += ".part-" + std::to_string(::getpid());
+        while (path_.size() > 1 && platform::name_in_path(path_) == path_.size()) path_.pop_back();
+        path_ += ".part-" + std::to_string(platform::process_number());
         std::filesystem::create_directory(path_, failed);
         if (failed)
             throw Error("{target}: cannot be created: {reason}", {{"target", target}, {"reason", failed.message()}});
@@ -116,6 +116,8 @@ public:
     void keep() {
         std::error_code failed;
         std::filesystem::rename(path_, target_, failed);
+        if (failed && std::filesystem::remove(target_, failed))  // an empty folder, which not every system replaces
+            std::filesystem::rename(path_, target_, failed);
         if (failed)
             throw Error("{target}: cannot be written: {reason}", {{"target", target_}, {"reason", failed.message()}});
         path_.clear();

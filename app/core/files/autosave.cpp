@@ -1,16 +1,10 @@
 #include "app/core/files/autosave.h"
 
 #include "engine/base/error.h"
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "engine/platform/folders.h"
+#include "engine/platform/process.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -40,45 +34,11 @@ std::map<std::string, Remains> remains_in(const std::string& folder) {
     return found;
 }
 
-// Whether the opened file is still the one at that path: another process may have removed it before it was locked.
-bool is_still_there(const std::string& path, int descriptor) {
-    struct stat named {
-    }, opened{};
-    return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &opened) == 0 && named.st_ino == opened.st_ino;
-}
-
-std::optional<FileLock> take_if_it_can_be_made(const std::string& path) {
-    try {
-        return FileLock::take(path);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-}
-
 }  // namespace
 
 std::string autosave_folder() {
-    const char* state = std::getenv("XDG_STATE_HOME");
-    const char* home = std::getenv("HOME");
-    if (state != nullptr && *state != '\0') return (fs::path(state) / "decoderscope").string();
-    if (home != nullptr && *home != '\0') return (fs::path(home) / ".local" / "state" / "decoderscope").string();
-    return {};
-}
-
-std::optional<FileLock> FileLock::take(const std::string& path) {
-    constexpr mode_t kOwnersAlone = 0600;
-    for (;;) {
-        const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnersAlone);
-        if (descriptor < 0)
-            throw Error("{path}: cannot be written: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
-        FileLock lock(descriptor);
-        if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
-        if (is_still_there(path, descriptor)) return lock;
-    }
-}
-
-FileLock::~FileLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    const std::string state = platform::state_folder();
+    return state.empty() ? std::string() : (fs::path(state) / "decoderscope").string();
 }
 
 AutosaveSlot::AutosaveSlot(const std::string& folder) {
@@ -86,12 +46,14 @@ AutosaveSlot::AutosaveSlot(const std::string& folder) {
     fs::create_directories(folder, failed);
     if (failed)
         throw Error("{folder}: cannot be created: {reason}", {{"folder", folder}, {"reason", failed.message()}});
-    const std::string name = folder + "/" + std::string(kBeginning) + std::to_string(::getpid());
+    const std::string name = folder + "/" + std::string(kBeginning) + std::to_string(platform::process_number());
     for (int number = 0; !lock_; ++number) {
         const std::string stem = number == 0 ? name : name + "-" + std::to_string(number);
         path_ = stem + std::string(kEnding);
         lock_path_ = stem + std::string(kLockEnding);
-        lock_ = FileLock::take(lock_path_);
+        lock_ = platform::FileLock::take(lock_path_, failed);
+        if (failed)
+            throw Error("{path}: cannot be written: {reason}", {{"path", lock_path_}, {"reason", failed.message()}});
         if (fs::exists(path_, failed)) lock_.reset();  // a leftover of another process
     }
 }
@@ -105,8 +67,8 @@ std::vector<Leftover> leftovers(const std::string& folder) {
     std::vector<Leftover> found;
     std::error_code failed;
     for (const auto& [stem, remains] : remains_in(folder)) {
-        auto lock = take_if_it_can_be_made(stem + std::string(kLockEnding));
-        if (!lock) continue;  // the process still runs
+        auto lock = platform::FileLock::take(stem + std::string(kLockEnding), failed);
+        if (!lock) continue;  // the process still runs, or the folder can't be written
         for (const fs::path& other : remains.others)
             if (!other.string().ends_with(kLockEnding) || remains.autosaves.empty()) fs::remove(other, failed);
         if (remains.autosaves.empty()) continue;

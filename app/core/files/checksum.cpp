@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <new>
 
@@ -44,7 +45,7 @@ Resumable<std::string> checksum_of_files(std::vector<std::string> paths) {
     Xxh64 hash;
     std::vector<std::byte> piece(std::size_t{1} << 20);
     for (const std::string& path : paths) {
-        std::ifstream file(path, std::ios::binary);
+        std::ifstream file(std::filesystem::path(path), std::ios::binary);
         if (!file) throw Error("{path}: cannot be read: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
         while (file.read(reinterpret_cast<char*>(piece.data()), static_cast<std::streamsize>(piece.size())),
                file.gcount() > 0) {

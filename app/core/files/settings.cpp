@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/platform/folders.h"
 
 #include <algorithm>
 #include <cctype>
@@ -48,14 +49,6 @@ bool desktop_reduces_motion(const std::string& config_folder) {
     return factor && !factor->empty() && std::strtod(factor->c_str(), nullptr) == 0.0;
 }
 
-std::string config_folder() {
-    const char* config = std::getenv("XDG_CONFIG_HOME");
-    const char* home = std::getenv("HOME");
-    if (config != nullptr && *config != '\0') return config;
-    if (home != nullptr && *home != '\0') return (fs::path(home) / ".config").string();
-    return {};
-}
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,7 +75,7 @@ std::vector<std::string> with_recent(std::vector<std::string> recent, const std:
 }
 
 std::string settings_path() {
-    const std::string folder = config_folder();
+    const std::string folder = platform::config_folder();
     return folder.empty() ? std::string() : (fs::path(folder) / "decoderscope" / "settings.json").string();
 }
 

@@ -21,9 +21,6 @@ struct PlatformInfo {
 // database, as GNOME does, is not read.
 [[nodiscard]] bool desktop_reduces_motion(const std::string& config_folder);
 
-// $XDG_CONFIG_HOME, or ~/.config; empty if there is no home.
-[[nodiscard]] std::string config_folder();
-
 // The user's settings: kept from one start to the next.
 struct Settings {
     std::optional<bool> dark;                            // nothing: as the system is set
@@ -50,7 +47,7 @@ struct Settings {
 // Whether no settings were ever kept there: the program starts for the first time, and calmly.
 [[nodiscard]] bool is_first_start(const std::string& path);
 
-// Where they are kept: $XDG_CONFIG_HOME/decoderscope/settings.json, or ~/.config/…; empty if there is no home.
+// Where they are kept: decoderscope/settings.json in platform::config_folder(); empty if there is none.
 [[nodiscard]] std::string settings_path();
 
 // Reads settings. Anything missing or invalid gets its default: settings must never prevent a start.

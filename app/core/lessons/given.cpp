@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/translate.h"
+#include "engine/platform/process.h"
 #include "engine/tensor/tensor.h"
 
 #include <algorithm>
@@ -18,11 +19,10 @@
 namespace decoderscope::core::lessons {
 
 std::string utc_text(std::chrono::system_clock::time_point when) {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-    std::tm utc{};
-    if (gmtime_r(&seconds, &utc) == nullptr) return {};
+    const auto utc = platform::utc_time(std::chrono::system_clock::to_time_t(when));
+    if (!utc) return {};
     std::array<char, 32> text{};
-    return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
+    return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &*utc)};
 }
 
 std::string run_text(const Scenario& scenario) {

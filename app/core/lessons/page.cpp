@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/translate.h"
+#include "engine/platform/files.h"
 
 #include <algorithm>
 #include <memory>
@@ -422,8 +423,7 @@ private:
 
 std::string language_of(const Lesson& lesson) {
     const std::string& path = lesson.path;
-    const auto file = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
-    const std::string name = path.substr(file);
+    const std::string name = path.substr(platform::name_in_path(path));
     const auto first = name.find('.'), last = name.rfind('.');
     return first == last || first == std::string::npos ? "en" : name.substr(first + 1, last - first - 1);
 }

@@ -1,45 +1,19 @@
 #include "app/core/run/recording.h"
 
 #include "engine/base/error.h"
+#include "engine/platform/process.h"
 #include "engine/tensor/memory.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 namespace decoderscope::core {
 
 namespace {
 
 std::size_t bytes_of(const Step& step) { return static_cast<std::size_t>(element_count(step.axes)) * sizeof(float); }
-
-// The memory that the kernel estimates it can give without swapping.
-std::optional<std::size_t> bytes_of_the_machine() {
-    std::ifstream file("/proc/meminfo");
-    for (std::string line; std::getline(file, line);) {
-        std::istringstream words(line);
-        std::string name;
-        std::size_t kilobytes = 0;
-        if (words >> name >> kilobytes && name == "MemAvailable:") return kilobytes * 1024;
-    }
-    return std::nullopt;
-}
-
-std::optional<std::size_t> number_in(const char* path) {
-    std::ifstream file(path);
-    std::size_t number = 0;
-    return file >> number ? std::optional(number) : std::nullopt;  // "max": no limit
-}
-
-// What is left of a container's limit.
-std::optional<std::size_t> bytes_of_the_container() {
-    const auto most = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
-    if (!most || !used) return std::nullopt;
-    return *most > *used ? *most - *used : 0;
-}
 
 }  // namespace
 
@@ -69,7 +43,7 @@ std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) 
 }
 
 std::optional<std::size_t> bytes_free() {
-    const auto machine = bytes_of_the_machine(), container = bytes_of_the_container();
+    const auto machine = platform::free_bytes_of_the_machine(), container = platform::free_bytes_of_the_container();
     if (!machine && !container) return std::nullopt;
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max() / 2;
     return std::min(machine.value_or(kAny), container.value_or(kAny)) + kept_memory();

@@ -4,12 +4,14 @@
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 
 // How models and sessions are opened, and messages about files.
@@ -138,11 +140,11 @@ namespace fs = std::filesystem;
 
 // "20 Nov, 14:03"
 std::string time_text(std::chrono::system_clock::time_point when) {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-    std::tm local{};
+    const auto local = platform::local_time(std::chrono::system_clock::to_time_t(when));
+    if (!local) return {};
     std::array<char, 32> text{};
-    if (localtime_r(&seconds, &local) == nullptr) return {};
-    return {text.data(), std::strftime(text.data(), text.size(), "%e %b, %H:%M", &local)};
+    const std::string day = (local->tm_mday < 10 ? " " : "") + std::to_string(local->tm_mday);
+    return day + std::string(text.data(), std::strftime(text.data(), text.size(), " %b, %H:%M", &*local));
 }
 
 Sentence part_of(const files::SessionFile& file, files::WorkPart part) {

@@ -4,9 +4,10 @@
 #include "app/core/files/session_file.h"
 #include "app/core/text/characters.h"
 #include "engine/base/message.h"
+#include "engine/platform/files.h"
+#include "engine/platform/folders.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -49,8 +50,9 @@ bool worth_listing(PathKind kind) { return kind != PathKind::other; }
 
 std::string path_of(std::string_view typed) {
     std::string path = without_quotes(trimmed(typed));
-    const char* home = std::getenv("HOME");
-    if (home != nullptr && (path == "~" || path.starts_with("~/"))) path.replace(0, 1, home);
+    const std::string home = platform::home_folder();
+    const bool at_home = path == "~" || (path.starts_with("~") && platform::name_in_path(path.substr(0, 2)) == 2);
+    if (at_home && !home.empty()) path.replace(0, 1, home);
     return path;
 }
 
@@ -58,8 +60,7 @@ PathList list_paths(std::string_view typed) {
     PathList list;
     list.completed = std::string(typed);
     const std::string path = path_of(typed);
-    const std::size_t slash = path.rfind('/');
-    const std::string before = slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+    const std::string before = path.substr(0, platform::name_in_path(path));
     const std::string begun = path.substr(before.size());
     list.folder = before.empty() ? "." : before;
     std::error_code failed;

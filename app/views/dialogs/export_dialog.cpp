@@ -10,6 +10,7 @@
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
+#include "engine/platform/files.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +54,7 @@ void set_path(ExportDialogState& dialog, const std::string& path) {
 // Names the file after the choice, in the typed folder, with the format's extension.
 void rename(ExportDialogState& dialog) {
     const std::string now = dialog.path.data();
-    const std::size_t name = now.find_last_of('/') + 1;
+    const std::size_t name = platform::name_in_path(now);
     std::string stem = dialog.choices[dialog.chosen].file_name;
     if (dialog.typed) {
         stem = now.substr(name);

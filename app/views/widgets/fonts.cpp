@@ -5,11 +5,11 @@
 #include "app/core/text/missing_glyphs.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/wide_characters.h"
+#include "engine/platform/folders.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -22,18 +22,9 @@ namespace decoderscope::views {
 
 namespace {
 
-std::vector<std::filesystem::path> font_roots() {
-    std::vector<std::filesystem::path> roots{"/usr/local/share/fonts", "/usr/share/fonts"};
-    if (const char* home = std::getenv("HOME")) {
-        roots.insert(roots.begin(), std::filesystem::path(home) / ".fonts");
-        roots.insert(roots.begin(), std::filesystem::path(home) / ".local/share/fonts");
-    }
-    return roots;
-}
-
 std::optional<std::filesystem::path> find_font(std::string_view file) {
     std::error_code ignored;
-    for (const auto& root : font_roots()) {
+    for (const auto& root : platform::font_folders()) {
         if (!std::filesystem::is_directory(root, ignored)) continue;
         for (const char* below :
              {"", "inter", "jetbrains-mono", "dejavu", "opentype/inter", "truetype/inter", "truetype/jetbrains-mono",
@@ -142,6 +133,7 @@ constexpr Face dejavu_mono{"DejaVuSansMono.ttf", 1.164F};
 // Fonts with Chinese, Japanese and Korean, the best first; each is tens of megabytes.
 constexpr std::array wide_faces{Face{"NotoSansCJK-Regular.ttc", 1.448F, 2},
                                 Face{"NotoSansCJKsc-Regular.otf", 1.448F},
+                                Face{"msyh.ttc", 1.32F},  // Windows' own
                                 Face{"NotoSansSC-Regular.otf", 1.448F},
                                 Face{"wqy-microhei.ttc", 1.17F},
                                 Face{"wqy-zenhei.ttc", 1.17F},

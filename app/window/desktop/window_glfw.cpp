@@ -2,6 +2,7 @@
 
 #include "app/views/frame/window_layout.h"
 #include "app/window/desktop/glfw_keys.h"
+#include "app/window/desktop/window_no_opengl.h"
 #include "app/window/window_wake.h"
 #include "engine/base/error.h"
 
@@ -162,13 +163,7 @@ WindowHandle open_window(const WindowOptions& options, const std::string& title,
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "decoderscope");
     const auto [width, height] = size_on_monitor(options);
     WindowHandle window(glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr));
-    if (!window) {
-        throw Error(
-            "cannot open a window: this display offers no OpenGL 3.3 ({reason}); Mesa's software renderer does: "
-            "install Debian's libgl1-mesa-dri, or set LIBGL_ALWAYS_SOFTWARE=1; decoderscope --help lists what needs no "
-            "window",
-            {{"reason", glfw_error()}});
-    }
+    if (!window) fail_without_opengl(glfw_error());
     glfwSetWindowUserPointer(window.get(), &inbox);
     limit_size(window.get());
     install_callbacks(window.get());

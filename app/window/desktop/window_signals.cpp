@@ -1,24 +1,31 @@
 #include "app/window/desktop/window_signals.h"
 
+#include <array>
+#include <csignal>
 #include <cstddef>
 
 namespace decoderscope::window {
 
 namespace {
 
+constexpr std::array<int, 2> signals{SIGINT, SIGTERM};
 volatile std::sig_atomic_t told = 0;
 
 }  // namespace
 
-StopSignals::StopSignals() {
+struct StopSignals::Before {
+    std::array<struct sigaction, 2> actions{};
+};
+
+StopSignals::StopSignals() : before_(std::make_unique<Before>()) {
     told = 0;
     struct sigaction note {};
     note.sa_handler = [](int) { told = 1; };
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &note, &before_[i]);
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &note, &before_->actions[i]);
 }
 
 StopSignals::~StopSignals() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_->actions[i], nullptr);
 }
 
 bool StopSignals::told_to_stop() { return told != 0; }

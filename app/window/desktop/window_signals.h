@@ -1,11 +1,10 @@
 #pragma once
 
-#include <array>
-#include <csignal>
+#include <memory>
 
 namespace decoderscope::window {
 
-// While it lives, SIGINT and SIGTERM only set a flag.
+// While it lives, SIGINT and SIGTERM, or the end of a Windows console, only set a flag.
 class StopSignals {
 public:
     StopSignals();
@@ -17,8 +16,8 @@ public:
     [[nodiscard]] static bool told_to_stop();
 
 private:
-    static constexpr std::array<int, 2> signals{SIGINT, SIGTERM};
-    std::array<struct sigaction, 2> before_{};
+    struct Before;  // what happened without it
+    std::unique_ptr<Before> before_;
 };
 
 }  // namespace decoderscope::window

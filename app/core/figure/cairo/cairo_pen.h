@@ -1,57 +1,15 @@
 #pragma once
 
+#include "app/core/figure/cairo/cairo_handle.h"
+#include "app/core/figure/cairo/figure_fonts.h"
 #include "app/core/figure/figure.h"
 
-#include <cairo.h>
-#include <fontconfig/fontconfig.h>
-
 #include <iosfwd>
-#include <map>
-#include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace decoderscope::core {
-
-// Releases Cairo's reference-counted objects.
-struct CairoRelease {
-    void operator()(cairo_t* context) const { cairo_destroy(context); }
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-    void operator()(cairo_font_face_t* face) const { cairo_font_face_destroy(face); }
-    void operator()(cairo_font_options_t* options) const { cairo_font_options_destroy(options); }
-};
-
-template <class T>
-using Cairo = std::unique_ptr<T, CairoRelease>;
-
-struct FontconfigRelease {
-    void operator()(FcPattern* pattern) const { FcPatternDestroy(pattern); }
-    void operator()(FcCharSet* set) const { FcCharSetDestroy(set); }
-};
-template <class T>
-using Fontconfig = std::unique_ptr<T, FontconfigRelease>;
-
-// The fonts that figures are drawn in, found through fontconfig and kept for one drawing.
-class FigureFonts {
-public:
-    // The face that draws a character: Inter or JetBrains Mono (or the local substitute) if it has the character, else
-    // an installed font that does; nullptr if none does.
-    cairo_font_face_t* face_for(char32_t code, bool bold, bool monospace);
-    // Inter or JetBrains Mono, or the local substitute.
-    cairo_font_face_t* usual_face(bool bold, bool monospace) { return font(bold, monospace, 0).face.get(); }
-
-private:
-    struct Font {
-        Fontconfig<FcPattern> pattern;
-        Cairo<cairo_font_face_t> face;
-    };
-    // The font of a style that has a character; for code 0, the style's usual font.
-    const Font& font(bool bold, bool monospace, char32_t code);
-
-    std::map<std::tuple<bool, bool, char32_t>, Font> fonts_;
-};
 
 // Throws Error if Cairo failed: "cannot draw the PNG: …".
 void check_cairo(cairo_status_t status, const char* what);

@@ -4,12 +4,12 @@
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/slice.h"
 #include "engine/base/translate.h"
+#include "engine/platform/folders.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <tuple>
 
@@ -111,12 +111,8 @@ Value<TrainedPattern> trained_pattern(Derived& derived, const TrainedModelRun& o
 }
 
 std::string trained_models_folder() {
-    const char* data = std::getenv("XDG_DATA_HOME");
-    const char* home = std::getenv("HOME");
-    if (data != nullptr && *data != '\0') return (fs::path(data) / "decoderscope" / "trained").string();
-    if (home != nullptr && *home != '\0')
-        return (fs::path(home) / ".local" / "share" / "decoderscope" / "trained").string();
-    return {};
+    const std::string data = platform::data_folder();
+    return data.empty() ? std::string() : (fs::path(data) / "decoderscope" / "trained").string();
 }
 
 std::string trained_model_name(const Recipe& recipe, Index step) {

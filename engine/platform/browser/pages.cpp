@@ -1,11 +1,11 @@
 // Pages where there is no operating system to ask, as in a browser: its mmap() is malloc(), which frees a piece only
 // whole.
-#include "engine/tensor/pages.h"
+#include "engine/platform/pages.h"
 
 #include <cstdlib>
 #include <new>
 
-namespace decoderscope {
+namespace decoderscope::platform {
 
 void* map_pages(std::size_t bytes) {
     void* const piece = std::aligned_alloc(kPage, bytes);
@@ -15,4 +15,4 @@ void* map_pages(std::size_t bytes) {
 
 void unmap_pages(void* start, std::size_t) { std::free(start); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::platform

@@ -1,12 +1,12 @@
 // Pages of the operating system.
-#include "engine/tensor/pages.h"
+#include "engine/platform/pages.h"
 
 #include <sys/mman.h>
 
 #include <cstdint>
 #include <new>
 
-namespace decoderscope {
+namespace decoderscope::platform {
 
 namespace {
 
@@ -34,4 +34,4 @@ void* map_pages(std::size_t bytes) {
 
 void unmap_pages(void* start, std::size_t bytes) { ::munmap(start, bytes); }
 
-}  // namespace decoderscope
+}  // namespace decoderscope::platform

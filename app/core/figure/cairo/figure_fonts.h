@@ -1,0 +1,28 @@
+#pragma once
+
+#include "app/core/figure/cairo/cairo_handle.h"
+
+#include <memory>
+
+namespace decoderscope::core {
+
+// The fonts that figures are drawn in, kept for one drawing: found through Fontconfig, or, on Windows, in files.
+class FigureFonts {
+public:
+    FigureFonts();
+    ~FigureFonts();
+    FigureFonts(const FigureFonts&) = delete;
+    FigureFonts& operator=(const FigureFonts&) = delete;
+
+    // The face that draws a character: Inter or JetBrains Mono (or the local substitute) if it has the character, else
+    // an installed font that does; nullptr if none does.
+    cairo_font_face_t* face_for(char32_t code, bool bold, bool monospace);
+    // Inter or JetBrains Mono, or the local substitute.
+    cairo_font_face_t* usual_face(bool bold, bool monospace);
+
+private:
+    struct Found;
+    std::unique_ptr<Found> found_;
+};
+
+}  // namespace decoderscope::core

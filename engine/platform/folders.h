@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// Where the system keeps what a program has and makes, and what the person chose for it. Empty where there is none.
+namespace decoderscope::platform {
+
+// What is installed with the program: models, lessons, messages. Beside the bin/ that it runs from, or on Windows
+// beside the program itself.
+[[nodiscard]] std::filesystem::path share_folder();
+
+// The person's own: $HOME; on Windows %USERPROFILE%.
+[[nodiscard]] std::string home_folder();
+// For settings: $XDG_CONFIG_HOME, or ~/.config; on Windows %APPDATA%.
+[[nodiscard]] std::string config_folder();
+// For what survives a crash: $XDG_STATE_HOME, or ~/.local/state; on Windows %LOCALAPPDATA%.
+[[nodiscard]] std::string state_folder();
+// For what was made: $XDG_DATA_HOME, or ~/.local/share; on Windows %LOCALAPPDATA%.
+[[nodiscard]] std::string data_folder();
+
+// Where font files are, the first to be searched first.
+[[nodiscard]] std::vector<std::filesystem::path> font_folders();
+
+// A variable of the environment that names the person's language, as LANG; nullptr if it isn't set. Where a system
+// keeps its language elsewhere, LANG is that one.
+[[nodiscard]] const char* language_variable(const char* name);
+
+}  // namespace decoderscope::platform

@@ -1,0 +1,48 @@
+#include "engine/platform/folders.h"
+
+#include <cstdlib>
+
+namespace decoderscope::platform {
+
+namespace fs = std::filesystem;
+
+// /usr/share if the system doesn't report where the program is, as in a browser.
+fs::path share_folder() {
+    std::error_code failed;
+    const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+    return failed ? fs::path("/usr/share/decoderscope")
+                  : program.parent_path().parent_path() / "share" / "decoderscope";
+}
+
+namespace {
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? std::string() : value;
+}
+
+std::string named_or_below_home(const char* name, const char* below) {
+    if (std::string named = variable(name); !named.empty()) return named;
+    const std::string home = home_folder();
+    return home.empty() ? std::string() : (fs::path(home) / below).string();
+}
+
+}  // namespace
+
+std::string home_folder() { return variable("HOME"); }
+std::string config_folder() { return named_or_below_home("XDG_CONFIG_HOME", ".config"); }
+std::string state_folder() { return named_or_below_home("XDG_STATE_HOME", ".local/state"); }
+std::string data_folder() { return named_or_below_home("XDG_DATA_HOME", ".local/share"); }
+
+std::vector<fs::path> font_folders() {
+    std::vector<fs::path> folders{"/usr/local/share/fonts", "/usr/share/fonts"};
+    if (const std::string home = home_folder(); !home.empty()) {
+        folders.insert(folders.begin(), fs::path(home) / ".fonts");
+        folders.insert(folders.begin(), fs::path(home) / ".local/share/fonts");
+    }
+    return folders;
+}
+
+const char* language_variable(const char* name) { return std::getenv(name); }
+
+}  // namespace decoderscope::platform
