@@ -1,7 +1,7 @@
 """Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
 [--only PART] [--peak BENCH_PEAK] [--json FILE]
 
-Then what an edit, the backward pass, and memory cost, of GPT-2-small.
+Then what an edit, the backward pass, and memory cost, of GPT-2-small, and mixtures of experts and a latent cache (mixtures.py).
 
 Before anything is timed, both must give the same numbers. Then they take turns: a round of the one, a round of the
 other, so that whatever else the machine does meets both. PyTorch is given its best: two threads that don't fight (on
@@ -31,31 +31,14 @@ import torch.nn.functional as F  # noqa: E402
 
 import safetensors_file  # noqa: E402
 from cases import BACKWARD, CASES, EDITED, EDITS, MEMORY  # noqa: E402
-from config import complete, parameters  # noqa: E402
+from config import complete  # noqa: E402
+from mixtures import measure_experts  # noqa: E402
+from random_weights import random_weights, write_model  # noqa: E402
 from torch_decoder import FastDecoder, OneDnnDecoder  # noqa: E402
 from work import least_milliseconds  # noqa: E402
 
 
 best_blas.check_products()
-
-
-def random_weights(config):
-    """Of a size at which a deep stack stays tame: what is multiplied matters here, not what it means."""
-    generator = torch.Generator().manual_seed(0)
-    weights = {}
-    for name, shape, kind, fan_in in parameters(config):
-        if kind == "gain":
-            weights[name] = torch.ones(shape)
-        else:
-            scale = fan_in ** -0.5 if kind == "linear" else 0.02
-            weights[name] = torch.randn(shape, generator=generator) * scale
-    return weights
-
-
-def write_model(folder, config, weights):
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({"model_type": "decoderscope", **config}))
-    safetensors_file.save(folder / "model.safetensors", {name: w.numpy() for name, w in weights.items()})
 
 
 class Ours:
@@ -286,6 +269,8 @@ def main():
             results["edits"] = measure_edits(options.program, scratch, options.rounds)
         if options.only in "backward":
             results["backward"] = measure_backward(options.program, scratch, options.rounds)
+        if options.only in "experts":
+            results["experts"] = measure_experts(options.program, scratch, options.rounds)
         if options.only in "memory":
             results["memory"] = measure_memory(options.program, scratch)
     if options.json:
