@@ -95,7 +95,7 @@ struct Numbers {
 // The fill of a masked cell is shown by its hatch, too: the other cells decide.
 bool is_hidden(const Heatmap& heatmap, Index row, Index column) {
     return !heatmap.hidden.empty() &&
-           heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)] != hidden_by::nothing;
+           hidden_by::masked(heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)]);
 }
 
 Numbers numbers_of(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {

@@ -16,7 +16,7 @@ bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b));
 
 // A fill of zero is expected and left out, as in the cells.
 std::string mask_entry(const LegendContents::MaskKind& kind) {
-    const bool says_fill = kind.fill && *kind.fill != 0.0F;
+    const bool says_fill = kind.fill && *kind.fill != 0.0F && hidden_by::masked(kind.causes);
     return hidden_text(kind.causes) + (says_fill ? ": " + short_number_text(*kind.fill, 3) : "");
 }
 
@@ -73,7 +73,7 @@ void LegendContents::add(const Heatmap& heatmap) {
             if (kind.fill && !same(*kind.fill, value)) kind.fill.reset();
         }
         const Mark mark = mark_of(value, heatmap.range);
-        if (mark != Mark::none && (causes == hidden_by::nothing || mark == Mark::nan)) marks_.insert(mark);
+        if (mark != Mark::none && (!hidden_by::masked(causes) || mark == Mark::nan)) marks_.insert(mark);
     }
 }
 
