@@ -6,6 +6,7 @@
 #include "app/core/run/typed_inputs.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/files/load_progress.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/checkpoint.h"
 
@@ -41,6 +42,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                     "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
                     "recomputed on demand, for runs that would not fit into memory")
         ->check(CLI::IsMember({"all", "patterns"}).description(""));
+    command
+        .add_option("--memory", options.memory,
+                    "how much memory the weights of a file in fewer bits (GGUF, FP8, MXFP4) may take as floats: 4G, "
+                    "500M; what takes more isn't opened (three quarters of this machine's)")
+        ->transform(CLI::AsSizeValue(true).description(""))
+        ->type_name("SIZE");
     command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
     command.add_option("--mutation", options.mutation,
                        "computes with a mistake of the gallery of bugs: no-scale, mask-inverted, …");
@@ -103,17 +110,19 @@ load::names::Mapping mapping_of(const RunOptions& options) {
 
 // The default work: the model on its own example, or a session.
 core::files::SavedSession opened(const RunOptions& options, const Overrides& overrides) {
+    LoadProgress progress;
+    progress.memory = options.memory;
     const bool link = core::files::is_link(options.model);
     if (link || core::files::is_session_path(options.model)) {
         if (!options.map.empty())
             throw Error("--map: {model} is a session, which keeps its own; expected a model",
                         {{"model", link ? core::files::link_name() : Sentence::verbatim(options.model)}});
-        return link ? core::files::open_link(options.model) : core::files::open_session(options.model);
+        return link ? core::files::open_link(options.model) : core::files::open_session(options.model, &progress);
     }
     core::files::SavedSession work;
     const core::OpenAs as = kind_of_path(options.model) == PathKind::trace ? core::OpenAs::trace : core::OpenAs::model;
     work.scenario =
-        decoderscope::core::scenario_of(core::open_model(options.model, as, overrides, nullptr, mapping_of(options)));
+        decoderscope::core::scenario_of(core::open_model(options.model, as, overrides, &progress, mapping_of(options)));
     return work;
 }
 

@@ -25,6 +25,7 @@ struct RunOptions {
     std::optional<std::uint64_t> dropout_seed;
     std::string mutation;           // a mistake to compute with; empty: none
     std::string record = "all";     // how much is kept: all, patterns
+    std::uint64_t memory = 0;       // bytes for weights that are stored in fewer bits, as floats; 0: LoadProgress says
     std::ostream* notes = nullptr;  // where to report remarks about the model; nullptr: nowhere
 };
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <stop_token>
 
@@ -12,6 +13,9 @@ struct LoadProgress {
     std::atomic<std::size_t> bytes_read = 0;
     std::atomic<std::size_t> bytes_total = 0;  // 0: not known yet
     std::stop_token stop;                      // set before the reading starts
+    // How many bytes the weights may take as floats that a file stores in fewer bits; 0: three quarters of this
+    // machine's memory. Set before the reading starts.
+    std::uint64_t memory = 0;
 };
 
 // Thrown out of a load that was stopped. Nothing went wrong, so it is not an Error.

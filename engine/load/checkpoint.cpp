@@ -291,7 +291,8 @@ std::uint64_t memory_for_weights() {
 
 }  // namespace
 
-void Checkpoint::check_room(const Assembly& assembly, const std::set<std::string>& expanded_later) const {
+void Checkpoint::check_room(const Assembly& assembly, const std::set<std::string>& expanded_later,
+                            std::uint64_t most) const {
     std::uint64_t needed = 0;
     for (const auto& [name, shape] : shapes_) {
         const bool wanted = assembly.wants(name) || expanded_later.contains(name);
@@ -301,10 +302,10 @@ void Checkpoint::check_room(const Assembly& assembly, const std::set<std::string
         needed += numbers * sizeof(float);
     }
     constexpr std::uint64_t kMega = 1'000'000;
-    if (const std::uint64_t most = memory_for_weights(); needed > most)
+    if (needed > most)
         throw Error(
-            "{file}: its weights take {needed} MB as floats, expected at most {most} MB, three quarters of this "
-            "machine's memory",
+            "{file}: its weights take {needed} MB as floats, expected at most {most} MB: what --memory says, or three "
+            "quarters of this machine's",
             {{"file", weights_path_}, {"needed", needed / kMega}, {"most", most / kMega}});
 }
 
@@ -334,7 +335,7 @@ std::size_t Checkpoint::count_non_finite_packed(const std::string& name) const {
 
 Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, const std::set<std::string>& expanded_later,
                                        LoadProgress& progress) const {
-    check_room(assembly, expanded_later);
+    check_room(assembly, expanded_later, progress.memory > 0 ? progress.memory : memory_for_weights());
     NonFinite found;
     const auto note = [&](const std::string& name, std::size_t numbers) {
         if (numbers == 0) return;

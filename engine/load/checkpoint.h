@@ -77,7 +77,7 @@ private:
     void open(const std::filesystem::path& file);
     void open_index(const std::filesystem::path& index);
     void open_gguf(const std::filesystem::path& file);
-    void check_room(const Assembly& assembly, const std::set<std::string>& expanded_later) const;
+    void check_room(const Assembly& assembly, const std::set<std::string>& expanded_later, std::uint64_t most) const;
     [[nodiscard]] std::size_t count_non_finite_packed(const std::string& name) const;
     // Numbers in fewer bits have their scales in a tensor of their own: its name by theirs, and their shape.
     void find_scales();

@@ -75,16 +75,10 @@ Weights expanded_when_read(const StateDict& packed, const std::shared_ptr<const 
 }
 
 Tensor assembled(const StateDict& state_dict, const std::string& parameter, const Checkpoint& checkpoint) {
-    StateDict alone = of_one(state_dict, parameter);
-    // Under a name that is no projection's, it isn't put into the form that products read.
-    constexpr const char* kAlone = "numbers";  // not a message: a name
-    auto shape = alone.shapes.extract(parameter);
-    shape.key() = kAlone;
-    alone.shapes.insert(std::move(shape));
-    for (StoredRows& rows : alone.rows) rows.name = kAlone;
+    const StateDict alone = of_one(state_dict, parameter);
     Assembly assembly(alone);
     for (const std::string& from : stored_tensors(alone)) assembly.add(from, checkpoint.tensor(from));
-    return assembly.take().at(kAlone);
+    return assembly.take(true).at(parameter);
 }
 
 }  // namespace decoderscope::load

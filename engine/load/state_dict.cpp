@@ -541,7 +541,7 @@ void Assembly::add(const std::string& stored, const Tensor& tensor) {
     }
 }
 
-Weights Assembly::take() {
+Weights Assembly::take(bool as_they_are) {
     for (const auto& [name, shape] : state_dict_.shapes) {
         const auto [at, added] = weights_.try_emplace(name);
         if (!added) continue;
@@ -549,7 +549,8 @@ Weights Assembly::take() {
         std::ranges::fill(at->second.writable(), 0.0F);
     }
     for (auto& [name, tensor] : weights_)
-        if (names::is_projection(name) && !tensor.is_in_file()) tensor = products::packed_for_products(tensor);
+        if (!as_they_are && names::is_projection(name) && !tensor.is_in_file())
+            tensor = products::packed_for_products(tensor);
     return std::move(weights_);
 }
 

@@ -63,8 +63,9 @@ public:
     // Whether it becomes a parameter unchanged and must stay in memory; if not, it is copied and may be freed.
     [[nodiscard]] bool keeps(const std::string& stored) const;
     void add(const std::string& stored, const Tensor& tensor);
-    // All parameters; those without stored values are zero.
-    [[nodiscard]] Weights take();
+    // All parameters; those without stored values are zero. Projections are kept in the form that products read, unless
+    // they are wanted `as_they_are`.
+    [[nodiscard]] Weights take(bool as_they_are = false);
 
 private:
     [[nodiscard]] bool is_whole(const StoredRows& part) const;

@@ -5,6 +5,7 @@
 #include "engine/base/json.h"
 #include "engine/files/block_numbers.h"
 #include "engine/files/gguf.h"
+#include "engine/files/load_progress.h"
 #include "engine/files/packed_numbers.h"
 #include "engine/files/safetensors.h"
 #include "engine/graph/run.h"
@@ -267,6 +268,24 @@ TEST_CASE(
         std::size_t unread = 0;
         for (const auto& [name, tensor] : later->weights) unread += tensor.is_ready() ? 0 : 1;
         CHECK(unread <= waiting);
+    }
+}
+
+TEST_CASE("what doesn't fit into the memory that may be used is said before anything is computed") {
+    for (const std::string& file : models_in_fewer_bits()) {
+        INFO(file);
+        LoadProgress little;
+        little.memory = 1000;
+        std::string said = "(no error)";
+        try {
+            static_cast<void>(load_model(file, {}, &little));
+        } catch (const Error& error) {
+            said = error.what();
+        }
+        decoderscope::testing::check_message(said, {"its weights take", "at most 0 MB", "--memory"});
+        LoadProgress enough;
+        enough.memory = 100'000'000;
+        CHECK(load_model(file, {}, &enough) != nullptr);
     }
 }
 

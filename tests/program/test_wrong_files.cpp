@@ -88,9 +88,9 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"its shape is larger than any file", "no shape of so many numbers is read"},
         {"{path}: {error}", "puts the path before another error"},
-        {"{file}: its weights take {needed} MB as floats, expected at most {most} MB, three quarters of this machine's "
-         "memory",
-         "it would need a file of this size"},
+        {"{file}: its weights take {needed} MB as floats, expected at most {most} MB: what --memory says, or three "
+         "quarters of this machine's",
+         "by an option, or a file of this size"},
         {"{folder}: cannot be created: {reason}", kWindow},
         {"{path}: a file of your own, and a link holds none; save a session file instead", kWindow},
         {"the session has {length} bytes, and a link can hold {most}; save a session file instead", kWindow},

@@ -95,7 +95,7 @@ struct Numbers {
 // What masked cells hold is the mask's fill, far from everything else: the other cells decide.
 bool is_hidden(const Heatmap& heatmap, Index row, Index column) {
     return !heatmap.hidden.empty() &&
-           heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)] != hidden_by::nothing;
+           hidden_by::masked(heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)]);
 }
 
 Numbers numbers_of(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
@@ -174,7 +174,7 @@ std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen
 std::optional<float> fill_of(const Heatmap& heatmap) {
     std::optional<float> fill;
     for (std::size_t i = 0; i < heatmap.hidden.size(); ++i) {
-        if (heatmap.hidden[i] == hidden_by::nothing) continue;
+        if (!hidden_by::masked(heatmap.hidden[i])) continue;
         const bool by_hand = heatmap.hidden[i] == hidden_by::hand;
         if (by_hand || (fill && *fill != heatmap.values[i])) return std::nullopt;
         fill = heatmap.values[i];
@@ -184,7 +184,9 @@ std::optional<float> fill_of(const Heatmap& heatmap) {
 
 std::string filled_text(std::uint8_t causes, std::optional<float> fill) {
     const std::string text = hidden_text(causes);
-    return fill && *fill != 0.0F ? text + ": " + short_number_text(static_cast<double>(*fill), 3) : text;
+    return fill && *fill != 0.0F && hidden_by::masked(causes)
+               ? text + ": " + short_number_text(static_cast<double>(*fill), 3)
+               : text;
 }
 
 }  // namespace decoderscope::core

@@ -87,7 +87,8 @@ std::string Panel::file_name() const {
 
 Panel panel_of(std::string tensor, Heatmap heatmap) {
     const Index rows = heatmap.rows, columns = heatmap.columns;
-    return {std::move(tensor), "", rows, columns, [heatmap = std::move(heatmap)] { return heatmap; }};
+    const bool has_sink = heatmap.has_sink;
+    return {std::move(tensor), "", rows, columns, [heatmap = std::move(heatmap)] { return heatmap; }, has_sink};
 }
 
 Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {

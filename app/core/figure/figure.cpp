@@ -83,6 +83,11 @@ void add_level_lines(std::vector<Segment>& segments, const Box& box, double spac
         segments.push_back({box.x, k * spacing, box.right(), k * spacing});
 }
 
+void add_upright_lines(std::vector<Segment>& segments, const Box& box, double spacing) {
+    for (double k = std::ceil(box.x / spacing); k * spacing < box.right(); ++k)
+        segments.push_back({k * spacing, box.y, k * spacing, box.bottom()});
+}
+
 void add_dots(std::vector<Segment>& segments, const Box& box, double spacing, double radius) {
     const double inset = std::min(box.width, box.height) > 4 * radius ? radius : 0;
     const double line = spacing * 0.75;
@@ -105,6 +110,7 @@ std::vector<Segment> hatch_segments(const HatchedRectangle& rectangle) {
     if (hatch == Hatch::forward || hatch == Hatch::cross) add_lines(segments, rectangle.box, 1, rectangle.spacing);
     if (hatch == Hatch::backward || hatch == Hatch::cross) add_lines(segments, rectangle.box, -1, rectangle.spacing);
     if (hatch == Hatch::level) add_level_lines(segments, rectangle.box, rectangle.spacing);
+    if (hatch == Hatch::upright) add_upright_lines(segments, rectangle.box, rectangle.spacing);
     if (hatch == Hatch::dots) add_dots(segments, rectangle.box, rectangle.spacing, stroke_width(rectangle) / 2);
     return segments;
 }

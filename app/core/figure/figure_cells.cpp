@@ -62,7 +62,7 @@ std::uint8_t causes_at(const Heatmap& heatmap, Index row, Index column) {
 std::string number_in(const Heatmap& heatmap, Index row, Index column, bool whole) {
     if (!heatmap.texts.empty()) return heatmap.texts[static_cast<std::size_t>(row * heatmap.columns + column)];
     const float value = heatmap.at(row, column);
-    const bool masked = causes_at(heatmap, row, column) != hidden_by::nothing;
+    const bool masked = hidden_by::masked(causes_at(heatmap, row, column));
     if (masked && value == 0.0F) return "";
     return masked || whole ? short_number_text(value, 3) : number_text(value, 3);
 }

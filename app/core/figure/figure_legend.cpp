@@ -68,7 +68,7 @@ void LegendContents::add(const Heatmap& heatmap) {
             if (kind.fill && !same(*kind.fill, value)) kind.fill.reset();
         }
         const Mark mark = mark_of(value, heatmap.range);
-        if (mark != Mark::none && (causes == hidden_by::nothing || mark == Mark::nan)) marks_.insert(mark);
+        if (mark != Mark::none && (!hidden_by::masked(causes) || mark == Mark::nan)) marks_.insert(mark);
     }
 }
 

@@ -8,7 +8,7 @@
 
 namespace decoderscope::core {
 
-// Which masks hide a cell, as flags.
+// Which masks hide a cell, as flags: what its hatch says.
 namespace hidden_by {
 inline constexpr std::uint8_t nothing = 0;
 inline constexpr std::uint8_t causal = 1;
@@ -16,6 +16,10 @@ inline constexpr std::uint8_t window = 2;  // too far back for the sliding windo
 inline constexpr std::uint8_t padding = 4;
 inline constexpr std::uint8_t custom = 8;  // the input's custom_mask
 inline constexpr std::uint8_t hand = 16;   // painted: an edit
+// No mask hides it, but its column is no key: an attention sink's weight. Drawn in its value's colour, and hatched.
+inline constexpr std::uint8_t no_key = 32;
+
+[[nodiscard]] constexpr bool masked(std::uint8_t causes) { return (causes & ~no_key) != nothing; }
 }  // namespace hidden_by
 
 // How values become colours.
@@ -43,10 +47,13 @@ struct Heatmap {
     Scale scale = Scale::diverging;
     Range range;                     // what the colour map spans; finite, low < high
     std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty
+    bool has_sink = false;           // the last column is no key: what each row gives to the attention's sink
 
     [[nodiscard]] float at(Index row, Index column) const {
         return values[static_cast<std::size_t>(row * columns + column)];
     }
+    // The columns of the tensor itself.
+    [[nodiscard]] Index own_columns() const { return columns - (has_sink ? 1 : 0); }
 };
 
 // The range that the finite values span: [0, max] for a sequential scale (0 to 1 where it is empty), symmetric about

@@ -28,7 +28,7 @@ Coloring coloring_of(const Heatmap& heatmap, ColorMap map, bool dark) {
 Rgba color_at(const Heatmap& heatmap, Index offset, const Coloring& coloring, bool dark) {
     const float value = heatmap.values[place(offset)];
     const std::uint8_t causes = causes_at(heatmap, offset);
-    if (causes != hidden_by::nothing && !std::isnan(value)) return hidden_color(causes, dark);
+    if (hidden_by::masked(causes) && !std::isnan(value)) return hidden_color(causes, dark);
     return coloring(value);
 }
 
@@ -54,23 +54,25 @@ std::vector<Span> all_beneath(Index pixels, Index cells) {
 }
 
 // Causes from weak to strong, with the bit's place as index.
-constexpr std::array<Rgba, 5> hidden_on_light = {{{0xDC, 0xDD, 0xE0, 255},
+constexpr std::array<Rgba, 6> hidden_on_light = {{{0xDC, 0xDD, 0xE0, 255},
                                                   {0xC3, 0xD5, 0xE3, 255},
                                                   {0xC9, 0xD3, 0xC0, 255},
                                                   {0xDC, 0xCF, 0xE3, 255},
-                                                  {0xF0, 0xC6, 0xCC, 255}}};
-constexpr std::array<Rgba, 5> hidden_on_dark = {{{0x3A, 0x3B, 0x40, 255},
+                                                  {0xF0, 0xC6, 0xCC, 255},
+                                                  {0xE4, 0xE4, 0xE4, 255}}};
+constexpr std::array<Rgba, 6> hidden_on_dark = {{{0x3A, 0x3B, 0x40, 255},
                                                  {0x34, 0x4B, 0x5C, 255},
                                                  {0x46, 0x50, 0x3C, 255},
                                                  {0x54, 0x43, 0x5E, 255},
-                                                 {0x6E, 0x3E, 0x48, 255}}};
+                                                 {0x6E, 0x3E, 0x48, 255},
+                                                 {0x70, 0x70, 0x70, 255}}};
 constexpr std::array<Phrase, 5> cause_names = {message("causal"), message("window"), message("padding"),
                                                message("custom"), message("manual")};
-constexpr std::array<Hatch, 5> cause_hatches = {Hatch::forward, Hatch::level, Hatch::backward, Hatch::dots,
-                                                Hatch::cross};
+constexpr std::array<Hatch, 6> cause_hatches = {Hatch::forward, Hatch::level, Hatch::backward,
+                                                Hatch::dots,    Hatch::cross, Hatch::upright};
 
 std::size_t strongest_cause(std::uint8_t causes) {
-    return static_cast<std::size_t>(std::max(static_cast<int>(std::bit_width(causes & 0x1FU)), 1) - 1);
+    return static_cast<std::size_t>(std::max(static_cast<int>(std::bit_width(causes & 0x3FU)), 1) - 1);
 }
 
 std::uint8_t blended(std::uint8_t color, std::uint8_t ink, double part) {
@@ -158,6 +160,7 @@ Hatch hatch_of(std::uint8_t causes) {
 
 std::string hidden_text(std::uint8_t causes) {
     if (causes == hidden_by::hand) return tr("masked manually");
+    if (causes == hidden_by::no_key) return tr("no key: the sink");
     std::string text;
     for (std::size_t i = 0; i < cause_names.size(); ++i) {
         if ((causes >> i & 1U) == 0) continue;
@@ -204,7 +207,7 @@ FOR_EACH_CPU void raise_where_shown(Priority* keys, const float* values, const s
                                     std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const Priority key = priority_of(values[i]);
-        const bool shows = hidden[i] == hidden_by::nothing || key > kInfinitePriority;
+        const bool shows = !hidden_by::masked(hidden[i]) || key > kInfinitePriority;
         keys[i] = std::max(keys[i], shows ? key : kHiddenPriority);
     }
 }

@@ -38,23 +38,24 @@ enum class Hatch {
     backward,  // leaning the other way
     cross,     // both
     level,     // ====
+    upright,   // ||||
     dots,
 };
 
 // The muted colour of a masked cell: that of its strongest cause, in the order hand, custom, padding, window,
-// causal. `causes` is of hidden_by, not nothing.
+// causal. `causes` is of hidden_by, not nothing. What is no key has one for legends only.
 [[nodiscard]] Rgba hidden_color(std::uint8_t causes, bool dark);
 // The colour of the hatch on it.
 [[nodiscard]] Rgba hatch_color(std::uint8_t causes, bool dark);
-// Causal alone is forward, window level, padding backward, custom dots, hand cross. With several causes, the colour
-// shows the strongest; the hatch shows the lines of causal and padding (cross: both), those of a weaker window, or
-// dots.
+// Causal alone is forward, window level, padding backward, custom dots, hand cross; no key is upright. With several
+// causes, the colour shows the strongest; the hatch shows the lines of causal and padding (cross: both), those of a
+// weaker window, or dots.
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
-// "causal mask", "causal + padding mask", "masked manually", …, for legends.
+// "causal mask", "causal + padding mask", "masked manually", "no key: the sink", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);
 
-// Masked cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap
-// and cover every masked cell; empty if the heatmap has no masks.
+// Hatched cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap
+// and cover every hatched cell; empty if the heatmap has none.
 struct HiddenBlock {
     CellRect cells;
     std::uint8_t causes = hidden_by::nothing;

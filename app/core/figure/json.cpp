@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <ostream>
+#include <span>
 #include <string_view>
 
 namespace decoderscope::core {
@@ -28,13 +29,13 @@ FloatJson causes(std::uint8_t hidden) {
     return list;
 }
 
-// [row][column] of what `of` returns for each element.
+// [row][column] of what `of` returns for each element, without the sink's column.
 template <class T, class Function>
 FloatJson matrix(const Heatmap& heatmap, const std::vector<T>& elements, Function of) {
     FloatJson rows = FloatJson::array();
     for (Index row = 0; row < heatmap.rows; ++row) {
         FloatJson line = FloatJson::array();
-        for (Index column = 0; column < heatmap.columns; ++column) {
+        for (Index column = 0; column < heatmap.own_columns(); ++column) {
             line.push_back(of(elements[static_cast<std::size_t>(row * heatmap.columns + column)]));
         }
         rows.push_back(std::move(line));
@@ -42,7 +43,7 @@ FloatJson matrix(const Heatmap& heatmap, const std::vector<T>& elements, Functio
     return rows;
 }
 
-FloatJson labels(const std::vector<std::string>& texts) {
+FloatJson labels(std::span<const std::string> texts) {
     FloatJson list = FloatJson::array();
     for (const std::string& text : texts) list.push_back(valid_utf8(text));
     return list;
@@ -55,11 +56,16 @@ FloatJson object_of(const Heatmap& heatmap) {
     object["row_axis"] = valid_utf8(heatmap.row_axis);
     object["column_axis"] = valid_utf8(heatmap.column_axis);
     object["rows"] = labels(heatmap.row_labels);
-    object["columns"] = labels(heatmap.column_labels);
+    object["columns"] = labels(std::span(heatmap.column_labels).first(static_cast<std::size_t>(heatmap.own_columns())));
     object["scale"] = heatmap.scale == Scale::sequential ? "sequential" : "diverging";
     object["range"] = FloatJson::array({json_number(heatmap.range.low), json_number(heatmap.range.high)});
     object["values"] = matrix(heatmap, heatmap.values, json_number);
-    const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), [](auto cell) { return cell != 0; });
+    if (heatmap.has_sink) {
+        object["sink"] = FloatJson::array();
+        for (Index row = 0; row < heatmap.rows; ++row)
+            object["sink"].push_back(json_number(heatmap.at(row, heatmap.own_columns())));
+    }
+    const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), hidden_by::masked);
     if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
     if (!heatmap.texts.empty())
         object["texts"] = matrix(heatmap, heatmap.texts, [](const std::string& text) { return valid_utf8(text); });
@@ -121,7 +127,7 @@ FloatJson chart_of(const Chart& chart) {
 }  // namespace
 
 std::vector<std::string_view> mask_causes(std::uint8_t hidden) {
-    constexpr std::array<std::string_view, 5> names = {"causal", "window", "padding", "custom", "hand"};
+    constexpr std::array<std::string_view, 6> names = {"causal", "window", "padding", "custom", "hand", "no key"};
     std::vector<std::string_view> causes;
     for (std::size_t i = 0; i < names.size(); ++i)
         if ((hidden >> i & 1U) != 0) causes.push_back(names[i]);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 
 namespace decoderscope::core {
 
@@ -17,11 +18,22 @@ namespace {
 
 using Pieces = std::function<void(const std::function<void(std::span<const float>)>&)>;
 
+// Without the sink's column, which is a tensor of its own.
+std::vector<float> values_of_tensor(Heatmap heatmap) {
+    if (!heatmap.has_sink) return std::move(heatmap.values);
+    std::vector<float> values;
+    for (Index row = 0; row < heatmap.rows; ++row) {
+        const auto first = heatmap.values.begin() + row * heatmap.columns;
+        values.insert(values.end(), first, first + heatmap.own_columns());
+    }
+    return values;
+}
+
 NamedArray array_of_panels(std::vector<Panel> panels) {
-    NamedArray array{panels.front().tensor, {panels.front().rows, panels.front().columns}, {}};
+    NamedArray array{panels.front().tensor, {panels.front().rows, panels.front().own_columns()}, {}};
     if (panels.size() > 1) array.shape.insert(array.shape.begin(), static_cast<Index>(panels.size()));
     array.for_each_piece = [panels = std::move(panels)](const auto& take) {
-        for (const Panel& panel : panels) take(panel.heatmap().values);
+        for (const Panel& panel : panels) take(values_of_tensor(panel.heatmap()));
     };
     return array;
 }
@@ -63,7 +75,7 @@ std::vector<NamedArray> arrays_of(const Exhibit& exhibit) {
         const Panel& like = exhibit.panels[first];
         std::size_t last = first + 1;
         const auto joins = [&](const Panel& panel) {
-            return panel.tensor == like.tensor && panel.rows == like.rows && panel.columns == like.columns;
+            return panel.tensor == like.tensor && panel.rows == like.rows && panel.own_columns() == like.own_columns();
         };
         while (last < exhibit.panels.size() && joins(exhibit.panels[last])) ++last;
         arrays.push_back(array_of_panels({exhibit.panels.begin() + static_cast<std::ptrdiff_t>(first),
@@ -132,7 +144,7 @@ void write_npy(std::ostream& out, const NamedArray& array) {
 }
 
 void write_npy(std::ostream& out, const Heatmap& heatmap) {
-    out << npy_header({heatmap.rows, heatmap.columns}) << npy_values(heatmap.values);
+    out << npy_header({heatmap.rows, heatmap.own_columns()}) << npy_values(values_of_tensor(heatmap));
 }
 
 namespace {

@@ -180,7 +180,9 @@ Page::Table table_of(const Heatmap& heatmap) {
     const Index rows = std::min(heatmap.rows, std::max<Index>(1, kMostCells / std::max<Index>(1, columns)));
     Page::Table table{caption_of(heatmap, rows, columns), {heatmap.row_axis}, {}};
     for (Index column = 0; column < columns; ++column)
-        table.columns.push_back(heading(heatmap.column_axis, heatmap.column_labels, column));
+        table.columns.push_back(column < heatmap.own_columns()
+                                    ? heading(heatmap.column_axis, heatmap.column_labels, column)
+                                    : hidden_text(hidden_by::no_key));
     for (Index row = 0; row < rows; ++row) {
         std::vector<std::vector<Page::Text>>& cells = table.rows.emplace_back();
         cells.push_back({{heading(heatmap.row_axis, heatmap.row_labels, row), ""}});
@@ -189,7 +191,7 @@ Page::Table table_of(const Heatmap& heatmap) {
             const std::string number = heatmap.texts.empty()
                                            ? short_number_text(static_cast<double>(heatmap.values[at]), 4)
                                            : heatmap.texts[at];
-            const bool hidden = !heatmap.hidden.empty() && heatmap.hidden[at] != hidden_by::nothing;
+            const bool hidden = !heatmap.hidden.empty() && hidden_by::masked(heatmap.hidden[at]);
             cells.push_back({{hidden ? tr("{number}, masked", {{"number", number}}) : number, ""}});
         }
     }

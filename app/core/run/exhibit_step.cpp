@@ -2,6 +2,7 @@
 
 #include "app/core/run/head_pictures.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/step_picture.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -21,8 +22,12 @@ Index heads_of(const Step& step) {
 
 Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step, Place place) {
     const Slice slice = slice_of(step, place, shown->scenario.query_heads());
-    return {step.name, "", slice.rows(), slice.columns(),
-            [shown, &step, place] { return heatmap_of(shown->scenario, *shown->run, step, place); }};
+    return {step.name,
+            "",
+            slice.rows(),
+            picture_columns(*shown->run, step, slice),
+            [shown, &step, place] { return picture_of(shown->scenario, *shown->run, step, place); },
+            sink_beside(*shown->run, step) != nullptr};
 }
 
 // The steps to gather: this one, or its counterpart in every block of its stack.
@@ -61,6 +66,7 @@ public:
             hidden_batch_ = place.batch;
             hidden_ = heatmap.hidden;
         }
+        put_sink_beside(heatmap, *shown_->run, step, slice_of(step, place, shown_->scenario.query_heads()));
         if (own_ranges_) heatmap.range = range_of(seen(heatmap), heatmap.scale);
         return heatmap;
     }
@@ -71,7 +77,7 @@ private:
         if (own_ranges_) return {};
         if (!range_)
             for (const Ref step : steps_) {
-                const Range own = range_of_step(*shown_->run, *step);
+                const Range own = picture_range(*shown_->run, *step);
                 range_ = range_ ? union_of(*range_, own) : own;
             }
         return *range_;
@@ -80,7 +86,7 @@ private:
     [[nodiscard]] static std::vector<float> seen(const Heatmap& heatmap) {
         std::vector<float> values;
         for (std::size_t i = 0; i < heatmap.values.size(); ++i)
-            if (heatmap.hidden.empty() || heatmap.hidden[i] == hidden_by::nothing) values.push_back(heatmap.values[i]);
+            if (heatmap.hidden.empty() || !hidden_by::masked(heatmap.hidden[i])) values.push_back(heatmap.values[i]);
         return values;
     }
 
@@ -172,8 +178,9 @@ Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, G
             const Place at = {place.batch, gathering.all_heads ? head * (query_heads / heads) : place.head};
             const Slice slice = slice_of(*twin, at, query_heads);
             exhibit.panels.push_back({twin->name, gathering.all_heads ? "head " + std::to_string(head) : layer,
-                                      slice.rows(), slice.columns(),
-                                      [common, twin, at] { return common->heatmap(*twin, at); }});
+                                      slice.rows(), picture_columns(*held->run, *twin, slice),
+                                      [common, twin, at] { return common->heatmap(*twin, at); },
+                                      sink_beside(*held->run, *twin) != nullptr});
         }
     }
     // A single layer's heads fill two rows if there are many.

@@ -1,6 +1,7 @@
 #include "app/core/run/head_pictures.h"
 
 #include "app/core/figure/heatmap_image.h"
+#include "app/core/run/step_picture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,18 +28,26 @@ bool hidden_alike(const Plan& plan, const Step& pattern) {
     return plan.find("custom_mask") == nullptr && std::none_of(mask.patches.begin(), mask.patches.end(), one_head);
 }
 
-PictureSize picture_size(const Step& pattern, PictureSize most) {
-    const Index rows = pattern.axes[2].size, columns = pattern.axes[3].size;
-    return {std::clamp<Index>(most.width, 1, columns), std::clamp<Index>(most.height, 1, rows)};
+PictureSize picture_size(const Run& run, const Step& pattern) {
+    return {pattern.axes[3].size + (sink_beside(run, pattern) != nullptr ? 1 : 0), pattern.axes[2].size};
+}
+
+PictureSize picture_size(const Run& run, const Step& pattern, PictureSize most) {
+    const PictureSize whole = picture_size(run, pattern);
+    return {std::clamp<Index>(most.width, 1, whole.width), std::clamp<Index>(most.height, 1, whole.height)};
 }
 
 Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch) {
     Range range = {0.0F, 0.0F};
-    for (const std::string& attention : attentions) {
-        const Tensor& pattern = run.value(attention, AttentionStep::pattern);
-        const auto size = static_cast<std::size_t>(pattern.size() / pattern.dim(0));
-        for (const float weight : pattern.values().subspan(static_cast<std::size_t>(batch) * size, size))
+    const auto reach = [&](const Tensor& weights) {
+        const auto size = static_cast<std::size_t>(weights.size() / weights.dim(0));
+        for (const float weight : weights.values().subspan(static_cast<std::size_t>(batch) * size, size))
             if (weight > range.high && std::isfinite(weight)) range.high = weight;
+    };
+    for (const std::string& attention : attentions) {
+        const Ref pattern = run.plan().step_of(attention, AttentionStep::pattern);
+        reach(run.value(pattern->id));
+        if (const Ref sink = sink_beside(run, *pattern)) reach(run.value(sink->id));
     }
     return range.high > 0.0F ? range : Range{};
 }
@@ -54,6 +63,7 @@ std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index 
         Heatmap heatmap = bare_heatmap(run, pattern, slice, range);
         if (head == 0 || !alike) hidden = hidden_cells(run, pattern, slice);
         heatmap.hidden = hidden;
+        put_sink_beside(heatmap, run, pattern, slice);
         const CellRect all = {0, 0, heatmap.rows, heatmap.columns};
         const std::vector<Rgba> colors =
             reduced_colors(heatmap, all, each.height, each.width, default_map(Scale::sequential), dark);

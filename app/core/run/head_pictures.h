@@ -14,11 +14,12 @@ struct PictureSize {
     Index width = 0, height = 0;
 };
 
-// A pattern's size in pixels, `most` at most: one pixel per cell, or fewer pixels than cells.
-[[nodiscard]] PictureSize picture_size(const Step& pattern, PictureSize most);
+// A pattern's size in pixels, one a cell, with its sink's column; `most` at most.
+[[nodiscard]] PictureSize picture_size(const Run& run, const Step& pattern);
+[[nodiscard]] PictureSize picture_size(const Run& run, const Step& pattern, PictureSize most);
 
-// From 0 to the largest weight of all heads of these attentions in one batch row, so that their pictures are
-// comparable.
+// From 0 to the largest weight, a sink's too, of all heads of these attentions in one batch row, so that their pictures
+// are comparable.
 [[nodiscard]] Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch);
 
 // Whether the same masks hide the cells of every head: only a custom or a painted mask can differ between heads.

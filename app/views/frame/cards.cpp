@@ -3,6 +3,7 @@
 #include "app/core/labs/diff/transformer_lens.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/step_picture.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
@@ -40,11 +41,12 @@ void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, 
                   const core::Slice& slice, const HeatmapGesture& gesture) {
     const core::Heatmap& h = shown.heatmap;
     const Spot spot = *gesture.hovered;
-    const Cell cell = slice.cell(spot.first, spot.second);
+    const auto [of, cell] = core::number_at(session.shown().run_of(step), step, slice, spot.first, spot.second);
+    const bool is_own = of == &step;
     const Fonts& fonts = ui.fonts;
     const Theme& theme = ui.theme;
-    std::vector<TooltipLine> lines = {{fonts.mono_small, theme.muted, cell_name(step.name, cell)}};
-    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
+    std::vector<TooltipLine> lines = {{fonts.mono_small, theme.muted, cell_name(of->name, cell)}};
+    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), *of);
     if (!hook.empty()) lines.push_back({fonts.caption, theme.muted, tr("TransformerLens: {name}", {{"name", hook}})});
     lines.push_back({fonts.mono, theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second)))});
     const auto place = [&](const std::string& axis, const std::string& label, Index at) {
@@ -52,12 +54,12 @@ void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, 
         lines.push_back({fonts.caption, theme.muted, core::spoken_place(axis, at, label)});
     };
     place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
-    place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
+    if (is_own) place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
     if (!h.hidden.empty() && h.hidden[offset] != 0)
         lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
     if (!shown.changed.empty() && shown.changed[offset] != 0) {
-        const Tensor& before = session.shown().unedited->value(step.name);
+        const Tensor& before = session.shown().unedited->value(of->name);
         lines.push_back({fonts.caption, theme.accent,
                          tr("without edits {value}", {{"value", short_number(static_cast<double>(before.at(cell)))}})});
     }
@@ -96,18 +98,21 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                            .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
     if (card.is_result && session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
     const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[drawing.key], card.area);
+    const auto number = [&](Spot spot) {
+        return core::number_at(session.shown().run_of(step), step, slice, spot.first, spot.second);
+    };
     if (gesture.hovered) {
-        const Cell cell = slice.cell(gesture.hovered->first, gesture.hovered->second);
-        hovered = {step.name, cell};
+        const auto [of, cell] = number(*gesture.hovered);
+        hovered = {of->name, cell};
         if (!gesture.painted) cell_tooltip(ui, session, step, *shown, slice, gesture);
         if (gesture.painted) paint(session, state, step, slice, gesture, commands);
     }
     if (!gesture.clicked) return;
-    const Cell cell = slice.cell(gesture.clicked->first, gesture.clicked->second);
-    if (card.is_result)
+    const auto [of, cell] = number(*gesture.clicked);
+    if (card.is_result && of == &step)
         commands.push_back(core::command::SelectCell{cell});
     else
-        commands.push_back(core::command::Follow{step.name, cell});
+        commands.push_back(core::command::Follow{of->name, cell});
 }
 
 }  // namespace decoderscope::views

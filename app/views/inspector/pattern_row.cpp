@@ -30,6 +30,7 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session) {
     if (!shown->row) return;
     const core::step::PatternRowReading& row = *shown->row;
     Sentence said = and_then(core::step::sharpness_sentence(row), core::step::hesitation_sentence(row));
+    said = and_then(said, core::step::sink_sentence(row));
     // At a key's own cell that key, unless it makes next to nothing; of the output the largest.
     constexpr double kNothing = 0.0005;
     const bool of_key = step.axes.back().name == axis::key;

@@ -37,13 +37,13 @@ struct LegendEntry {
 };
 
 std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, float width) {
-    std::array<bool, 16> occurs{};
-    for (const std::uint8_t causes : h.hidden) occurs[causes & 15U] = true;
+    std::array<bool, 64> occurs{};
+    for (const std::uint8_t causes : h.hidden) occurs[causes & 63U] = true;
     std::vector<LegendEntry> entries;
     const std::optional<float> fill = core::fill_of(h);
     float x = bar_width(ui, h, width) + ui.px(14);
     int row = 0;
-    for (std::uint8_t causes = 1; causes < 16; ++causes) {
+    for (std::uint8_t causes = 1; causes < occurs.size(); ++causes) {
         if (!occurs[causes]) continue;
         const std::string text = core::filled_text(causes, fill);
         const float needed = ui.px(17) + compat::text_size(ui.fonts.caption, text).x;
@@ -326,6 +326,14 @@ void fit(Viewport& view, const HeatmapLayout& l) {
     view = first ? Viewport{.zoom = l.least_zoom} : Viewport{};
 }
 
+// Whether the stroke of a brush began on a key: the sink's column has no mask.
+bool began_on_a_key(const HeatmapDrawing& d, const HeatmapLayout& l) {
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool right = ImGui::IsMouseDown(ImGuiMouseButton_Right) || ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+    const auto spot = spot_at(l, d.heatmap, io.MouseClickedPos[right ? ImGuiMouseButton_Right : ImGuiMouseButton_Left]);
+    return !spot || spot->second < d.heatmap.own_columns();
+}
+
 HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewport& view) {
     ImGui::SetCursorScreenPos(l.cells.low);
     ImGui::PushID(static_cast<int>(d.key));
@@ -347,7 +355,8 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     const bool touched = active || ImGui::IsItemDeactivated();
     const bool brush =
         d.paintable && touched && (held(ImGuiMouseButton_Right) || (d.painting && held(ImGuiMouseButton_Left)));
-    if (brush && gesture.hovered) {
+    if (brush && gesture.hovered && began_on_a_key(d, l)) {
+        if (gesture.hovered->second >= d.heatmap.own_columns()) return gesture;
         gesture.painted = gesture.hovered;
         gesture.paint_begins = ImGui::IsItemActivated();
         return gesture;

@@ -90,8 +90,18 @@ std::vector<PatternStep> patterns_of(const Run& run) {
         if (!step.is_pattern || run.value(step.id).empty()) continue;
         const Ref filled = fill_before(plan, step);
         if (filled == nullptr) continue;
-        patterns.push_back({step, run.value(step.id), run.value(*step.main_operand()), run.value(*step.masked_by),
-                            filled->operation.traits().fill->value});
+        PatternStep pattern{step,
+                            run.value(step.id),
+                            run.value(*step.main_operand()),
+                            run.value(*step.masked_by),
+                            filled->operation.traits().fill->value,
+                            {},
+                            {}};
+        if (const Ref sink = plan.step_of(step.attention, AttentionStep::sink); sink != nullptr) {
+            pattern.sink = run.value(sink->id);
+            pattern.sinks = run.operand(step, OperandRole::sinks);
+        }
+        patterns.push_back(std::move(pattern));
     }
     return patterns;
 }

@@ -20,7 +20,7 @@ namespace decoderscope::core::checks {
 
 // What holds of every forward pass, whatever its weights: measured on the recorded numbers, not assumed.
 enum class Law {
-    pattern_rows,    // the rows of every attention pattern sum to 1, or are known to be NaN
+    pattern_rows,    // the rows of every attention pattern, with a sink's weight, sum to 1, or are known to be NaN
     masked_weights,  // under a fill of −∞, a masked key's weight is exactly 0
     future,          // in a causal decoder nothing from the future moves the past
     norms,           // a norm's output has mean 0 and variance 1 before gain and shift
@@ -86,7 +86,9 @@ struct PatternStep {
     Tensor weights;
     Tensor masked_scores;  // what the softmax read; dropout may have changed them
     Tensor mask;
-    float fill;  // mask_value
+    float fill;    // mask_value
+    Tensor sink;   // [batch, head, query, 1]: what goes to no key; empty without a sink
+    Tensor sinks;  // [head]: its score
 };
 // The step that filled in the mask hiding some of this step's cells: this step itself, or one it is computed from;
 // nullptr if none.

@@ -70,14 +70,48 @@ struct PatternRows {
     }
 };
 
-void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scores, PatternRows& rows) {
-    const auto width = static_cast<std::size_t>(pattern.weights.axes().back().size);
-    const row::In weights = read_weights(pattern.weights);
-    row::In scores;  // read only if a row is NaN
-    for (std::size_t row = 0; row * width < weights.size(); ++row) {
-        const double deviation = off_one(weights.subspan(row * width, width));
-        if (std::isnan(deviation) && scores.empty()) scores = read_scores(pattern.masked_scores);
-        if (std::isnan(deviation) && known_to_be_nan(scores.subspan(row * width, width)))
+// A pattern's rows and their scores, each with the sink's behind the keys', where there is one.
+class Rows {
+public:
+    explicit Rows(const PatternStep& pattern) : pattern_(pattern) {}
+
+    [[nodiscard]] std::size_t count() { return weights().size() / width_; }
+    // Valid until the next row is asked for.
+    [[nodiscard]] row::In weights_of(std::size_t row) {
+        return with_sink(weights().subspan(row * width_, width_), pattern_.sink, row, weights_and_sink_);
+    }
+    [[nodiscard]] row::In scores_of(std::size_t row) {
+        if (scores_.empty()) scores_ = read_scores_(pattern_.masked_scores);
+        const auto heads = static_cast<std::size_t>(pattern_.weights.dim(1)),
+                   queries = static_cast<std::size_t>(pattern_.weights.dim(2));
+        return with_sink(scores_.subspan(row * width_, width_), pattern_.sinks, row / queries % heads,
+                         scores_and_sink_);
+    }
+
+private:
+    [[nodiscard]] row::In weights() {
+        if (weights_.empty()) weights_ = read_weights_(pattern_.weights);
+        return weights_;
+    }
+    [[nodiscard]] static row::In with_sink(row::In keys, const Tensor& sink, std::size_t at, std::vector<float>& room) {
+        if (sink.empty()) return keys;
+        room.assign(keys.begin(), keys.end());
+        room.push_back(sink.values()[at]);
+        return room;
+    }
+
+    const PatternStep& pattern_;
+    std::size_t width_ = static_cast<std::size_t>(pattern_.weights.axes().back().size);
+    Reader read_weights_, read_scores_;
+    row::In weights_, scores_;
+    std::vector<float> weights_and_sink_, scores_and_sink_;
+};
+
+void look_at(const PatternStep& pattern, PatternRows& rows) {
+    Rows all(pattern);
+    for (std::size_t row = 0; row < all.count(); ++row) {
+        const double deviation = off_one(all.weights_of(row));
+        if (std::isnan(deviation) && known_to_be_nan(all.scores_of(row)))
             ++rows.known;
         else
             rows.add(pattern, row, deviation);
@@ -109,12 +143,11 @@ Sentence nan_by_right(const PatternRows& rows) {
 
 // Records the row that deviates most: its step, and its cell that is furthest from what the scores give.
 double point_at(const PatternRows& rows, Invariant& invariant) {
-    const auto width = static_cast<std::size_t>(rows.in->weights.axes().back().size);
-    Reader read_weights, read_scores;
-    const row::In weights = read_weights(rows.in->weights).subspan(rows.row * width, width);
-    const row::In scores = read_scores(rows.in->masked_scores).subspan(rows.row * width, width);
+    Rows all(*rows.in);
+    const row::In weights = all.weights_of(rows.row);
+    const Index keys = rows.in->weights.axes().back().size, furthest = furthest_off(weights, all.scores_of(rows.row));
     invariant.step = rows.in->step.name;
-    invariant.cell = rows.in->weights.cell(static_cast<Index>(rows.row * width) + furthest_off(weights, scores));
+    invariant.cell = rows.in->weights.cell(static_cast<Index>(rows.row) * keys + std::min(furthest, keys - 1));
     double sum = 0.0;
     for (const float weight : weights) sum += static_cast<double>(weight);
     return sum;
@@ -124,19 +157,18 @@ double point_at(const PatternRows& rows, Invariant& invariant) {
 
 Resumable<Invariant> measure_pattern_rows(const Run& run) {
     Invariant invariant{.law = Law::pattern_rows};
-    // What an attention sink takes has no key: such rows are not meant to sum to 1.
+    // What an attention sink takes has no key: with it, too, a row sums to 1.
     std::vector<PatternStep> patterns;
     for (const PatternStep& pattern : patterns_of(run))
-        if (pattern.step.operation.traits().sums_to_one) patterns.push_back(pattern);
+        if (pattern.step.operation.traits().sums_to_one || !pattern.sink.empty()) patterns.push_back(pattern);
     if (patterns.empty()) {
         invariant.finding = message("No pattern's rows are meant to sum to 1.");
         co_return invariant;
     }
     PatternRows rows;
-    Reader read_weights, read_scores;
     for (const PatternStep& pattern : patterns) {
         co_yield kPause;
-        look_at(pattern, read_weights, read_scores, rows);
+        look_at(pattern, rows);
     }
     const double sum = rows.in != nullptr ? point_at(rows, invariant) : kNaN;
     invariant.verdict = rows.off > 0 ? Verdict::broken : Verdict::kept;

@@ -3,6 +3,7 @@
 #include "app/core/labs/heads/head_scores.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/head_pictures.h"
+#include "app/core/run/step_picture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,8 +53,11 @@ Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, 
 std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern) {
     const Tensor& weights = run.value(pattern.id);
     const Tensor& mask = run.value(pattern.attention, AttentionStep::mask);
+    const Ref sink = sink_beside(run, pattern);
+    const Tensor beside = sink != nullptr ? run.value(sink->id) : weights;
     return derived
-        .get<LayerPictures>({weights.identity(), mask.identity()}, std::tie(pattern.id), [] { return LayerPictures{}; })
+        .get<LayerPictures>({weights.identity(), mask.identity(), beside.identity()}, std::tie(pattern.id),
+                            [] { return LayerPictures{}; })
         .number();
 }
 

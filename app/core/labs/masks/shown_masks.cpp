@@ -4,6 +4,7 @@
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/step_picture.h"
 #include "engine/base/translate.h"
 
 #include <utility>
@@ -111,7 +112,7 @@ Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place
          {AttentionStep::scores, AttentionStep::masked_scores, AttentionStep::pattern, AttentionStep::z}) {
         const Ref step = plan.step_of(attention, which);
         if (step == nullptr || shown.run->value(step->id).empty()) continue;
-        exhibit.panels.push_back(panel_of(step->name, heatmap_of(shown.scenario, *shown.run, *step, place)));
+        exhibit.panels.push_back(panel_of(step->name, picture_of(shown.scenario, *shown.run, *step, place)));
     }
     return exhibit;
 }

@@ -1,6 +1,7 @@
 #include "app/core/labs/step/row_reading.h"
 
 #include "app/core/run/labels.h"
+#include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "engine/tensor/row_math.h"
 
@@ -80,6 +81,7 @@ std::optional<PatternRowReading> read_pattern_row(const Scenario& scenario, cons
     PatternRowReading row{.query = cell[2]};
     row.entropy = row::entropy(here);
     if (cell[2] > 0) row.before = row::entropy(weights.row({cell[0], cell[1], cell[2] - 1, 0}));
+    if (const Ref sink = sink_beside(run, *pattern)) row.sink = static_cast<double>(run.value(sink->id).at(first));
     const PlaceNames names(scenario, *pattern, {3}, cell[0]);
     for (std::size_t key = 0; key < here.size(); ++key) {
         const auto at = static_cast<Index>(key);
@@ -128,6 +130,11 @@ Sentence hesitation_sentence(const PatternRowReading& row) {
                     {"second", row.second->name},
                     {"other", short_number_text(row.second->weight, 3)},
                     {"apart", short_number_text(row.largest->weight - row.second->weight, 3)}});
+}
+
+Sentence sink_sentence(const PatternRowReading& row) {
+    if (!row.sink || std::isnan(*row.sink)) return {};
+    return message("The sink takes {weight}, which goes to no key.", {{"weight", short_number_text(*row.sink, 3)}});
 }
 
 Sentence part_sentence(const KeyPart& part) {

@@ -23,11 +23,12 @@ struct KeyPart {
 
 struct PatternRowReading {
     Index query = 0;
-    double entropy = 0.0;          // −Σ w·log2 w, in bits; NaN where a weight is
+    double entropy = 0.0;          // −Σ w·log2 w over the keys, in bits; NaN where a weight is
     std::optional<double> before;  // of the row before; nothing for the first
     // The two keys between which it hesitates most: those of the two largest weights, the larger first. Their
     // difference says how much. Nothing with fewer than two keys.
     std::optional<KeyPart> largest, second;
+    std::optional<double> sink;  // what goes to no key, where there is a sink
     double length = 0.0;         // of z; NaN where z isn't the sum of weight · v (dropout, edits of z)
     std::vector<KeyPart> parts;  // of all keys, the largest share first; empty where length is NaN
 };
@@ -47,6 +48,8 @@ struct ShownPatternRow {
 [[nodiscard]] Sentence sharpness_sentence(const PatternRowReading& row);
 // "Largest: key 3 “a” 0.51, key 5 “b” 0.46; 0.05 apart."; empty with fewer than two keys.
 [[nodiscard]] Sentence hesitation_sentence(const PatternRowReading& row);
+// "The sink takes 0.37 of it, which goes to no key."; empty without a sink.
+[[nodiscard]] Sentence sink_sentence(const PatternRowReading& row);
 // "key 3 “a” makes 62 % of z (length 1.2).".
 [[nodiscard]] Sentence part_sentence(const KeyPart& part);
 

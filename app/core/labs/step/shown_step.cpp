@@ -1,5 +1,7 @@
 #include "app/core/labs/step/shown_step.h"
 
+#include "app/core/run/step_picture.h"
+
 #include <cstring>
 
 namespace decoderscope::core::step {
@@ -13,12 +15,19 @@ std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const
     const Ref before = shown.unedited->plan().find(step.name);
     if (&shown.run_of(step) == shown.unedited.get() || before == nullptr || before->axes != step.axes) return {};
     const Tensor& old_values = shown.unedited->value(before->id);
-    if (old_values.empty() || old_values.shares_values_with(shown.run_of(step).value(step.id))) return {};
+    const Run& run = shown.run_of(step);
+    const Ref sink = sink_beside(run, step);
+    const bool same_sink = sink == nullptr || shown.unedited->value(sink->name).shares_values_with(run.value(sink->id));
+    if (old_values.empty() || (same_sink && old_values.shares_values_with(run.value(step.id)))) return {};
     const Slice slice = slice_of(step, place, shown.scenario.query_heads());
     std::vector<std::uint8_t> changed;
     for (Index row = 0; row < heatmap.rows; ++row)
-        for (Index column = 0; column < heatmap.columns; ++column)
-            changed.push_back(unchanged(heatmap.at(row, column), old_values.at(slice.cell(row, column))) ? 0 : 1);
+        for (Index column = 0; column < heatmap.columns; ++column) {
+            const ShownNumber number = number_at(run, step, slice, row, column);
+            const Tensor& old = number.step == &step ? old_values : shown.unedited->value(number.step->name);
+            changed.push_back(
+                !old.contains(number.cell) || unchanged(heatmap.at(row, column), old.at(number.cell)) ? 0 : 1);
+        }
     return changed;
 }
 
@@ -29,7 +38,7 @@ Origins origins_of(const Snapshot& shown) { return {shown.run, shown.unedited, s
 
 Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place) {
     return derived.get<ShownHeatmap>(origins_of(shown), std::tie(step.id, place), [&] {
-        ShownHeatmap made = {heatmap_of(shown.scenario, shown.run_of(step), step, place), {}};
+        ShownHeatmap made = {picture_of(shown.scenario, shown.run_of(step), step, place), {}};
         made.changed = changes(shown, step, made.heatmap, place);
         return made;
     });

@@ -262,9 +262,10 @@ std::pair<Index, Index> pair_shown(const core::Session& session, const ViewState
     if (cell && session.step().axes == open.pattern.axes) return {(*cell)[2], (*cell)[3]};
     const std::optional<PatternToken>& kept = state.part<HeadsTabState>().pinned;
     const Index query = kept && !kept->is_key ? std::min(kept->index, pattern.rows - 1) : 0;
-    if (kept && kept->is_key) return {query, std::min(kept->index, pattern.columns - 1)};
+    const Index keys = pattern.own_columns();
+    if (kept && kept->is_key) return {query, std::min(kept->index, keys - 1)};
     Index key = 0;
-    for (Index i = 1; i < pattern.columns; ++i)
+    for (Index i = 1; i < keys; ++i)
         if (pattern.at(query, i) > pattern.at(query, key)) key = i;
     return {query, key};
 }

@@ -1,5 +1,6 @@
 #include "app/views/labs/heads/head_patterns.h"
 
+#include "app/core/figure/heatmap_image.h"
 #include "app/core/labs/heads/shown_heads.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/head_pictures.h"
@@ -29,8 +30,9 @@ std::string factor_text(float factor) {
 // ---- the picture
 
 // The largest box with the pattern's own proportions, stretched at most to twice that.
-Area picture_box(const Step& pattern, Area room) {
-    const auto rows = static_cast<float>(pattern.axes[2].size), columns = static_cast<float>(pattern.axes[3].size);
+Area picture_box(const Run& run, const Step& pattern, Area room) {
+    const core::PictureSize whole = core::picture_size(run, pattern);
+    const auto rows = static_cast<float>(whole.height), columns = static_cast<float>(whole.width);
     const float side = std::min(room.width() / columns, room.height() / rows);
     const float width = std::floor(std::min(room.width(), side * columns * 2)),
                 height = std::floor(std::min(room.height(), side * rows * 2));
@@ -53,7 +55,7 @@ bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& hea
     const core::Snapshot& shown = session.shown();
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const core::PictureSize size =
-        core::picture_size(pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
+        core::picture_size(*shown.run, pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
     const std::uint64_t key = kTextureKeys + pattern.id,
                         version =
                             version_of(ui, core::heads::version_of_pictures(session.derived(), *shown.run, pattern),
@@ -175,8 +177,9 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);
     const float name = style.named ? line + ui.px(3) : 0.0F;
     const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};
-    const Area picture = picture_box(pattern, {{inner.low.x, inner.low.y + name},
-                                               {inner.high.x, inner.high.y - cell_text_height(ui, style) + name}});
+    const Area picture = picture_box(
+        *session.shown().run, pattern,
+        {{inner.low.x, inner.low.y + name}, {inner.high.x, inner.high.y - cell_text_height(ui, style) + name}});
     const float under = picture.high.y + ui.px(style.dense ? 1 : 3);
     ImGui::PushID(static_cast<int>(pattern.id));
     ImGui::PushID(static_cast<int>(score.head));
@@ -327,7 +330,12 @@ void draw_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool ke
         const float weight = !weighed ? 0.0F : keys ? h.at(lit->index, i) : h.at(i, lit->index);
         // In reading order, from left to right: a query's weight comes before its label.
         if (weight > 0.0F && !keys) text(number(weight), beyond, y, ui.theme.muted);
-        text(label, ui.px(8), y, broken ? ui.theme.error : on ? ui.theme.accent : ui.theme.text);
+        const bool no_key = keys && i >= h.own_columns();
+        text(label, ui.px(8), y,
+             broken   ? ui.theme.error
+             : on     ? ui.theme.accent
+             : no_key ? ui.theme.muted
+                      : ui.theme.text);
         if (weight > 0.0F && keys) text(number(weight), beyond, y, ui.theme.muted);
     }
 }
@@ -338,6 +346,7 @@ void token_tooltip(const Ui& ui, const core::Heatmap& h, PatternToken token, Are
     const Index count = token.is_key ? h.rows : h.columns;
     const auto weight = [&](Index other) { return token.is_key ? h.at(other, token.index) : h.at(token.index, other); };
     const auto label = [&](bool key, Index i) {
+        if (key && i >= h.own_columns()) return core::hidden_text(core::hidden_by::no_key);
         const std::string& token_text = (key ? h.column_labels : h.row_labels)[static_cast<std::size_t>(i)];
         return tr("{axis} {index} “{token}”", {{"axis", key ? "key" : "query"}, {"index", i}, {"token", token_text}});
     };

@@ -2,6 +2,7 @@
 
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/labs/masks/lab.h"
@@ -184,13 +185,15 @@ void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& pi
     if (picture.step != nullptr) {
         const core::Slice slice =
             core::slice_of(*picture.step, scene.place, scene.session.shown().scenario.query_heads());
-        name = cell_name(picture.step->name, slice.cell(spot.first, spot.second));
+        const auto [of, cell] =
+            core::number_at(*scene.session.shown().run, *picture.step, slice, spot.first, spot.second);
+        name = cell_name(of->name, cell);
     }
-    std::vector<TooltipLine> lines = {
-        {fonts.mono_small, theme.muted, name},
-        {fonts.mono, theme.text, short_number(static_cast<double>(h.values[offset]))},
-        {fonts.caption, theme.muted, token_of(h.row_axis, h.row_labels, spot.first)},
-        {fonts.caption, theme.muted, token_of(h.column_axis, h.column_labels, spot.second)}};
+    std::vector<TooltipLine> lines = {{fonts.mono_small, theme.muted, name},
+                                      {fonts.mono, theme.text, short_number(static_cast<double>(h.values[offset]))},
+                                      {fonts.caption, theme.muted, token_of(h.row_axis, h.row_labels, spot.first)}};
+    if (spot.second < h.own_columns())
+        lines.push_back({fonts.caption, theme.muted, token_of(h.column_axis, h.column_labels, spot.second)});
     if (!h.hidden.empty() && h.hidden[offset] != 0)
         lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
     if (!picture.marked.empty() && picture.marked[offset] != 0)
@@ -313,7 +316,10 @@ void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots) {
     const std::array links = {
         Link{shown.raw, {}},
         Link{shown.masked, {tr("fill"), tr("Where the mask is 0, the score is replaced by the fill.")}},
-        Link{shown.pattern, {tr("softmax"), tr("Each row becomes weights that sum to 1.")}},
+        Link{shown.pattern,
+             {tr("softmax"), shown.pattern.heatmap.has_sink
+                                 ? tr("Each row becomes weights that sum to 1 together with the sink's, hatched.")
+                                 : tr("Each row becomes weights that sum to 1.")}},
         Link{shown.output, {tr("weighted sum"), tr("Each query's output is the sum of v, times its weights.")}},
     };
     for (std::size_t i = 0; i < links.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/cards.h"
 #include "app/views/frame/lab.h"
@@ -41,6 +42,9 @@ struct Scene {
     [[nodiscard]] Index row_at(Index place) const { return order->rows[static_cast<std::size_t>(place)]; }
     [[nodiscard]] Index column_at(Index place) const { return order->columns[static_cast<std::size_t>(place)]; }
     [[nodiscard]] bool is_current() const { return step.id == session.step().id; }
+    [[nodiscard]] core::ShownNumber number_at(Spot place) const {
+        return core::number_at(session.shown().run_of(step), step, slice, row_at(place.first), column_at(place.second));
+    }
 };
 
 Scene scene_of(const Ui& ui, const core::Session& session, SheetState& sheet) {
@@ -153,7 +157,7 @@ std::optional<Spot> selected_place(const Scene& s) {
 ImU32 ink_of_cell(const Scene& s, Index row, Index column) {
     const auto at = static_cast<std::size_t>(row * s.table().columns + column);
     if (!s.shown->changed.empty() && s.shown->changed[at] != 0) return s.ui.theme.accent;
-    if (!s.table().hidden.empty() && s.table().hidden[at] != core::hidden_by::nothing) return s.ui.theme.muted;
+    if (!s.table().hidden.empty() && core::hidden_by::masked(s.table().hidden[at])) return s.ui.theme.muted;
     return s.ui.theme.text;
 }
 
@@ -201,8 +205,7 @@ void use_mouse(const Scene& s, const Seen& seen, Hovered& hovered, Commands& com
     ImGui::SetCursorScreenPos(seen.area.low);
     ImGui::InvisibleButton("numbers", {std::max(seen.area.width(), 1.0F), std::max(seen.area.height(), 1.0F)});
     const std::optional<Spot> place = place_under(s, seen, ImGui::GetIO().MousePos);
-    if (ImGui::IsItemHovered() && place)
-        hovered = {s.step.name, s.slice.cell(s.row_at(place->first), s.column_at(place->second))};
+    if (ImGui::IsItemHovered() && place) hovered = {s.number_at(*place).step->name, s.number_at(*place).cell};
     if (ImGui::IsItemActivated()) {
         s.sheet.pressed = place;
         s.sheet.chosen.reset();
@@ -213,12 +216,12 @@ void use_mouse(const Scene& s, const Seen& seen, Hovered& hovered, Commands& com
     if ((ImGui::IsItemActive() || released) && *place != *s.sheet.pressed) choose_block(s.sheet, *place);
     if (!released) return;
     if (!s.sheet.chosen && *place == *s.sheet.pressed) {
-        const Cell cell = s.slice.cell(s.row_at(place->first), s.column_at(place->second));
+        const auto [of, cell] = s.number_at(*place);
         s.sheet.followed = cell;
-        if (s.is_current())
+        if (s.is_current() && of == &s.step)
             commands.push_back(core::command::SelectCell{cell});
         else
-            commands.push_back(core::command::Follow{s.step.name, cell});
+            commands.push_back(core::command::Follow{of->name, cell});
     }
     s.sheet.pressed.reset();
 }

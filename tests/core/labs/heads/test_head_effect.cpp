@@ -142,7 +142,7 @@ TEST_CASE("the pictures of all heads span the same weights, up to the largest of
 TEST_CASE("a layer's heads lie side by side in one picture, each as its own heatmap has it") {
     Session session = open();
     const Step& pattern = *session.shown().run->plan().find("blocks.0.attn.pattern");
-    const PictureSize size = picture_size(pattern, {100, 2});
+    const PictureSize size = picture_size(*session.shown().run, pattern, {100, 2});
     CHECK(size.width == 4);
     CHECK(size.height == 2);
     // A mask painted for one head affects only that head.
