@@ -5,10 +5,10 @@
 #include "app/core/text/text_layout.h"
 #include "app/views/frame/cards.h"
 #include "app/views/frame/choices.h"
-#include "app/views/labs/step/arrangement.h"
 #include "app/views/labs/step/spreadsheet_view.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 #include "engine/graph/explanation.h"
 
@@ -98,54 +98,37 @@ std::optional<core::CellRect> lit_cells(const Explanation& explanation, std::siz
     return lit;
 }
 
-// ---- the arrows between operands and result
+// ---- the arrow between operands and result
 
-// A line with its head at `to`.
-void draw_arrow(const Ui& ui, ImU32 color, ImVec2 from, ImVec2 to) {
+void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float length = std::hypot(to.x - from.x, to.y - from.y);
-    const ImVec2 along = {(to.x - from.x) / length, (to.y - from.y) / length};
-    const ImVec2 neck = {to.x - along.x * ui.px(9), to.y - along.y * ui.px(9)};
-    const ImVec2 across = {-along.y * ui.px(5), along.x * ui.px(5)};
-    list.AddLine(from, neck, color, ui.px(2));
-    list.AddTriangleFilled(to, {neck.x - across.x, neck.y - across.y}, {neck.x + across.x, neck.y + across.y}, color);
-}
-
-// `says`: the operation, above the line.
-void draw_arrow_across(const Ui& ui, const Step& step, Area area, bool to_right, bool says) {
-    const float middle = std::floor((area.low.y + area.high.y) * 0.5F), edge = ui.px(6);
-    const ImVec2 left = {area.low.x + edge, middle}, right = {area.high.x - edge, middle};
-    draw_arrow(ui, color_of(step.meaning), to_right ? left : right, to_right ? right : left);
-    if (!says) return;
+    const float middle = (area.low.y + area.high.y) * 0.5F;
+    const ImU32 color = color_of(step.meaning);
+    list.AddLine({area.low.x + ui.px(6), middle}, {area.high.x - ui.px(14), middle}, color, ui.px(2));
+    list.AddTriangleFilled({area.high.x - ui.px(6), middle}, {area.high.x - ui.px(15), middle - ui.px(5)},
+                           {area.high.x - ui.px(15), middle + ui.px(5)}, color);
     const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
     const std::vector<std::string> lines = core::wrapped(step.operation.about().name, area.width() - ui.px(8), measure);
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     float y = middle - ui.px(8) - line * static_cast<float>(lines.size());
     for (const std::string& text : lines) {
-        draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - measure(text)) * 0.5F, y}, ui.theme.text, text,
+        const float width = compat::text_size(ui.fonts.caption, text).x;
+        draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - width) * 0.5F, y}, ui.theme.text, text,
                   area.width());
         y += line;
     }
 }
 
-void draw_arrow_upright(const Ui& ui, const Step& step, Area area, bool down, bool says) {
-    const float x = std::floor(area.low.x + area.width() * 0.5F);
-    const ImVec2 top = {x, area.low.y + ui.px(4)}, bottom = {x, area.high.y - ui.px(4)};
-    draw_arrow(ui, color_of(step.meaning), down ? top : bottom, down ? bottom : top);
-    if (!says) return;
+void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float x = area.low.x + area.width() * 0.5F;
+    const ImU32 color = color_of(step.meaning);
+    list.AddLine({x, area.low.y + ui.px(4)}, {x, area.high.y - ui.px(14)}, color, ui.px(2));
+    list.AddTriangleFilled({x, area.high.y - ui.px(6)}, {x - ui.px(5), area.high.y - ui.px(15)},
+                           {x + ui.px(5), area.high.y - ui.px(15)}, color);
     draw_text(ui, ui.fonts.caption,
               {x + ui.px(14), (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F - ui.px(2)},
               ui.theme.text, step.operation.about().name);
-}
-
-void draw_arrows(const Ui& ui, const Step& step, const std::vector<Arrow>& arrows) {
-    for (const Arrow& arrow : arrows) {
-        const bool says = &arrow == &arrows.front();
-        if (arrow.way == Arrow::Way::left || arrow.way == Arrow::Way::right)
-            draw_arrow_across(ui, step, arrow.area, arrow.way == Arrow::Way::right, says);
-        else
-            draw_arrow_upright(ui, step, arrow.area, arrow.way == Arrow::Way::down, says);
-    }
 }
 
 // What to press, in as many lines as it needs; nothing once it was done.
@@ -165,7 +148,7 @@ void draw_hint(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
     }
 }
 
-// The cards and the arrows between them.
+// The cards and the arrow between them.
 void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, const Arrangement& arrangement,
                 Commands& commands) {
     const Step& result = session.step();
@@ -182,7 +165,12 @@ void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, co
                                 core::slice_of(card.step, card.place.value_or(session.cursor().place), heads));
         draw_card(ui, session, state, card, lit, hovered, commands);
     }
-    draw_arrows(ui, result, arrangement.arrows);
+    if (!arrangement.operands.empty()) {
+        if (arrangement.downwards)
+            draw_arrow_down(ui, result, arrangement.operation);
+        else
+            draw_arrow_right(ui, result, arrangement.operation);
+    }
     draw_card(ui, session, state, {result, arrangement.result, true}, std::nullopt, hovered, commands);
     state.hovered = hovered;
 }
@@ -193,12 +181,8 @@ void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state,
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("pictures", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const Area stage = {start, {start.x + area.width(), start.y + area.height()}};
-    PicturePlaces& places = state.part<PicturePlaces>();
-    const Step& step = session.step();
-    const Arrangement arrangement =
-        arrange(ui, session, step, stage, places.kept(ui, session.shown().run->plan(), step, stage));
-    places.remember(ui, session, step, arrangement, stage);
+    Arrangement arrangement =
+        arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
     draw_cards(ui, session, state, arrangement, commands);
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy({1, std::max(arrangement.bottom - start.y, 1.0F)});
@@ -266,5 +250,233 @@ void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state,
 }
 
 }  // namespace
+
+namespace {
+
+// A picture to place.
+struct Picture {
+    const Step& step;
+    core::Place place;
+    HeatmapNeeds needs;
+    HeatmapSizes sizes;
+    float title;
+};
+
+// What all arrangements of a step are made from.
+struct Layout {
+    const Ui& ui;
+    Area area;
+    std::vector<Picture> operands;
+    Picture result;
+
+    [[nodiscard]] float gap() const { return ui.px(8); }
+};
+
+// The operands, each once.
+std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
+    std::vector<Ref> operands;
+    for (const StepId id : result.operands)
+        if (std::find(operands.begin(), operands.end(), &plan[id]) == operands.end()) operands.push_back(&plan[id]);
+    return operands;
+}
+
+// A step beside the result, or the result itself.
+Picture picture_of(const Ui& ui, const core::Session& session, const Step& step, const Step& result, float width) {
+    const core::Place place = core::place_beside(step, result, session.cursor().place);
+    HeatmapNeeds needs{.around = {ui.px(160), ui.px(44)}};  // of the line that says that it is being computed
+    if (!session.shown().run_of(step).value(step.id).empty())
+        needs =
+            needs_of(ui, core::step::shown_heatmap(session.derived(), session.shown(), step, place)->heatmap, width);
+    return {step, place, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
+}
+
+// ---- sizes
+
+// The heights that a picture of this width can use.
+Want height_wanted(const Ui& ui, const Picture& p, float width) {
+    const float most = fitted_height(ui, p.needs, width, 1e6F);
+    return {std::min(p.sizes.least.y, most), std::min(p.sizes.good.y, most), most};
+}
+
+// The widths that a picture of at most this height can use.
+Want width_wanted(const Ui& ui, const Picture& p, float height) {
+    const float cell = std::max((height - p.needs.around.y) / static_cast<float>(p.needs.rows), number_width(ui, 4));
+    const float most = std::min(p.sizes.most.x, p.needs.around.x + cell * static_cast<float>(p.needs.columns));
+    // A title is worth some width.
+    const float title = std::min(p.title, ui.px(190));
+    return {std::max(std::min(p.sizes.least.x, most), title), std::max(std::min(p.sizes.good.x, most), title),
+            std::max(most, title)};
+}
+
+// How well a picture reads at this size: 1 if its cells are square and hold four characters.
+float readability(const Ui& ui, const Picture& p, ImVec2 size) {
+    const ImVec2 room = {std::max(size.x - p.needs.around.x, 1.0F), std::max(size.y - p.needs.around.y, 1.0F)};
+    const ImVec2 cell = fitted_cell(ui, p.needs.rows, p.needs.columns, room);
+    const float shape = std::sqrt(std::min(cell.x, cell.y) / std::max(cell.x, cell.y));
+    const bool too_small = size.x + 1.0F < p.sizes.least.x || size.y + 1.0F < p.sizes.least.y;
+    return shape * std::min(1.0F, cell.x / number_width(ui, 4)) * std::min(1.0F, cell.y / ui.px(20)) *
+           (too_small ? 0.25F : 1.0F);
+}
+
+// Of all pictures together; the result counts twice. What must be scrolled reads less well.
+float readability(const Layout& l, const Arrangement& a) {
+    const auto size = [](const Area& area) { return ImVec2{area.width(), area.height()}; };
+    float sum = 2.0F * readability(l.ui, l.result, size(a.result));
+    for (std::size_t i = 0; i < a.operands.size(); ++i)
+        sum += readability(l.ui, l.operands[i], size(a.operands[i].area));
+    const float needed = a.bottom - l.area.low.y, seen = std::min(1.0F, l.area.height() / std::max(needed, 1.0F));
+    return needed > l.area.height() + 1.0F ? 0.25F * sum * seen * seen * seen : sum;
+}
+
+// ---- operands left of the result
+
+// Pictures in a column, each at the height that it can use, at its top or in its middle. Returns their bottom.
+enum class Upright { top, middle };
+float stack(const Layout& l, std::span<const Picture> pictures, Area column, Upright upright,
+            std::vector<Card>& cards) {
+    std::vector<Want> wants;
+    for (const Picture& p : pictures) wants.push_back(height_wanted(l.ui, p, column.width()));
+    const float gaps = l.gap() * static_cast<float>(pictures.size() - 1);
+    const std::vector<float> heights = shares(column.height() - gaps, wants);
+    float sum = gaps;
+    for (const float height : heights) sum += height;
+    float y = column.low.y;
+    if (upright == Upright::middle) y += std::max(0.0F, (column.height() - sum) * 0.5F);
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        cards.push_back(
+            {pictures[i].step, {{column.low.x, y}, {column.high.x, y + heights[i]}}, false, pictures[i].place});
+        y += heights[i] + l.gap();
+    }
+    return y - l.gap();
+}
+
+// The width of the arrow: its text has a line for each word.
+float arrow_width(const Layout& l) {
+    const std::string name(l.result.step.operation.about().name);
+    float widest = 0.0F;
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t end = std::min(name.find(' ', at), name.size());
+        widest = std::max(widest, compat::text_size(l.ui.fonts.caption, name.substr(at, end - at)).x);
+        at = end + 1;
+    }
+    return std::clamp(widest + l.ui.px(10), l.ui.px(48), l.ui.px(104));
+}
+
+Arrangement side_by_side(const Layout& l) {
+    const Area& area = l.area;
+    const float arrow = arrow_width(l), room = area.width() - arrow;
+    const float each =
+        (area.height() - l.gap() * static_cast<float>(l.operands.size() - 1)) / static_cast<float>(l.operands.size());
+    Want left;
+    for (const Picture& p : l.operands) left = larger(left, width_wanted(l.ui, p, each));
+    const Want right = width_wanted(l.ui, l.result, area.height());
+    // The result first gets the width for its numbers, and what the operands can't use.
+    const float kept = std::min(left.least, room * 0.5F);
+    const float result = std::min(std::max({right.good, std::min(room * 0.5F, right.most), room - left.most}),
+                                  std::max(room - kept, 1.0F));
+    Arrangement a;
+    const float edge = std::floor(area.high.x - result);
+    const float bottom = stack(l, l.operands, {area.low, {edge - arrow, area.high.y}}, Upright::middle, a.operands);
+    std::vector<Card> cards;
+    const float result_bottom = stack(l, {&l.result, 1}, {{edge, area.low.y}, area.high}, Upright::middle, cards);
+    a.result = cards.front().area;
+    a.operation = {{edge - arrow, area.low.y}, {edge, std::max({area.high.y, bottom, result_bottom})}};
+    a.bottom = std::max(bottom, result_bottom);
+    return a;
+}
+
+// ---- operands above the result
+
+// A column of operands. A norm's gain and bias, which have one row each, share one beside the matrix.
+using Column = std::span<const Picture>;
+
+std::vector<Column> columns_of(std::span<const Picture> operands) {
+    const auto flat = [](const Picture& p) { return p.needs.rows == 1; };
+    const bool beside = !std::ranges::all_of(operands, flat);
+    std::vector<Column> columns;
+    for (std::size_t i = 0; i < operands.size();) {
+        std::size_t end = i + 1;
+        while (beside && flat(operands[i]) && end < operands.size() && flat(operands[end])) ++end;
+        columns.push_back(operands.subspan(i, end - i));
+        i = end;
+    }
+    return columns;
+}
+
+struct Row {
+    std::vector<Column> columns;
+    std::vector<float> widths;
+    Want height;
+};
+
+Row row_of(const Layout& l, std::span<const Column> columns) {
+    Row row{.columns = {columns.begin(), columns.end()}, .widths = {}, .height = {}};
+    std::vector<Want> wants;
+    for (const Column& column : columns) {
+        Want width;
+        for (const Picture& p : column) width = larger(width, width_wanted(l.ui, p, l.area.height() * 0.5F));
+        wants.push_back(width);
+    }
+    row.widths = shares(l.area.width() - l.gap() * 2.0F * static_cast<float>(columns.size() - 1), wants);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const float gaps = l.gap() * static_cast<float>(columns[i].size() - 1);
+        Want height = {gaps, gaps, gaps};
+        for (const Picture& p : columns[i]) height = sum(height, height_wanted(l.ui, p, row.widths[i]));
+        row.height = larger(row.height, height);
+    }
+    return row;
+}
+
+Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns, std::size_t per_row) {
+    const Area& area = l.area;
+    const float arrow = l.ui.px(24);
+    std::vector<Row> rows;
+    std::vector<Want> wants;
+    for (std::size_t i = 0; i < columns.size(); i += per_row) {
+        rows.push_back(row_of(l, columns.subspan(i, std::min(per_row, columns.size() - i))));
+        wants.push_back(rows.back().height);
+    }
+    wants.push_back(height_wanted(l.ui, l.result, area.width()));
+    const std::vector<float> heights =
+        shares(area.height() - arrow - l.gap() * static_cast<float>(rows.size() - 1), wants);
+    Arrangement a;
+    a.downwards = true;
+    float y = area.low.y;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        float x = area.low.x;
+        for (std::size_t i = 0; i < rows[r].widths.size(); ++i) {
+            const Area column = {{x, y}, {x + rows[r].widths[i], y + heights[r]}};
+            stack(l, rows[r].columns[i], column, Upright::top, a.operands);
+            x += rows[r].widths[i] + l.gap() * 2.0F;
+        }
+        y += heights[r] + l.gap();
+    }
+    y -= l.gap();
+    a.operation = {{area.low.x, y}, {area.high.x, y + arrow}};
+    a.result = {{area.low.x, y + arrow}, {area.high.x, y + arrow + heights.back()}};
+    a.bottom = a.result.high.y;
+    return a;
+}
+
+}  // namespace
+
+Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {
+    Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};
+    for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
+        l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F));
+    if (l.operands.empty()) {
+        const Want height = height_wanted(ui, l.result, area.width());
+        const float bottom = area.low.y + std::max(height.least, std::min(height.most, area.height()));
+        return {{}, {}, {area.low, {area.high.x, bottom}}, false, bottom};
+    }
+    std::vector<Arrangement> tried;
+    tried.push_back(side_by_side(l));
+    const std::vector<Column> columns = columns_of(l.operands);
+    for (std::size_t per_row = 1; per_row <= std::min<std::size_t>(3, columns.size()); ++per_row)
+        tried.push_back(one_above_the_other(l, columns, per_row));
+    std::vector<float> read;
+    for (const Arrangement& a : tried) read.push_back(readability(l, a));
+    return std::move(tried[static_cast<std::size_t>(std::ranges::max_element(read) - read.begin())]);
+}
 
 }  // namespace decoderscope::views::step
