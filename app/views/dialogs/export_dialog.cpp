@@ -227,15 +227,11 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     close_export(state);
 }
 
-bool is_worth_showing(const std::optional<core::Exporter::Progress>& progress) {
-    constexpr std::size_t kWorthShowing = 8;
-    return progress && progress->total >= kWorthShowing;
-}
-
 float draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+    constexpr std::size_t kWorthShowing = 8;
     const std::optional<core::Exporter::Progress> progress = session.exporting();
-    if (!is_worth_showing(progress)) return 0.0F;
-    const float height = ui.px(34), bar = std::min(ui.px(240), area.width() * 0.4F);
+    if (!progress || progress->total < kWorthShowing) return 0.0F;
+    const float height = ui.px(34), bar = ui.px(240);
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, {area.high.x, area.low.y + height}, ui.theme.raised);
     const float y = area.low.y + (height - ImGui::GetFrameHeight()) * 0.5F;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(14), y});

@@ -27,8 +27,6 @@ struct ExportDialogState {
 // The dialog that writes what is shown to a file, or copies it.
 void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// Whether an export takes long enough to be shown.
-[[nodiscard]] bool is_worth_showing(const std::optional<core::Exporter::Progress>& progress);
 // The progress of a slow export and a button that cancels it, in one line. Returns its height.
 float draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands);
 

@@ -2,7 +2,6 @@
 
 #include "app/core/session/introduction.h"
 #include "app/core/text/text_layout.h"
-#include "app/views/dialogs/export_dialog.h"
 #include "app/views/frame/lab.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -21,11 +20,6 @@ namespace decoderscope::views::shell {
 namespace {
 
 constexpr std::size_t kMost = 3;
-
-// How high the messages were in the frame before.
-struct MessagesState {
-    float height = 0.0F;
-};
 
 Suggestion suggestion_of(const core::FittingTrial& fitting) {
     const load::Trial& trial = fitting.trial;
@@ -168,7 +162,7 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
     return height;
 }
 
-// An error or a confirmation, over the toolbar's free part.
+// An error or a confirmation, under the toolbar.
 
 namespace {
 
@@ -191,24 +185,27 @@ float draw_file_actions(const Ui& ui, const core::Message& message, Area area, c
     return folder_x - gap;
 }
 
-// Returns where it ends.
-float draw_message(const Ui& ui, const core::Message& message, const ViewState& state, Area area, Commands& commands) {
+}  // namespace
+
+float draw_message(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    if (!session.message()) return 0.0F;
+    const core::Message& message = *session.message();
     constexpr std::size_t kMostLines = 4;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     // The text decides how high the bar is, and is drawn over it.
     list.ChannelsSplit(2);
     list.ChannelsSetCurrent(1);
     const float end = draw_file_actions(ui, message, area, state, commands);
-    const float x = area.low.x + ui.px(14), pitch = compat::font_size(ui.fonts.caption) + ui.px(3);
+    const float x = area.low.x + ui.px(14), pitch = compat::font_size(ui.fonts.caption) + ui.px(4);
     const auto measure = [&](const std::string& line) { return compat::text_size(ui.fonts.caption, line).x; };
     const std::string text = tr(message.text);
     const std::vector<std::string> lines = core::wrapped(text, end - x, measure, kMostLines);
-    const float height = std::max(area.height(), pitch * static_cast<float>(lines.size()) + ui.px(8));
-    float y = area.low.y + (height - pitch * static_cast<float>(lines.size())) * 0.5F;
+    float y = area.low.y + ui.px(8);
     for (const std::string& line : lines) {
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.text, line, end - x);
         y += pitch;
     }
+    const float height = std::max(ui.px(30), y + ui.px(6) - area.low.y);
     const Area bar = {area.low, {area.high.x, area.low.y + height}};
     list.ChannelsSetCurrent(0);
     list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
@@ -217,31 +214,7 @@ float draw_message(const Ui& ui, const core::Message& message, const ViewState& 
     ImGui::SetCursorScreenPos({x, bar.low.y});
     ImGui::InvisibleButton("message", {std::max(1.0F, end - x), height});
     if (lines.size() == kMostLines) tooltip(text.c_str());
-    return bar.high.y;
-}
-
-}  // namespace
-
-bool has_messages(const core::Session& session) {
-    return session.message() || dialogs::is_worth_showing(session.exporting());
-}
-
-void draw_messages(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    MessagesState& shown = state.part<MessagesState>();
-    if (!has_messages(session)) {
-        shown.height = 0.0F;
-        return;
-    }
-    // A window of its own, over what is there; as high as it was found to be in the frame before.
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("messages", {area.width(), std::max(shown.height, area.height())},
-                        {.flags = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground});
-    float y = area.low.y + dialogs::draw_export_progress(ui, session, area, commands);
-    if (session.message())
-        y = draw_message(ui, *session.message(), state, {{area.low.x, y}, {area.high.x, y + area.height()}}, commands);
-    if (shown.height != y - area.low.y) state.busy = true;
-    shown.height = y - area.low.y;
-    ImGui::EndChild();
+    return height;
 }
 
 float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {

@@ -8,11 +8,9 @@
 
 namespace decoderscope::views::shell {
 
-// Whether there is something to say.
-[[nodiscard]] bool has_messages(const core::Session& session);
-// The progress of an export, and an error or a confirmation with what can be done with its file: over what is in this
-// area, and below it if the text needs more lines. What is under them stays where it is.
-void draw_messages(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// An error or a confirmation under the toolbar, with what can be done with its file. Returns its height.
+[[nodiscard]] float draw_message(const Ui& ui, const core::Session& session, ViewState& state, Area area,
+                                 Commands& commands);
 // What this model does, and three things to try, one click each; until it is closed. Returns its height.
 [[nodiscard]] float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area,
                                       Commands& commands);

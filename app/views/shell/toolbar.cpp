@@ -6,7 +6,6 @@
 #include "app/views/frame/view_state.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/actions.h"
-#include "app/views/shell/notices.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/keys_and_mouse.h"
@@ -205,8 +204,8 @@ std::optional<Offered> offered(const core::Session& session) {
 }
 
 // What is offered, as a link, and the size of the model's input. Where there is no room, the model's menu and its
-// tooltip say it. Returns where what can be pressed ends.
-float draw_input_text(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+// tooltip say it.
+void draw_input_text(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     ImFont* font = ui.fonts.caption;
     const float y = area.low.y + (area.height() - compat::font_size(font)) * 0.5F;
     float x = area.low.x;
@@ -217,15 +216,13 @@ float draw_input_text(const Ui& ui, const core::Session& session, Area area, Com
         tooltip(offer->tip);
         x += width + ui.px(16);
     }
-    if (has_messages(session)) return x;  // which come here
     const std::string input = input_text(session.scenario());
     if (x + compat::text_size(font, input).x < area.high.x) draw_text(ui, font, {x, y}, ui.theme.muted, input);
-    return x;
 }
 
 }  // namespace
 
-Area draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.panel);
     list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
@@ -248,12 +245,10 @@ Area draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, 
     const float end = ImGui::GetItemRectMax().x;
     ImGui::SameLine();
     const float start = right_side(ui, state, area);
-    const Area between = {{end + ui.px(16), area.low.y}, {start - ui.px(16), area.high.y}};
-    const float pressable = draw_input_text(ui, session, between, commands);
+    draw_input_text(ui, session, {{end + ui.px(16), area.low.y}, {start - ui.px(16), area.high.y}}, commands);
     if (session.stale())
         list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
                            {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);
-    return {{pressable, area.low.y}, between.high};
 }
 
 }  // namespace decoderscope::views::shell

@@ -5,7 +5,6 @@
 
 namespace decoderscope::views::shell {
 
-// Returns what it leaves free: nothing there can be pressed.
-Area draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope::views::shell

@@ -1,6 +1,7 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/dialogs/export_dialog.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -205,26 +206,20 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
 
 // ---- the panels around the stage
 
-// Where messages come: in the toolbar's free part, or, where that is narrow, over the input.
-Area place_of_messages(const Ui& ui, Area free) {
-    const float edge = ui.px(4);
-    if (free.width() >= ui.px(280)) return {{free.low.x, free.low.y + edge}, {free.high.x, free.high.y - edge}};
-    const float width = std::min(ui.px(480), ImGui::GetIO().DisplaySize.x);
-    return {{0, free.high.y + edge}, {width, free.high.y + free.height() - edge}};
-}
-
-// Toolbar and input, one below the other, and what they have to say over them. Returns where they end.
+// Toolbar, input and what they have to say, one below the other. Returns where they end.
 float draw_bars(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     const float input_top = whole.low.y + ui.px(44),
                 input_end = input_top + input::input_bar_height(ui, session, state);
-    const Area free = draw_toolbar(ui, session, state, {whole.low, {whole.high.x, input_top}}, commands);
+    draw_toolbar(ui, session, state, {whole.low, {whole.high.x, input_top}}, commands);
     input::draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
-    const float end =
+    // Above the message, so that the offers stay where they are when one comes.
+    const float introduced =
         offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
-    draw_messages(ui, session, state, place_of_messages(ui, free), commands);
-    return end;
+    const float message_end =
+        introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high}, commands);
+    return message_end + dialogs::draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
 }
 
 // ---- the panels side by side
@@ -345,12 +340,12 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
 }
 
 // Within another page the pointer comes over the edges all the time: panels come by their keys alone. What failed is
-// said over the stage's upper edge.
+// said above the stage.
 void draw_embedded(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const Area whole = {{0, 0}, ImGui::GetIO().DisplaySize};
-    draw_presentation(ui, session, state, whole, commands);
+    Area whole = {{0, 0}, ImGui::GetIO().DisplaySize};
     if (session.message() && session.message()->failed)
-        draw_messages(ui, session, state, {whole.low, {whole.high.x, ui.px(36)}}, commands);
+        whole.low.y += draw_message(ui, session, state, whole, commands);
+    draw_presentation(ui, session, state, whole, commands);
 }
 
 // Whether Esc closes a list or a menu, before anything else. A dialog has its own answer to Esc.
