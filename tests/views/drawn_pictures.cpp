@@ -79,24 +79,14 @@ ImVec2 DrawnHeatmap::middle(int row, int column) const {
 
 std::string DrawnHeatmap::number(int row, int column) const { return text_in(cell(row, column)); }
 
-namespace {
-
-// A label without its position's number, which is drawn before it.
-std::string without_number(const std::string& label, int position) {
-    const std::string number = std::to_string(position);
-    return label.size() > number.size() && label.starts_with(number) ? label.substr(number.size()) : label;
-}
-
-}  // namespace
-
 std::string DrawnHeatmap::column_label(int column) const {
     const Area box = cell(0, column);
-    return without_number(text_in({{box.low.x, title_.high.y + 1.0F}, {box.high.x, cells_.low.y}}), column);
+    return text_in({{box.low.x, title_.high.y + 1.0F}, {box.high.x, cells_.low.y}});
 }
 
 std::string DrawnHeatmap::row_label(int row) const {
     const Area box = cell(row, 0);
-    return without_number(text_in({{title_.low.x - 24.0F, box.low.y}, {cells_.low.x, box.high.y}}), row);
+    return text_in({{title_.low.x - 24.0F, box.low.y}, {cells_.low.x, box.high.y}});
 }
 
 std::string DrawnHeatmap::text_in(Area area) const {

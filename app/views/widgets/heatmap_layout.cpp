@@ -7,7 +7,6 @@
 #include <cmath>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,44 +27,17 @@ float label_width(const Ui& ui, const std::vector<std::string>& labels, float mo
 // The space around the cells.
 struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
-    float row_numbers = 0.0F, column_numbers = 0.0F;  // the width and the height that the positions' numbers take
 };
-
-bool few(Index count) { return count <= kFew; }
-
-bool runs_over_positions(std::string_view name) {
-    return name == axis::src || name == axis::pos || name == axis::query || name == axis::key;
-}
-
-// Whether these are the tokens of a sequence's positions, few enough that each has its number. Of more the labels that
-// fit say it, or the one that is pointed out.
-bool are_tokens(std::string_view axis, const std::vector<std::string>& labels) {
-    if (!runs_over_positions(axis) || !few(static_cast<Index>(labels.size()))) return false;
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        if (labels[i] != std::to_string(i)) return true;
-    return false;
-}
-
-// Of the widest.
-float widest_number(const Ui& ui, const std::vector<std::string>& labels) {
-    return position_size(ui, std::max<Index>(static_cast<Index>(labels.size()), 1) - 1).x;
-}
 
 Margins margins(const Ui& ui, const core::Heatmap& h, float width, Legend legend, bool labels_rows = true) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float title = line + ui.px(6);
-    const float row_numbers =
-        labels_rows && are_tokens(h.row_axis, h.row_labels) ? widest_number(ui, h.row_labels) + ui.px(3) : 0.0F;
-    const float column_numbers = are_tokens(h.column_axis, h.column_labels) ? position_size(ui, 0).y : 0.0F;
-    const float left = labels_rows ? row_numbers + label_width(ui, h.row_labels, width * 0.25F) + ui.px(8) : ui.px(2);
+    const float left = labels_rows ? label_width(ui, h.row_labels, width * 0.25F) + ui.px(8) : ui.px(2);
     const auto rows = static_cast<float>(legend_rows(ui, h, legend, width - left));
-    return {.left = left,
-            .title = title,
-            .top = title + column_numbers + line + ui.px(2),
-            .bottom = rows > 0.0F ? line * rows + ui.px(6) : ui.px(2),
-            .row_numbers = row_numbers,
-            .column_numbers = column_numbers};
+    return {left, title, title + line + ui.px(2), rows > 0.0F ? line * rows + ui.px(6) : ui.px(2)};
 }
+
+bool few(Index count) { return count <= kFew; }
 
 // The least height of a row: one that can be hit, and read; of wide matrices, which are looked at as a whole, one that
 // has room for its label, if all of them don't get too high.
@@ -115,9 +87,7 @@ HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Are
     const core::Heatmap& h = d.heatmap;
     const Margins around = margins(ui, h, area.width(), d.legend, d.labels_rows);
     HeatmapLayout l;
-    l.column_labels_y = area.low.y + around.title + around.column_numbers;
-    l.column_numbers = around.column_numbers;
-    l.row_numbers = around.row_numbers;
+    l.column_labels_y = area.low.y + around.title;
     l.cells.low = {std::floor(area.low.x + around.left), std::floor(area.low.y + around.top)};
     const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
     const float height = std::max(area.high.y - around.bottom - l.cells.low.y, 1.0F);
@@ -324,48 +294,6 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
     }
 }
 
-// ---- the positions' numbers
-
-namespace {
-
-// Of the font's size.
-constexpr float kPositionSize = 0.8F;
-
-}  // namespace
-
-ImVec2 position_size(const Ui& ui, Index position) {
-    const ImVec2 size = compat::text_size(ui.fonts.mono_small, std::to_string(position));
-    return {size.x * kPositionSize, size.y * kPositionSize};
-}
-
-void draw_position(const Ui& ui, ImVec2 at, ImU32 color, Index position) {
-    const std::string number = std::to_string(position);
-    ImGui::GetWindowDrawList()->AddText(ui.fonts.mono_small, compat::font_size(ui.fonts.mono_small) * kPositionSize, at,
-                                        color, number.data(), number.data() + number.size());
-}
-
-void draw_position_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
-                           Area area) {
-    const ImU32 color = ui.theme.muted;
-    const float gap = ui.px(2);
-    const auto middle = [](float origin, Index at, float cell) {
-        return origin + (static_cast<float>(at) + 0.5F) * cell;
-    };
-    if (l.column_numbers > 0.0F && widest_number(ui, d.heatmap.column_labels) + gap <= l.cell.x) {
-        for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
-            const float x = middle(l.origin.x, column, l.cell.x) - position_size(ui, column).x * 0.5F;
-            if (x >= area.low.x) draw_position(ui, {x, l.column_labels_y - l.column_numbers}, color, column);
-        }
-    }
-    const float line = position_size(ui, 0).y;
-    if (l.row_numbers > 0.0F && line * 0.75F + gap <= l.cell.y) {
-        for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
-            const float x = area.low.x + l.row_numbers - ui.px(3) - position_size(ui, row).x;
-            draw_position(ui, {x, middle(l.origin.y, row, l.cell.y) - line * 0.5F}, color, row);
-        }
-    }
-}
-
 // ---- rows
 
 void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
@@ -383,7 +311,7 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
     const Index every =
         words ? std::max<Index>(1, static_cast<Index>(std::ceil(letters / l.cell.y))) : label_step(letters / l.cell.y);
-    const float room = l.cells.low.x - area.low.x - l.row_numbers - ui.px(6);
+    const float room = l.cells.low.x - area.low.x - ui.px(6);
     const auto middle = [&](Index row) { return l.origin.y + (static_cast<float>(row) + 0.5F) * l.cell.y; };
     const auto is_pointed = [&](const std::optional<Spot>& spot, Index row) { return spot && spot->first == row; };
     const auto hides = [&](const std::optional<Spot>& spot, Index row) {

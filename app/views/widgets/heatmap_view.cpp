@@ -389,7 +389,6 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     ImDrawList& list = *ImGui::GetWindowDrawList();
     draw_title(ui, d, area);
     const PointedOut pointed = {gesture.hovered, d.selected};
-    draw_position_numbers(ui, d, l, seen, area);
     draw_column_labels(ui, d, l, seen, area, pointed);
     draw_row_labels(ui, d, l, seen, area, pointed);
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);

@@ -39,9 +39,6 @@ std::vector<DrawnText> in_bar(const Driver& d, float scale = 1.0F) {
     return found;
 }
 
-// The position of a chip, beside its token.
-bool is_position(const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; }
-
 // The middle of a chip of the target: its rows begin with the two rightmost beginning tokens.
 ImVec2 chip_of_target(const Driver& d, std::size_t row, std::size_t position) {
     std::vector<DrawnText> begins;
@@ -52,8 +49,7 @@ ImVec2 chip_of_target(const Driver& d, std::size_t row, std::size_t position) {
     const DrawnText& begin = begins[row];
     std::vector<DrawnText> line;
     for (const DrawnText& piece : in_bar(d))
-        if (std::abs(piece.middle().y - begin.middle().y) < 4 && piece.low.x > begin.high.x && !is_position(piece.text))
-            line.push_back(piece);
+        if (std::abs(piece.middle().y - begin.middle().y) < 4 && piece.low.x > begin.high.x) line.push_back(piece);
     std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return a.low.x < b.low.x; });
     // The first letters may be one piece with the beginning token.
     const std::size_t joined = begin.text.size() - std::string("<bos>").size();
@@ -115,11 +111,8 @@ TEST_CASE("a click on a chip selects its position on the stage, in its row of th
     CHECK((*d.session.cursor().cell)[0] == 1);
     CHECK((*d.session.cursor().cell)[2] == 3);
     CHECK(d.session.cursor().place.batch == 1);
-    const std::vector<DrawnText> bar = in_bar(d);
-    const auto source = std::ranges::find_if(bar, [](const DrawnText& piece) {
-        return piece.text.starts_with("t") && piece.low.x > 270.0F && piece.low.x < 560.0F;
-    });
-    REQUIRE(source != bar.end());
+    const auto source = find_text(d.seen(), "<bos>transformer");
+    REQUIRE(source);
     d.click(source->middle_of("t"));
     CHECK((*d.session.cursor().cell)[2] == 3);
     CHECK((*d.session.cursor().cell)[3] == 1);
