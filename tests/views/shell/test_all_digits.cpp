@@ -152,7 +152,8 @@ void check_pictures(Driver& d, Counted& counted) {
     CHECK(std::max(used.x, used.y) >= 0.5F);
     const float reached = reached_part(d, pictures, d.fonts().scale);
     INFO("pictures reach over " << reached << " of the larger dimension");
-    if (lacks_numbers) CHECK(reached >= 0.66F);
+    // Causes' picture stands above a table, which needs the room.
+    if (lacks_numbers && d.state.tab != "causes") CHECK(reached >= 0.66F);
 }
 
 // Every tab of every bundled model in a window of this size.
