@@ -5,6 +5,7 @@
 #include "engine/base/message.h"
 #include "engine/files/packed_numbers.h"
 #include "engine/files/stored_numbers.h"
+#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace decoderscope::load {
@@ -284,9 +286,8 @@ namespace {
 
 // How many bytes of numbers this machine's memory may be filled with: three quarters of it.
 std::uint64_t memory_for_weights() {
-    const auto pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || bytes <= 0) return std::numeric_limits<std::uint64_t>::max();
-    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 4 * 3;
+    const std::optional<std::uint64_t> all = platform::bytes_of_the_machine();
+    return all ? *all / 4 * 3 : std::numeric_limits<std::uint64_t>::max();
 }
 
 }  // namespace

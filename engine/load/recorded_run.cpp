@@ -92,7 +92,7 @@ std::optional<std::string> heads_of(const trace::Trace& trace) {
     static constexpr std::array<std::string_view, 8> names = {
         ".n_head", ".n_heads", ".num_heads", ".nhead", ".num_attention_heads", ".heads", ".h", ".n_attention_heads"};
     for (const auto& [key, value] : trace.hyperparameters)
-        if (std::ranges::any_of(names, [&key = key](std::string_view name) { return key.ends_with(name); }) &&
+        if (std::ranges::any_of(names, [&ends = key](std::string_view name) { return ends.ends_with(name); }) &&
             std::ranges::all_of(value, [](unsigned char c) { return std::isdigit(c) != 0; }))
             carried.insert(value);
     return only(carried);

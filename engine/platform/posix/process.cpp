@@ -16,6 +16,12 @@ bool has_ended(long process) { return ::kill(static_cast<pid_t>(process), 0) != 
 
 bool errors_go_to_a_terminal() { return ::isatty(STDERR_FILENO) != 0; }
 
+std::optional<std::uint64_t> bytes_of_the_machine() {
+    const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || bytes <= 0) return std::nullopt;
+    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes);
+}
+
 // As the kernel estimates.
 std::optional<std::size_t> free_bytes_of_the_machine() {
     std::ifstream file("/proc/meminfo");
