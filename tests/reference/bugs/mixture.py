@@ -2,7 +2,8 @@
 import torch
 from torch import nn
 
-from llama import Mlp, RmsNorm
+import llama
+from llama import Mlp
 from parts import join, silu, split
 
 LOCAL, FAR, WINDOW = 10.0, 500.0, 3
@@ -69,26 +70,13 @@ class Mixture(nn.Module):
         return out
 
 
-class Layer(nn.Module):
+class Layer(llama.Layer):
     def __init__(self, width, heads, inner, layer, how):
-        super().__init__()
-        self.input_layernorm, self.post_attention_layernorm = RmsNorm(width, how), RmsNorm(width, how)
+        super().__init__(width, heads, inner, how)
         self.self_attn, self.mlp = Attention(width, heads, layer, how), Mixture(width, inner, 4, how)
 
-    def forward(self, x):
-        x = x + self.self_attn(self.input_layernorm(x))
-        return x + self.mlp(self.post_attention_layernorm(x))
 
-
-class Today(nn.Module):
+class Today(llama.Llama):
     def __init__(self, how=(), width=16, heads=4, layers=3, inner=12, vocabulary=11):
-        super().__init__()
-        self.embed_tokens = nn.Embedding(vocabulary, width)
+        super().__init__(how, width, heads, 0, inner, vocabulary)
         self.layers = nn.ModuleList([Layer(width, heads, inner, layer, how) for layer in range(layers)])
-        self.norm, self.lm_head = RmsNorm(width, how), nn.Linear(width, vocabulary, bias=False)
-
-    def forward(self, input_ids):
-        x = self.embed_tokens(input_ids)
-        for layer in self.layers:
-            x = layer(x)
-        return self.lm_head(self.norm(x))
