@@ -17,7 +17,6 @@ set(with_exceptions -fwasm-exceptions)
 include(${CMAKE_CURRENT_LIST_DIR}/from_sources.cmake)
 target_compile_definitions(decoderscope_imgui_backends PRIVATE IMGUI_IMPL_OPENGL_ES3)
 target_compile_options(decoderscope_zlib PRIVATE -Os)
-target_compile_options(decoderscope_utf8proc PRIVATE -Oz)
 target_compile_options(decoderscope_imgui PRIVATE -Oz)
 set_source_files_properties(${from}/imgui/imgui_draw.cpp PROPERTIES COMPILE_OPTIONS -O3)  # each letter of each frame
 

@@ -1,5 +1,5 @@
 # Libraries that are compiled here from their sources, where the program is for another system than the one that compiles it:
-# for browser.cmake and windows.cmake. `from` is a folder that scripts/sources.sh fills: `include` with the libraries that are
+# for browser.cmake. `from` is a folder that scripts/sources.sh fills: `include` with the libraries that are
 # headers only, and a folder of sources for each of the others. `seldom_called`: options of what isn't called in each frame;
 # `with_exceptions`: of what throws, or jumps.
 enable_language(C)
@@ -70,6 +70,7 @@ add_library(decoderscope_utf8proc STATIC ${from}/utf8proc/utf8proc.c)
 add_library(decoderscope::utf8proc ALIAS decoderscope_utf8proc)
 target_compile_definitions(decoderscope_utf8proc PUBLIC UTF8PROC_STATIC)
 target_include_directories(decoderscope_utf8proc SYSTEM PUBLIC ${from}/utf8proc)
+target_compile_options(decoderscope_utf8proc PRIVATE -w ${seldom_called})
 
 # ---- xxHash: of its sums only XXH64
 add_library(decoderscope_xxhash STATIC ${from}/xxhash/xxhash.c)
