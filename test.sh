@@ -5,6 +5,7 @@
 #                        every language, trainings from other seeds, under sanitizers, with threads watched, every reader
 #                        of files fuzzed, and each file compiled by itself
 #   ./test.sh browser    the page and its tests, which takes as long again
+#   ./test.sh windows    the program for Windows, built and tried under Wine: an hour and a half the first time
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
 # Installs the packages that it needs; without clang nothing is fuzzed.
 set -eu
@@ -73,6 +74,7 @@ for preset in "$@"; do
         quietly build/release/tests/test_app_core "[seeds]"
         ;;
     notebook) tests/notebook/run.sh ;;
+    windows) tests/windows/run.sh ;;
     *) run_tests "$preset" ;;
     esac
 done

@@ -6,6 +6,7 @@
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/progress.h"
+#include "app/core/run/overlay_file.h"
 #include "app/core/session/edit_groups.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/text/characters.h"
@@ -72,9 +73,9 @@ bool Application::fetches_fonts(const views::Fonts& fonts) {
     std::vector<char32_t> missing = fonts.lacking;
     missing.insert(missing.end(), fonts.missing.begin(), fonts.missing.end());
     if (missing.empty()) return false;
-    const Sentence said = fetch_fonts(missing);
-    if (!said.empty()) session_.apply(core::command::Tell{said, false});
-    return !said.empty();
+    const std::optional<Sentence> said = fetch_fonts(missing);
+    if (said && !said->empty()) session_.apply(core::command::Tell{*said, false});
+    return said.has_value();
 }
 
 float Application::text_scale(ImVec2 window) {
@@ -232,8 +233,8 @@ void Application::dropped(std::span<const std::string> paths) {
     if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
     const std::string path = core::model_among(paths);
     const views::Lab* open = views::find_lab(state_.tab);
-    const std::optional<core::Command> taken =
-        open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, path) : std::nullopt;
+    const bool takes = open != nullptr && open->take_file != nullptr && !core::is_overlay_path(path);
+    const std::optional<core::Command> taken = takes ? open->take_file(session_, state_, path) : std::nullopt;
     if (taken) return session_.apply(*taken);
     state_.part<views::dialogs::OpenDialogState>().awaited =
         state_.dialog == views::Dialog::open_model;  // which closes once this is open
@@ -273,7 +274,7 @@ std::string Application::report() const {
 
 void Application::go_to(const std::string& place) {
     try {
-        const CellName name = place.ends_with(']') ? parse_cell_name(place) : CellName{place, {}};
+        const CellName name = core::step_or_cell(place);
         const Ref step = session_.shown().run->plan().find(name.tensor);
         if (step == nullptr) throw Error("this model has no step {step}", {{"step", name.tensor}});
         if (name.cell.empty()) return session_.apply(core::command::GoTo{step->name});

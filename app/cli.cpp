@@ -4,6 +4,7 @@
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
 #include "app/core/lessons/library.h"
+#include "app/core/run/overlay_file.h"
 #include "app/platform.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -13,17 +14,28 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace decoderscope::app {
 
+namespace {
+
+// A file's numbers over the work that the window opens on.
+void lay_over(core::files::SavedSession& work, const std::string& path) {
+    work.overlay = std::make_shared<const core::Overlay>(core::read_overlay(path, *core::plan_of(work.scenario)));
+}
+
+}  // namespace
+
 CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
     CliResult result;
     cli::RunOptions run;
     run.notes = &err;
-    std::string tour, lesson;
+    std::string tour, lesson, overlay;
     bool embed = false, named = false;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
@@ -33,6 +45,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
     app.set_version_flag("--version", DECODERSCOPE_VERSION);
+    app.allow_windows_style_options(false);  // else "/x" would be an option there, and not a path
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
     run.model = load::kDefaultModel;
@@ -51,6 +64,9 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     app.add_option("--lesson", lesson, "open a lesson in the window: its name (`lessons` lists them), or its .md file");
 
+    app.add_option("--overlay", overlay,
+                   "colour map and timeline by a file's numbers: NAME, value, text as CSV, or JSON");
+
     app.add_flag("--embed", embed, "the stage alone, for a page that embeds it");
 
     const cli::Context context{
@@ -68,6 +84,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
         named = app.count("--model") + app.count("FILE") > 0;
         work();
+        if (result.window && !overlay.empty()) lay_over(result.window->work, overlay);
     } catch (const CLI::Success& done) {
         app.exit(done, out, err);
     } catch (const CLI::ParseError& wrong) {
@@ -75,7 +92,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
         result.status = 2;
     } catch (const Error& failed) {
         err << "decoderscope: " << failed.what() << '\n';
-        result.status = 1;
+        result = {.window = std::nullopt, .status = 1};
     } catch (const std::bad_alloc&) {
         err << "decoderscope: " << run.model << ": the run does not fit into this machine's memory\n";
         result.status = 1;

@@ -4,6 +4,7 @@
 #include "app/core/files/settings.h"
 #include "engine/base/message.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,9 +40,9 @@ void pick_files();
 // settings name.
 [[nodiscard]] core::files::LinkBase link_base(const core::files::Settings& settings);
 
-// Gets a font that has these characters, where fonts are loaded on demand. Returns what is said meanwhile; empty if
-// none is on its way, and what is installed is all there is.
-[[nodiscard]] Sentence fetch_fonts(std::span<const char32_t> missing);
+// Gets a font that has these characters, where fonts are loaded on demand. Returns what is said meanwhile, which may be
+// nothing; nullopt if none is on its way, and what is installed is all there is.
+[[nodiscard]] std::optional<Sentence> fetch_fonts(std::span<const char32_t> missing);
 
 // As the desktop is set, or the browser.
 [[nodiscard]] core::files::PlatformInfo surroundings();

@@ -70,10 +70,12 @@ core::files::LinkBase link_base(const core::files::Settings&) {
 
 }  // namespace decoderscope::app
 
-// The large font with Chinese, Japanese and Korean is loaded when the first such character is to be drawn.
+// The fonts of the first picture have few characters, and others are on their way. The large one with Chinese, Japanese
+// and Korean is loaded when the first such character is to be drawn.
 
 // clang-format off
 EM_JS(double, page_bring_wide_font, (), { return Module.page.bringWideFont(); });
+EM_JS(int, page_awaits_fonts, (), { return Module.page.awaitsFonts() ? 1 : 0; });
 // clang-format on
 
 namespace decoderscope::app {
@@ -84,10 +86,13 @@ constexpr char32_t kFirstWide = 0x2E80;  // the first block of Chinese, Japanese
 
 }  // namespace
 
-Sentence fetch_fonts(std::span<const char32_t> missing) {
-    if (std::ranges::none_of(missing, [](char32_t code) { return code >= kFirstWide; })) return {};
-    const double megabytes = page_bring_wide_font();
-    if (megabytes <= 0) return {};  // it is there, and lacks them; or this site has none
+std::optional<Sentence> fetch_fonts(std::span<const char32_t> missing) {
+    const bool wide = std::ranges::any_of(missing, [](char32_t code) { return code >= kFirstWide; });
+    const double megabytes = wide ? page_bring_wide_font() : 0.0;
+    if (megabytes <= 0) {  // it isn't asked for; or it is there, and lacks them; or this site has none
+        if (page_awaits_fonts() != 0) return Sentence();
+        return std::nullopt;
+    }
     return message("Loading the font of Chinese, Japanese and Korean: {size} MB …",
                    {{"size", static_cast<Index>(megabytes + 0.5)}});
 }

@@ -122,7 +122,7 @@ core::files::LinkBase link_base(const core::files::Settings& settings) {
     return {core::files::address_of(settings.browser_address), true};
 }
 
-Sentence fetch_fonts(std::span<const char32_t>) { return {}; }
+std::optional<Sentence> fetch_fonts(std::span<const char32_t>) { return std::nullopt; }
 
 core::files::PlatformInfo surroundings() {
     return {.reduced_motion = core::files::desktop_reduces_motion(platform::config_folder())};

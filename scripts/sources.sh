@@ -1,4 +1,4 @@
-# For browser.sh: libraries' sources, from Debian's source packages, for what compiles them itself
+# Shared by browser.sh and windows.sh: libraries' sources, from Debian's source packages, for what compiles them itself
 # (third_party/from_sources.cmake). The caller has read packages.sh and steps.sh, and set $libraries to the folder for them.
 # shellcheck shell=sh disable=SC2154 # $libraries is the caller's
 

@@ -1,6 +1,6 @@
 # The libraries of a build for the browser, compiled here from their sources, as Emscripten's compiler needs them.
 # scripts/browser.sh fills DECODERSCOPE_BROWSER_SOURCES. Cairo, oneDNN and libxsmm are not among them: a browser draws by
-# its canvas, and products/wasm.cpp multiplies. What isn't called in each frame is compiled for size (-Oz): a page is waited
+# its canvas, and products/vectors.cpp multiplies. What isn't called in each frame is compiled for size (-Oz): a page is waited
 # for.
 set(DECODERSCOPE_BROWSER_SOURCES "" CACHE PATH "The libraries' sources for a build for the browser")
 set(from ${DECODERSCOPE_BROWSER_SOURCES})

@@ -1,4 +1,4 @@
-# Eigen: the engine's matrices. Headers only.
+# Eigen: numbers of half precision, comparisons of arrays. Headers only.
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
 add_library(decoderscope_eigen INTERFACE)

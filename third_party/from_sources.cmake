@@ -1,5 +1,5 @@
 # Libraries that are compiled here from their sources, where the program is for another system than the one that compiles it:
-# for browser.cmake. `from` is a folder that scripts/sources.sh fills: `include` with the libraries that are
+# for browser.cmake and windows.cmake. `from` is a folder that scripts/sources.sh fills: `include` with the libraries that are
 # headers only, and a folder of sources for each of the others. `seldom_called`: options of what isn't called in each frame;
 # `with_exceptions`: of what throws, or jumps.
 enable_language(C)

@@ -45,7 +45,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command
         .add_option("--memory", options.memory,
                     "how much memory the weights of a file in fewer bits (GGUF, FP8, MXFP4) may take as floats: 4G, "
-                    "500M; what takes more isn't opened (three quarters of this machine's)")
+                    "500M; what finds no room is expanded at each step that reads it (three quarters of this "
+                    "machine's)")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
     command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");

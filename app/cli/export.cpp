@@ -127,9 +127,10 @@ void write(core::Exhibit exhibit, const ExportRequest& request) {
 }
 
 void run_export(const RunOptions& options, const ExportRequest& request) {
-    const core::Scenario scenario = scenario_of(options);
+    const core::files::SavedSession work = work_of(options);
+    const core::Scenario& scenario = work.scenario;
     if (request.norm_curves) return write(norm_curves(scenario, options), request);
-    write(requested_exhibit({scenario, run_of(scenario, options, asked_for(request))}, request), request);
+    write(requested_exhibit({scenario, run_of(scenario, options, asked_for(request)), work.notes}, request), request);
 }
 
 // Checks that take more than one option.

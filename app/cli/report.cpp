@@ -16,9 +16,9 @@ struct ReportRequest {
 };
 
 // The place given on the command line; else the session's, or the one that the model's author suggests.
-core::Cursor place_to_look(const RunOptions& options, const ReportRequest& request, const core::Scenario& scenario) {
-    core::Cursor cursor;
-    if (core::files::is_session_path(options.model)) cursor = core::files::read_session_file(options.model).cursor;
+core::Cursor place_to_look(const core::files::SavedSession& work, const ReportRequest& request) {
+    core::Cursor cursor = work.cursor;
+    const core::Scenario& scenario = work.scenario;
     if (cursor.step.empty()) cursor = {scenario.look_at().step, {0, scenario.look_at().head}, {}};
     if (!request.step.empty()) cursor = {request.step, {}, {}};
     if (request.batch) cursor.place.batch = *request.batch;
@@ -33,11 +33,13 @@ void check(const char* axis, Index index, Index count) {
 }
 
 core::report::ReportOf report_of(const RunOptions& options, const ReportRequest& request) {
-    const core::Scenario scenario = scenario_of(options);
-    const core::Cursor cursor = place_to_look(options, request, scenario);
+    const core::files::SavedSession work = work_of(options);
+    const core::Scenario& scenario = work.scenario;
+    const core::Cursor cursor = place_to_look(work, request);
     check("batch", cursor.place.batch, scenario.batch());
     check("head", cursor.place.head, scenario.query_heads());
-    core::report::ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};
+    core::report::ReportOf report{
+        {scenario, run_of(scenario, options, {cursor.step}), work.notes}, cursor.step, cursor.place, ""};
     if (!request.step.empty() && report.shown.run->plan().find(request.step) == nullptr)
         throw Error("{step}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
                     {{"step", request.step}});

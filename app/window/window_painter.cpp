@@ -47,9 +47,12 @@ Painter::~Painter() {
 }
 
 void Painter::use_scale(Frontend& frontend, float scale) {
-    const bool anew =
-        std::exchange(new_fonts_, false) || fonts_.text == nullptr || fonts_.scale != scale || demand_.grew();
+    const bool other_files = std::exchange(new_fonts_, false);
+    const bool anew = other_files || fonts_.text == nullptr || fonts_.scale != scale || demand_.grew();
     if (anew) {
+        // The old atlas was filled with the old files' bytes: they are freed after it.
+        const auto files = demand_.files;
+        if (other_files) demand_.files = std::make_shared<views::FontFiles>();
         // The backend holds the old atlas on the GPU. In 1.86 only a new backend works: an old one assumes that its
         // buffers, once recreated, are as large as before.
         ImGui_ImplOpenGL3_Shutdown();

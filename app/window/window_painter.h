@@ -29,7 +29,7 @@ public:
     // Draws one frame. Returns whether another should follow at once: something moves, or input is waiting.
     bool draw(Frontend& frontend, views::InputQueue& input, const Canvas& canvas);
 
-    // Loads the fonts again before the next frame: others are installed now.
+    // Loads the fonts again before the next frame, from their files: others are installed now.
     void use_new_fonts() { new_fonts_ = true; }
 
     // Dear ImGui's, to be made current before its functions are called.

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -138,6 +139,11 @@ std::string read_text(const std::string& path, std::size_t limit) {
     std::error_code failed;
     if (std::filesystem::is_directory(path, failed))
         throw Error("{path}: is a folder, expected a file", {{"path", path}});
+    const auto fail_as_too_long = [&] {
+        throw Error("{path}: too long, expected at most {limit} bytes", {{"path", path}, {"limit", limit}});
+    };
+    const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
+    if (!failed && bytes > limit) fail_as_too_long();
     const auto fail = [&] {
         const std::error_code reason(errno, std::generic_category());
         throw Error("{path}: cannot be read: {why}", {{"path", path}, {"why", why(reason)}});
@@ -149,8 +155,7 @@ std::string read_text(const std::string& path, std::size_t limit) {
     std::array<char, 65536> piece;
     while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
         text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-        if (text.size() > limit)
-            throw Error("{path}: too long, expected at most {limit} bytes", {{"path", path}, {"limit", limit}});
+        if (text.size() > limit) fail_as_too_long();
     }
     if (file.bad()) fail();
     return text;

@@ -73,16 +73,34 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
     return step(true, "", *preparation.rope, {y});
 }
 
+// Rows of new positions, and these behind the ones that were kept: the same if none were.
+struct Rows {
+    Ref added = nullptr, all = nullptr;
+};
+
+// `make` makes the new rows under the name that it is given.
+template <class Make>
+Rows behind_kept(Builder& b, const std::string& name, const Tensor& kept, Meaning meaning, const Make& make) {
+    if (kept.empty()) {
+        const Ref made = make(name, Role::recorded);
+        return {made, made};
+    }
+    const Ref before = b.plan.input(name + "_kept", kept);
+    const Ref added = make(name + "_new", Role::internal);
+    return {added, b.plan.step(name, ops::Append{}, {before, added}, meaning)};
+}
+
 // k or v: the new rows after those kept from earlier positions. A memory never grows, so if its rows were kept there
 // are no new ones.   -> [batch, kv_head, key, d_head]
 Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearParameters& proj,
          const Preparation& preparation, const Tensor& kept, Meaning meaning) {
     const Index count = b.config.num_key_value_heads;
-    if (kept.empty()) return heads(b, name, a.memory, proj, count, preparation, meaning);
-    if (a.memory == nullptr) return b.plan.input(name, kept);
-    const Ref before = b.plan.input(name + "_kept", kept);
-    const Ref added = heads(b, name + "_new", a.memory, proj, count, preparation, meaning, Role::internal);
-    return b.plan.step(name, ops::Append{}, {before, added}, meaning);
+    if (!kept.empty() && a.memory == nullptr) return b.plan.input(name, kept);
+    return behind_kept(b, name, kept, meaning,
+                       [&](const std::string& made, Role role) {
+                           return heads(b, made, a.memory, proj, count, preparation, meaning, role);
+                       })
+        .all;
 }
 
 // ---- latent attention
@@ -101,14 +119,6 @@ Ref latent_row(Builder& b, const std::string& name, const std::string& parameter
     return b.plan.step(name, norm, {x, gain}, std::nullopt, role);
 }
 
-// Rows of new positions behind those that were kept, if any; `make` makes them under the name that it is given.
-template <class Make>
-Ref behind_kept(Builder& b, const std::string& name, const Tensor& kept, Meaning meaning, const Make& make) {
-    if (kept.empty()) return make(name, Role::recorded);
-    const Ref before = b.plan.input(name + "_kept", kept);
-    return b.plan.step(name, ops::Append{}, {before, make(name + "_new", Role::internal)}, meaning);
-}
-
 // What queries are projected from: a latent row of their own, if there is one.   -> [batch, pos, …]
 Ref source_of_queries(Builder& b, const Attention& a) {
     const Config& c = b.config;
@@ -120,7 +130,7 @@ Ref source_of_queries(Builder& b, const Attention& a) {
 }
 
 // DeepSeek-V2's: keys and values are made of a latent row of a position, and of a few turned columns of it that all
-// heads share. A cache keeps these, and neither keys nor values.
+// heads share. A cache keeps these, and beside them the keys and values that were made, so as not to make them again.
 Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kept) {
     const Config& c = b.config;
     Plan& plan = b.plan;
@@ -136,36 +146,42 @@ Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kep
     const Ref for_queries = source_of_queries(b, a);
     const LinearParameters down = linear(".kv_down_proj", c.kv_lora_rank + shared_columns, c.d_model);
     const Ref both = internal(".kv_down", ops::Linear{axis::rank}, {a.memory, down.weight, down.bias}, Meaning::key);
-    made.kv_latent =
+    const Rows latent =
         behind_kept(b, a.at + ".kv_latent", kept.latent, Meaning::key, [&](const std::string& name, Role role) {
             const Ref columns = internal(".kv_latent_unnormed", ops::Columns{0, c.kv_lora_rank}, {both}, Meaning::key);
             return latent_row(b, name, a.parameters + ".kv_down_norm", columns, role);
         });
-    made.k_shared =
+    const Rows shared =
         behind_kept(b, a.at + ".k_shared", kept.shared, Meaning::key, [&](const std::string& name, Role role) {
             const ops::Columns columns = {c.kv_lora_rank, shared_columns, true};
             if (!a.rope) return plan.step(name, columns, {both}, Meaning::key, role);
             const Ref unrotated = internal(".k_shared_unrotated", columns, {both}, Meaning::key);
             return plan.step(name, *a.rope, {unrotated}, Meaning::key, role);
         });
+    made.kv_latent = latent.all;
+    made.k_shared = shared.all;
 
     const LinearParameters q = c.q_lora_rank > 0 ? linear(".q_up_proj", heads * c.d_head(), c.q_lora_rank)
                                                  : linear(".q_proj", heads * c.d_head(), c.d_model);
     const auto projected = [&](const std::string& name, Ref x, const LinearParameters& by, Meaning meaning, Role role) {
-        return plan.step(a.at + name, ops::ProjectHeads{heads}, {x, by.weight, by.bias}, meaning, role);
+        return plan.step(name, ops::ProjectHeads{heads}, {x, by.weight, by.bias}, meaning, role);
     };
-    made.q = projected(a.rope ? ".q_unrotated" : ".q", for_queries, q, Meaning::query,
+    made.q = projected(a.at + (a.rope ? ".q_unrotated" : ".q"), for_queries, q, Meaning::query,
                        a.rope ? Role::internal : Role::recorded);
     if (a.rope) {
         ops::Rope last_columns = *a.rope;
         last_columns.begin = own_columns;
         made.q = plan.step(a.at + ".q", last_columns, {made.q}, Meaning::query);
     }
-    const Ref own = projected(".k_own", made.kv_latent, linear(".k_up_proj", heads * own_columns, c.kv_lora_rank),
-                              Meaning::key, Role::internal);
-    made.k = plan.step(a.at + ".k", ops::JoinColumns{}, {own, made.k_shared}, Meaning::key);
-    made.v = projected(".v", made.kv_latent, linear(".v_up_proj", heads * c.value_width(), c.kv_lora_rank),
-                       Meaning::value, Role::recorded);
+    const LinearParameters k_up = linear(".k_up_proj", heads * own_columns, c.kv_lora_rank);
+    const Ref own = projected(a.at + ".k_own", latent.added, k_up, Meaning::key, Role::internal);
+    made.k = behind_kept(b, a.at + ".k", kept.k, Meaning::key, [&](const std::string& name, Role role) {
+                 return plan.step(name, ops::JoinColumns{}, {own, shared.added}, Meaning::key, role);
+             }).all;
+    const LinearParameters v_up = linear(".v_up_proj", heads * c.value_width(), c.kv_lora_rank);
+    made.v = behind_kept(b, a.at + ".v", kept.v, Meaning::value, [&](const std::string& name, Role role) {
+                 return projected(name, latent.added, v_up, Meaning::value, role);
+             }).all;
     return made;
 }
 

@@ -33,11 +33,10 @@ Past past_of(const Run& run) {
         const Ref key = run.plan().step_of(attention, AttentionStep::key);
         if (key == nullptr || key->in_encoder()) continue;
         const Tensor& k = run.value(key->id);
-        if (run.plan().step_of(attention, AttentionStep::kv_latent) != nullptr)
-            past.attentions[attention] = {.latent = run.value(attention, AttentionStep::kv_latent),
-                                          .shared = run.value(attention, AttentionStep::k_shared)};
-        else
-            past.attentions[attention] = {.k = k, .v = run.value(attention, AttentionStep::value)};
+        past.attentions[attention] = {.k = k,
+                                      .v = run.value(attention, AttentionStep::value),
+                                      .latent = run.value(attention, AttentionStep::kv_latent),
+                                      .shared = run.value(attention, AttentionStep::k_shared)};
         if (key->part == Part::self_attention) past.positions = k.dim(2);
     }
     return past;
@@ -57,24 +56,25 @@ void check_past(const Past& past, const Config& config, Index batch, Index added
                     {{"count", past.positions + added}, {"kept", past.positions}});
     for (Index layer = 0; layer < config.num_layers; ++layer) {
         const std::string block = "blocks." + std::to_string(layer);
-        Axes rows = {{axis::batch, batch},
-                     {axis::head, config.num_key_value_heads},
-                     {axis::pos, past.positions},
-                     {axis::d_head, config.d_head()}};
         for (const char* site : {".attn", ".cross_attn"}) {
             const bool cross = site == std::string_view(".cross_attn");
             if (cross && !config.cross_attention) continue;
             const KeptRows& kept = past.of(block + site);
-            if (!cross && config.is_latent()) {
-                const Axis first = {axis::batch, batch}, positions = {axis::pos, past.positions};
+            const bool latent = !cross && config.is_latent();
+            const Axis first = {axis::batch, batch}, positions = {axis::pos, past.positions};
+            if (latent) {
                 check_rows(block + site + ".kv_latent", kept.latent,
                            {first, positions, {axis::rank, config.kv_lora_rank}});
                 check_rows(block + site + ".k_shared", kept.shared,
                            {first, {axis::head, 1}, positions, {axis::d_head, config.qk_rope_head_dim}});
-                continue;
             }
+            Axes rows = {first,
+                         {axis::head, latent ? config.nhead : config.num_key_value_heads},
+                         positions,
+                         {axis::d_head, config.d_head()}};
             if (cross && !kept.k.empty()) rows.replace(2, {axis::src, kept.k.dim(2)});
             check_rows(block + site + ".k", kept.k, rows);
+            if (latent) rows.resize(3, config.value_width());
             check_rows(block + site + ".v", kept.v, rows);
         }
     }

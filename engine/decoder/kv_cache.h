@@ -13,23 +13,25 @@ namespace decoderscope::decoder {
 struct KeptRows {
     Tensor k;  // [batch, kv_head, past, d_head], after RoPE, if any
     Tensor v;  // [batch, kv_head, past, d_head]
-    // What latent attention keeps in their place.
+    // What latent attention has to keep; k and v [batch, head, past, …] are made of it, and stay so as not to be made
+    // again for every token.
     Tensor latent;  // [batch, past, kv_lora_rank]
     Tensor shared;  // [batch, 1, past, qk_rope_head_dim], after RoPE, if any
 
-    [[nodiscard]] Index numbers() const { return k.size() + v.size() + latent.size() + shared.size(); }
+    // How many numbers have to be kept: without those that are made of others.
+    [[nodiscard]] Index numbers() const { return latent.empty() ? k.size() + v.size() : latent.size() + shared.size(); }
 };
 
 // The KV cache: all that a causal decoder needs of earlier positions. Attention is the only layer in which one position
-// reads another, and it reads only k and v, or what latent attention makes them of. Cross-attention keeps the rows of
-// the whole memory, so that the encoder is not run again.
+// reads another, and it reads only k and v. Cross-attention keeps the rows of the whole memory, so that the encoder is
+// not run again.
 struct Past {
     Index positions = 0;                                      // how many are kept
     std::map<std::string, KeptRows, std::less<>> attentions;  // by name: "blocks.0.attn", "blocks.0.cross_attn"
 
     // The rows of an attention; empty tensors if nothing is kept.
     [[nodiscard]] const KeptRows& of(std::string_view attention) const;
-    // How many numbers are kept.
+    // How many numbers have to be kept.
     [[nodiscard]] Index numbers() const;
 };
 

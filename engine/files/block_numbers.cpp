@@ -171,14 +171,13 @@ void expand_blocks(const BlockType& type, std::span<const char> blocks, std::spa
 }
 
 std::size_t count_non_finite(const BlockType& type, std::span<const char> blocks) {
-    constexpr int kOfOneScale = 16;     // numbers that have it in common, in every type
-    constexpr float kOrdinary = 1e30F;  // times any number it is finite
+    constexpr int kOfOneScale = 16;  // numbers that have it in common, in every type
     std::size_t count = 0;
     for (std::size_t begin = 0; begin < blocks.size(); begin += static_cast<std::size_t>(type.bytes))
         for (int at = 0; at < static_cast<int>(type.numbers); at += kOfOneScale) {
             const char* block = blocks.data() + begin;
             const StoredNumber first = type.stored(block, at);
-            if (std::abs(first.scale) < kOrdinary && std::abs(first.less) < kOrdinary) continue;
+            if (std::abs(first.scale) < kOrdinaryScale && std::abs(first.less) < kOrdinaryScale) continue;
             for (int i = at; i < at + kOfOneScale; ++i) count += std::isfinite(type.stored(block, i).value()) ? 0 : 1;
         }
     return count;

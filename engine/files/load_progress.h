@@ -13,8 +13,8 @@ struct LoadProgress {
     std::atomic<std::size_t> bytes_read = 0;
     std::atomic<std::size_t> bytes_total = 0;  // 0: not known yet
     std::stop_token stop;                      // set before the reading starts
-    // How many bytes the weights may take as floats that a file stores in fewer bits; 0: three quarters of this
-    // machine's memory. Set before the reading starts.
+    // How many bytes the weights may take as floats that a file stores in fewer bits (engine/load/expanded.h); 0: three
+    // quarters of this machine's memory. Set before the reading starts.
     std::uint64_t memory = 0;
 };
 

@@ -15,6 +15,9 @@ inline constexpr Index kMxfp4Numbers = 32, kMxfp4Bytes = 16;
 [[nodiscard]] float fp4(unsigned bits);
 [[nodiscard]] float power_of_two(unsigned byte);
 
+// Below it a scale can't make a number of any of these types infinite.
+inline constexpr float kOrdinaryScale = 1e30F;
+
 // What so many blocks stand for: 32 numbers for each scale. Throws Error if a scale is NaN, the byte 255.
 void expand_mxfp4(std::span<const char> blocks, std::span<const char> scales, std::span<float> to);
 

@@ -18,23 +18,43 @@
 namespace decoderscope {
 
 // The tensors that an operation reads, in the order in which the step names them; any number of them. The first few
-// need no allocation, because small steps are computed by the hundred.
+// need no allocation, because small steps are computed by the hundred. What may not stay in memory is made for these
+// operands and dropped with them.
 class Operands {
 public:
     void add(const Tensor& tensor) {
+        const Tensor* read = tensor.may_stay() ? &tensor : lend(tensor);
         if (size_ < kFew)
-            few_[size_] = &tensor;
+            few_[size_] = read;
         else
-            more_.push_back(&tensor);
+            more_.push_back(read);
         ++size_;
     }
     [[nodiscard]] std::size_t size() const { return size_; }
     const Tensor& operator[](std::size_t i) const { return i < kFew ? *few_[i] : *more_[i - kFew]; }
+    // The tensor that was added, for what is kept longer than these operands.
+    [[nodiscard]] const Tensor& given(std::size_t i) const {
+        for (const auto& lent : lent_)
+            if (lent->operand == i) return *lent->given;
+        return (*this)[i];
+    }
 
 private:
+    // A tensor for one use in place of the one that was given.
+    struct Lent {
+        std::size_t operand;
+        const Tensor* given;
+        Tensor tensor;
+    };
+    [[nodiscard]] const Tensor* lend(const Tensor& given) {
+        lent_.push_back(std::make_shared<const Lent>(Lent{size_, &given, given.for_one_use()}));
+        return &lent_.back()->tensor;
+    }
+
     static constexpr std::size_t kFew = 4;
     std::array<const Tensor*, kFew> few_ = {};
     std::vector<const Tensor*> more_;
+    std::vector<std::shared_ptr<const Lent>> lent_;
     std::size_t size_ = 0;
 };
 

@@ -111,7 +111,7 @@ Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands
 class HeldOperands {
 public:
     explicit HeldOperands(const Operands& in) {
-        for (std::size_t i = 0; i < in.size(); ++i) tensors_.push_back(in[i]);
+        for (std::size_t i = 0; i < in.size(); ++i) tensors_.push_back(in.given(i));
     }
     [[nodiscard]] Operands operands() const {
         Operands in;

@@ -5,7 +5,6 @@
 #include "engine/base/message.h"
 #include "engine/files/packed_numbers.h"
 #include "engine/files/stored_numbers.h"
-#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <array>
@@ -282,32 +281,13 @@ void Checkpoint::check_types(const Assembly& assembly) const {
             if (assembly.wants(name) && !scales_.contains(name)) file.check_floats(name);
 }
 
-namespace {
-
-// How many bytes of numbers this machine's memory may be filled with: three quarters of it.
-std::uint64_t memory_for_weights() {
-    const std::optional<std::uint64_t> all = platform::bytes_of_the_machine();
-    return all ? *all / 4 * 3 : std::numeric_limits<std::uint64_t>::max();
-}
-
-}  // namespace
-
-void Checkpoint::check_room(const Assembly& assembly, const std::set<std::string>& expanded_later,
-                            std::uint64_t most) const {
-    std::uint64_t needed = 0;
+std::uint64_t Checkpoint::bytes_as_floats(const Assembly& assembly) const {
+    std::uint64_t bytes = 0;
     for (const auto& [name, shape] : shapes_) {
-        const bool wanted = assembly.wants(name) || expanded_later.contains(name);
-        if (!wanted || (!gguf_ && !scales_.contains(name))) continue;
-        std::uint64_t numbers = 1;
-        for (const Index size : shape) numbers *= static_cast<std::uint64_t>(size);
-        needed += numbers * sizeof(float);
+        if (!assembly.wants(name) || (!gguf_ && !scales_.contains(name))) continue;
+        bytes += static_cast<std::uint64_t>(element_count(unnamed(shape))) * sizeof(float);
     }
-    constexpr std::uint64_t kMega = 1'000'000;
-    if (needed > most)
-        throw Error(
-            "{file}: its weights take {needed} MB as floats, expected at most {most} MB: what --memory says, or three "
-            "quarters of this machine's",
-            {{"file", weights_path_}, {"needed", needed / kMega}, {"most", most / kMega}});
+    return bytes;
 }
 
 // What can make a number infinite or NaN is its scale, or, of FP8, the number itself.
@@ -326,7 +306,8 @@ std::size_t Checkpoint::count_non_finite_packed(const std::string& name) const {
         }
         const Tensor by_block = file_of(scales).floats(scales);
         packed::check_block_scales(shapes_.find(name)->second[1], by_block.values());
-        if (std::ranges::any_of(by_block.values(), [](float scale) { return std::abs(scale) > 1e30F; }))
+        if (std::ranges::any_of(by_block.values(),
+                                [](float scale) { return std::abs(scale) >= packed::kOrdinaryScale; }))
             return count_non_finite(tensor(name).values());
         constexpr unsigned kNanOfE4m3 = 0x7f;
         return static_cast<std::size_t>(std::ranges::count_if(
@@ -336,7 +317,6 @@ std::size_t Checkpoint::count_non_finite_packed(const std::string& name) const {
 
 Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, const std::set<std::string>& expanded_later,
                                        LoadProgress& progress) const {
-    check_room(assembly, expanded_later, progress.memory > 0 ? progress.memory : memory_for_weights());
     NonFinite found;
     const auto note = [&](const std::string& name, std::size_t numbers) {
         if (numbers == 0) return;

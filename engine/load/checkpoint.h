@@ -59,10 +59,11 @@ public:
     };
     // Reads the tensors that the assembly wants, in the order in which they lie in the files, and counts the non-finite
     // values, also of those in fewer bits that are expanded later, by their scales. Throws LoadStopped as soon as a
-    // stop is requested, and Error before anything is read if the memory that may be used (LoadProgress) can't hold
-    // what has to be expanded.
+    // stop is requested.
     [[nodiscard]] NonFinite read(Assembly& assembly, const std::set<std::string>& expanded_later,
                                  LoadProgress& progress) const;
+    // The bytes that those which the assembly wants take as floats in memory, and not in their mapped file.
+    [[nodiscard]] std::uint64_t bytes_as_floats(const Assembly& assembly) const;
     // One tensor. Throws Error if it isn't stored or can't be read.
     [[nodiscard]] Tensor tensor(const std::string& name) const;
     // Whether a tensor holds numbers in fewer bits, with scales; whether any does.
@@ -77,7 +78,6 @@ private:
     void open(const std::filesystem::path& file);
     void open_index(const std::filesystem::path& index);
     void open_gguf(const std::filesystem::path& file);
-    void check_room(const Assembly& assembly, const std::set<std::string>& expanded_later, std::uint64_t most) const;
     [[nodiscard]] std::size_t count_non_finite_packed(const std::string& name) const;
     // Numbers in fewer bits have their scales in a tensor of their own: its name by theirs, and their shape.
     void find_scales();

@@ -1,8 +1,12 @@
 #include "engine/load/expanded.h"
 
+#include "engine/base/error.h"
+
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,10 +15,41 @@ namespace decoderscope::load {
 
 namespace {
 
+// Memory that parameters of a model share.
+class Room {
+public:
+    explicit Room(std::uint64_t bytes) : left_(bytes) {}
+
+    // Whether there is room for so many bytes; they are taken then.
+    bool take(std::uint64_t bytes) {
+        std::uint64_t left = left_.load();
+        while (left >= bytes)
+            if (left_.compare_exchange_weak(left, left - bytes)) return true;
+        return false;
+    }
+
+private:
+    std::atomic<std::uint64_t> left_;
+};
+
+std::uint64_t bytes_of(const std::vector<Index>& shape) {
+    return static_cast<std::uint64_t>(element_count(unnamed(shape))) * sizeof(float);
+}
+
 class ExpandedWhenRead : public LazyValues {
 public:
-    ExpandedWhenRead(std::shared_ptr<const Checkpoint> checkpoint, StateDict alone, std::string parameter)
-        : checkpoint_(std::move(checkpoint)), alone_(std::move(alone)), parameter_(std::move(parameter)) {}
+    ExpandedWhenRead(std::shared_ptr<const Checkpoint> checkpoint, StateDict alone, std::string parameter,
+                     std::shared_ptr<Room> room)
+        : checkpoint_(std::move(checkpoint)),
+          alone_(std::move(alone)),
+          parameter_(std::move(parameter)),
+          room_(std::move(room)) {}
+
+    // Asked for when the numbers are about to be read: the first to ask get the room.
+    [[nodiscard]] bool may_stay() const override {
+        std::call_once(asked_, [&] { stays_ = room_->take(bytes_of(alone_.shapes.begin()->second)); });
+        return stays_;
+    }
 
     void make(std::span<float> values) const override {
         const Tensor expanded = assembled(alone_, parameter_, *checkpoint_);
@@ -25,6 +60,9 @@ private:
     std::shared_ptr<const Checkpoint> checkpoint_;
     StateDict alone_;  // with this parameter and no other
     std::string parameter_;
+    std::shared_ptr<Room> room_;
+    mutable std::once_flag asked_;
+    mutable bool stays_ = false;
 };
 
 // What a state dict says of one parameter.
@@ -66,11 +104,35 @@ std::set<std::string> stored_tensors(const StateDict& state_dict) {
     return names;
 }
 
-Weights expanded_when_read(const StateDict& packed, const std::shared_ptr<const Checkpoint>& checkpoint) {
+ExpandedBytes expanded_bytes(const StateDict& packed) {
+    ExpandedBytes bytes;
+    for (const auto& [name, shape] : packed.shapes) {
+        bytes.all += bytes_of(shape);
+        bytes.largest = std::max(bytes.largest, bytes_of(shape));
+    }
+    return bytes;
+}
+
+std::uint64_t room_to_stay(const ExpandedBytes& bytes, std::uint64_t others, std::uint64_t most,
+                           const std::string& file) {
+    if (others + bytes.all <= most) return bytes.all;
+    constexpr std::uint64_t kMega = 1'000'000;
+    const std::uint64_t needed = others + 2 * bytes.largest;
+    if (needed > most)
+        throw Error(
+            "{file}: of its weights {needed} MB must be in memory at once as floats, expected at most {most} MB: what "
+            "--memory says, or three quarters of this machine's",
+            {{"file", file}, {"needed", (needed + kMega - 1) / kMega}, {"most", most / kMega}});
+    return most - needed;
+}
+
+Weights expanded_when_read(const StateDict& packed, const std::shared_ptr<const Checkpoint>& checkpoint,
+                           std::uint64_t room) {
+    const auto shared = std::make_shared<Room>(room);
     Weights weights;
     for (const auto& [name, shape] : packed.shapes)
-        weights.emplace(name, Tensor(unnamed(shape),
-                                     std::make_shared<const ExpandedWhenRead>(checkpoint, of_one(packed, name), name)));
+        weights.emplace(name, Tensor(unnamed(shape), std::make_shared<const ExpandedWhenRead>(
+                                                         checkpoint, of_one(packed, name), name, shared)));
     return weights;
 }
 

@@ -16,11 +16,13 @@
 #include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
 #include "engine/load/stored_parameters.h"
+#include "engine/platform/process.h"
 #include "engine/tokenizer/read.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 
 namespace decoderscope::load {
 
@@ -101,6 +103,22 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
         "{file}: {numbers} weights of {tensors} tensors, {first} the first, are NaN or infinite, and so may be what is "
         "computed with them",
         {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
+}
+
+// That not all of what a file holds in fewer bits stays in memory.
+Sentence remark_on(const ExpandedBytes& expanded, std::uint64_t room, const std::string& file) {
+    constexpr std::uint64_t kMega = 1'000'000;
+    return message(
+        "{file}: its weights take {needed} MB as floats. {room} MB of them stay in memory, within what --memory says, "
+        "or "
+        "three quarters of this machine's; the others are expanded by each step that reads them, and freed behind it",
+        {{"file", file}, {"needed", expanded.all / kMega}, {"room", room / kMega}});
+}
+
+// How many bytes of numbers this machine's memory may be filled with: three quarters of it.
+std::uint64_t memory_for_weights() {
+    const std::optional<std::uint64_t> all = platform::bytes_of_the_machine();
+    return all ? *all / 4 * 3 : std::numeric_limits<std::uint64_t>::max();
 }
 
 // What a given mapping says, or what is recognised; the answers are to what names leave open. Tensors whose names begin
@@ -276,9 +294,15 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
     if (checkpoint.has_packed()) model.stored = std::make_shared<const StoredParameters>(files, state_dict.rows);
     const StateDict packed = take_packed(state_dict, checkpoint);
     Assembly assembly(std::move(state_dict));
+    const ExpandedBytes expanded = expanded_bytes(packed);
+    const std::uint64_t memory = progress.memory > 0 ? progress.memory : memory_for_weights();
+    const std::uint64_t room =
+        room_to_stay(expanded, checkpoint.bytes_as_floats(assembly), memory, weights_path);  // before anything is read
     const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, stored_tensors(packed), progress);
     model.weights = assembly.take();
-    model.weights.merge(expanded_when_read(packed, files));
+    model.weights.merge(expanded_when_read(packed, files, room));
+    if (room < expanded.all)
+        model.remarks.push_back(remark_on(expanded, room, fs::path(weights_path).filename().string()));
     make_positions(model.weights, tables);
     naming(weights_path, [&] { drop_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)

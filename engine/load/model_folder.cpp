@@ -51,6 +51,20 @@ fs::path temporary_name(const fs::path& folder, const char* ending) {
                                              std::to_string(platform::process_number()));
 }
 
+// Removes a folder that was replaced. A file of it that is open is not gone before it is closed, where a system keeps
+// it until then: it waits in the new folder (is_ours), so that no folder is left beside that one.
+void remove_replaced(const fs::path& before, const fs::path& folder) {
+    std::error_code ignored;
+    std::vector<fs::path> names;
+    for (const auto& entry : fs::directory_iterator(before, ignored)) names.push_back(entry.path().filename());
+    for (const fs::path& name : names) {
+        const fs::path waiting = temporary_name(folder / name, ".before-");
+        fs::rename(before / name, waiting, ignored);
+        fs::remove(waiting, ignored);
+    }
+    fs::remove_all(before, ignored);
+}
+
 // A folder that is removed again unless it gets its name.
 class Temporary {
 public:
@@ -84,7 +98,7 @@ public:
                 if (failed)
                     fs::rename(before, folder, ignored);
                 else
-                    fs::remove_all(before, ignored);
+                    remove_replaced(before, folder);
             }
         }
         if (failed) fail(folder.string(), failed);

@@ -27,11 +27,6 @@ struct Function {
 double relu(double x) { return x > 0.0 || std::isnan(x) ? x : 0.0; }
 double relu_slope(double x) { return x <= 0.0 ? 0.0 : 1.0; }  // NaN passes, as in PyTorch
 
-// The gradient where pre is positive, else 0, whatever the gradient is.
-void relu_back(row::In pre, row::In grad, row::Out to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : grad[i];
-}
-
 double gelu(double x) { return 0.5 * x * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0)); }
 double gelu_slope(double x) {
     const double density = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
@@ -56,22 +51,13 @@ double silu_slope(double x) {
 
 double relu2(double x) { return x > 0.0 || std::isnan(x) ? x * x : 0.0; }
 double relu2_slope(double x) { return x <= 0.0 ? 0.0 : 2.0 * x; }
-void relu2_row(row::In x, row::Out y) {
-    row::relu(x, y);
-    row::multiply(y, y, y);
-}
-
-// Twice the positive part of pre times the gradient.
-void relu2_back(row::In pre, row::In grad, row::Out to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : 2.0F * pre[i] * grad[i];
-}
 
 constexpr Function kSilu = {"silu", "post = pre / (1 + exp(−pre))", silu, silu_slope, row::silu, row::silu_back};
 
 Function function_of(ActivationKind kind) {
     switch (kind) {
         case ActivationKind::relu:
-            return {"relu", "post = max(0, pre)", relu, relu_slope, row::relu, relu_back};
+            return {"relu", "post = max(0, pre)", relu, relu_slope, row::relu, row::relu_back};
         case ActivationKind::gelu:
             return {"gelu", "post = pre · ½ (1 + erf(pre / √2))", gelu, gelu_slope, row::gelu, row::gelu_back};
         case ActivationKind::gelu_tanh:
@@ -79,7 +65,7 @@ Function function_of(ActivationKind kind) {
                     gelu_tanh,      gelu_tanh_slope,
                     row::gelu_tanh, row::gelu_tanh_back};
         case ActivationKind::relu2:
-            return {"relu2", "post = max(0, pre)²", relu2, relu2_slope, relu2_row, relu2_back};
+            return {"relu2", "post = max(0, pre)²", relu2, relu2_slope, row::relu2, row::relu2_back};
         case ActivationKind::silu:
         case ActivationKind::swiglu_clamped:  // a function of two numbers, ClampedSwiglu; of one it is SiLU
             break;

@@ -385,14 +385,9 @@ Tensor ExpertLinear::pull_back(std::size_t operand, const Backward& b) const {
             }
             return;
         }
-        std::vector<float> by_output(static_cast<std::size_t>(outputs * rows));  // [out, rows]
-        for (Index row = 0; row < rows; ++row)
-            for (Index o = 0; o < outputs; ++o)
-                by_output[static_cast<std::size_t>(o * rows + row)] =
-                    grad[slots[static_cast<std::size_t>(row)] * outputs + o];
-        const std::vector<float> read = gathered(x, slots, in_slots);
-        products::multiply({by_output.data(), outputs, rows, rows}, {read.data(), rows, inputs, inputs},
-                           {to.data() + expert * outputs * inputs, outputs, inputs, inputs});
+        const std::vector<float> g = gathered(b.grad, slots, in_slots), read = gathered(x, slots, in_slots);
+        products::multiply_turned({g.data(), rows, outputs, outputs}, {read.data(), rows, inputs, inputs},
+                                  {to.data() + expert * outputs * inputs, outputs, inputs, inputs});
     });
     return out;
 }

@@ -6,6 +6,7 @@
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
 #include "engine/tensor/memory.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <vector>
@@ -48,22 +49,6 @@ Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell)
 }
 
 namespace {
-
-// {columns, rows} of a matrix with that many rows and columns; a square at a time, so that both sides stay in the
-// cache.
-Floats turned(const float* matrix, Index rows, Index columns) {
-    constexpr Index kSquare = 32;
-    Floats out = floats(rows * columns);
-    float* to = out.get();
-    const Index strips = (columns + kSquare - 1) / kSquare;
-    each_in_parallel(strips, rows * kSquare * kCopyCost, [&](Index strip) {
-        const Index first = strip * kSquare, last = std::min(columns, first + kSquare);
-        for (Index r0 = 0; r0 < rows; r0 += kSquare)
-            for (Index c = first; c < last; ++c)
-                for (Index r = r0; r < std::min(rows, r0 + kSquare); ++r) to[c * rows + r] = matrix[r * columns + c];
-    });
-    return out;
-}
 
 const char* teaches_linear(std::size_t operand) {
     if (operand == 0)
@@ -109,19 +94,16 @@ Tensor gradient_by_rows(const float* grad, Index rows, const Tensor& weight, Axe
 
 Tensor gradient_by_weight(const float* grad, const float* x, Index rows, Axes axes) {
     const Index outputs = axes[0].size, inputs = axes[1].size;
-    const Floats by_output = turned(grad, rows, outputs);  // [out, rows]
     Tensor out(std::move(axes));
-    products::multiply_in_parallel({by_output.get(), outputs, rows, rows}, {x, rows, inputs, inputs},
-                                   {out.writable().data(), outputs, inputs, inputs});
+    products::multiply_turned({grad, rows, outputs, outputs}, {x, rows, inputs, inputs},
+                              {out.writable().data(), outputs, inputs, inputs});
     return out;
 }
 
 Tensor gradient_by_bias(const float* grad, Index rows, Axes axes) {
     const Index outputs = axes[0].size;
     std::vector<double> sums(static_cast<std::size_t>(outputs));
-    for (Index r = 0; r < rows; ++r)
-        for (Index o = 0; o < outputs; ++o)
-            sums[static_cast<std::size_t>(o)] += static_cast<double>(grad[r * outputs + o]);
+    row::add_columns({grad, static_cast<std::size_t>(rows * outputs)}, sums);
     Tensor out(std::move(axes));
     for (std::size_t o = 0; o < sums.size(); ++o) out.writable()[o] = static_cast<float>(sums[o]);
     return out;

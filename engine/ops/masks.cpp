@@ -3,6 +3,7 @@
 #include "engine/base/parallel.h"
 
 #include "engine/base/translate.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <limits>
@@ -81,7 +82,7 @@ void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const 
 void CombinedMasks::fill(Index b, Index h, Index q, std::span<const float> scores, float value,
                          std::span<float> masked) const {
     const auto visible = static_cast<std::size_t>(allowed(q)), first = static_cast<std::size_t>(first_in_window(q));
-    for (std::size_t k = 0; k < masked.size(); ++k) masked[k] = k >= first && k < visible ? scores[k] : value;
+    row::keep_part(scores, first, visible, value, masked);
     if (!padding_.empty()) {
         const float* padding = padding_.data() + b * masks_.keys;
         for (std::size_t k = 0; k < visible; ++k)
@@ -250,11 +251,11 @@ About FillMasked::about_pull_back(std::size_t) const {
 
 Tensor FillMasked::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.grad.axes());
-    const float* grad = b.grad.data();
-    const float* kept = b.in[1].data();
-    float* to = out.writable().data();
-    in_parallel(out.size(), kFillGradientCost, [&](Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) to[i] = kept[i] != 0.0F ? grad[i] : 0.0F;
+    const std::span<float> to = out.writable();
+    const MaskedScores passed(b.grad, b.in[1], 0.0F);
+    const Index keys = out.dim(3);
+    in_parallel(out.size() / keys, keys * kFillGradientCost, [&](Index begin, Index end) {
+        passed.rows(begin, end, to.subspan(static_cast<std::size_t>(begin * keys)));
     });
     return out;
 }

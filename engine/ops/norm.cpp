@@ -111,16 +111,13 @@ double NormScale::slope_of_row(double scale, double n) const {
 Tensor NormScale::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.in[0].axes());
     const Index n = out.axes().back().size;
-    float* to = out.writable().data();
+    const row::Out to = out.writable();
     in_parallel(b.out.size(), n * kNormGradientCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const row::In x = row_of(b.in[0], r);
-            const double centre = centre_of(x, is_centred(kind));
             const double slope = static_cast<double>(b.grad.data()[r]) *
                                  slope_of_row(static_cast<double>(b.out.data()[r]), static_cast<double>(n));
-            for (Index d = 0; d < n; ++d)
-                to[r * n + d] =
-                    static_cast<float>((static_cast<double>(x[static_cast<std::size_t>(d)]) - centre) * slope);
+            row::distances(x, centre_of(x, is_centred(kind)), slope, row_of(to, n, r));
         }
     });
     return out;
@@ -155,21 +152,26 @@ About Normalize::about() const {
                "(Post-Norm), each block's sum is normalised before the next block reads it.")};
 }
 
-Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
-    std::vector<float> made;
-    row::In gain = has_gain ? in[2].values() : row::In();
-    if (gain.empty()) made.assign(static_cast<std::size_t>(axes.back().size), 1.0F);
+Normalize::Gains Normalize::gains_of(const Operands& in) const {
+    Gains gains;
+    gains.values = has_gain ? in[2].values() : row::In();
+    if (!has_gain) gains.made.assign(static_cast<std::size_t>(in[0].axes().back().size), 1.0F);
     if (gain_offset() != 0.0F)
-        for (const float weight : gain) made.push_back(gain_offset() + weight);
-    if (!made.empty()) gain = made;
+        for (const float weight : gains.values) gains.made.push_back(gain_offset() + weight);
+    if (!gains.made.empty()) gains.values = gains.made;
+    return gains;
+}
+
+Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
+    const Gains gains = gains_of(in);
     const row::In shift = in.size() > shift_operand() ? in[shift_operand()].values() : row::In();
     Tensor out(axes);
     const row::Out to = out.writable();
     in_parallel(in[1].size(), axes.back().size * kNormCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const row::In row = row_of(in[0], r);
-            row::normalize(row, centre_of(row, is_centred(kind)), static_cast<double>(in[1].data()[r]), gain, shift,
-                           to.subspan(static_cast<std::size_t>(r) * row.size(), row.size()));
+            row::normalize(row, centre_of(row, is_centred(kind)), static_cast<double>(in[1].data()[r]), gains.values,
+                           shift, row_of(to, axes.back().size, r));
         }
     });
     return out;
@@ -226,38 +228,29 @@ About Normalize::about_pull_back(std::size_t operand) const {
 // ∂/∂x, without the way through the scale.
 Tensor Normalize::by_rows(const Backward& b) const {
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
+    const Gains gains = gains_of(b.in);
     Tensor out(b.in[0].axes());
-    float* to = out.writable().data();
+    const row::Out to = out.writable();
     in_parallel(rows, n * kNormGradientCost, [&](Index begin, Index end) {
-        for (Index r = begin; r < end; ++r) {
-            const float* grad = b.grad.data() + r * n;
-            const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
-            const auto weighted = [&](Index d) { return static_cast<double>(grad[d]) * gain_of(b.in, d); };
-            double mean = 0.0;
-            if (is_centred(kind)) {
-                for (Index d = 0; d < n; ++d) mean += weighted(d);
-                mean /= static_cast<double>(n);
-            }
-            for (Index d = 0; d < n; ++d) to[r * n + d] = static_cast<float>((weighted(d) - mean) * over_scale);
-        }
+        for (Index r = begin; r < end; ++r)
+            row::normalize_back(row_of(b.grad, r), gains.values, is_centred(kind),
+                                static_cast<double>(b.in[1].data()[r]), row_of(to, n, r));
     });
     return out;
 }
 
 Tensor Normalize::by_scale(const Backward& b) const {
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
+    const Gains gains = gains_of(b.in);
     Tensor out(b.in[1].axes());
     float* to = out.writable().data();
     in_parallel(rows, n * kNormGradientCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const row::In x = row_of(b.in[0], r);
-            const float* grad = b.grad.data() + r * n;
-            const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.in[1].data()[r]);
-            double sum = 0.0;
-            for (Index d = 0; d < n; ++d)
-                sum -= static_cast<double>(grad[d]) * gain_of(b.in, d) *
-                       (static_cast<double>(x[static_cast<std::size_t>(d)]) - centre);
-            to[r] = static_cast<float>(sum / (scale * scale));
+            const auto scale = static_cast<double>(b.in[1].data()[r]);
+            to[r] = static_cast<float>(
+                -row::slope_along(x, centre_of(x, is_centred(kind)), row_of(b.grad, r), gains.values) /
+                (scale * scale));
         }
     });
     return out;
@@ -265,15 +258,16 @@ Tensor Normalize::by_scale(const Backward& b) const {
 
 // By the gain or the shift: sums over all rows.
 Tensor Normalize::by_parameter(std::size_t operand, const Backward& b) const {
-    const bool gain = role_of(operand) == OperandRole::gain;
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
     std::vector<double> sums(static_cast<std::size_t>(n));
-    for (Index r = 0; r < rows; ++r) {
-        const row::In x = row_of(b.in[0], r), grad = row_of(b.grad, r);
-        const double centre = gain ? centre_of(x, is_centred(kind)) : 0.0;
-        const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
-        for (std::size_t d = 0; d < sums.size(); ++d)
-            sums[d] += static_cast<double>(grad[d]) * (gain ? (static_cast<double>(x[d]) - centre) * over_scale : 1.0);
+    if (role_of(operand) == OperandRole::shift) {
+        row::add_columns(b.grad.values(), sums);
+    } else {
+        for (Index r = 0; r < rows; ++r) {
+            const row::In x = row_of(b.in[0], r);
+            row::add_distances(x, centre_of(x, is_centred(kind)), 1.0 / static_cast<double>(b.in[1].data()[r]),
+                               row_of(b.grad, r), sums);
+        }
     }
     Tensor out(b.in[operand].axes());
     for (std::size_t d = 0; d < sums.size(); ++d) out.writable()[d] = static_cast<float>(sums[d]);

@@ -15,6 +15,11 @@ namespace decoderscope::ops {
     return x.values().subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
 }
 
+// The same of numbers to be written, rows of n.
+[[nodiscard]] inline row::Out row_of(row::Out x, Index n, Index row) {
+    return x.subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
+}
+
 // The row of a cell [batch, pos, …].
 [[nodiscard]] inline row::In row_of(const Tensor& x, const Cell& cell) {
     return row_of(x, cell[0] * x.dim(1) + cell[1]);
@@ -81,6 +86,12 @@ private:
     [[nodiscard]] Tensor by_rows(const Backward& b) const;
     [[nodiscard]] Tensor by_scale(const Backward& b) const;
     [[nodiscard]] Tensor by_parameter(std::size_t operand, const Backward& b) const;
+    // What each column is multiplied by: the gain, or what is made of it.
+    struct Gains {
+        std::vector<float> made;
+        row::In values;
+    };
+    [[nodiscard]] Gains gains_of(const Operands& in) const;
     // The operand that is the shift, if it is there.
     [[nodiscard]] std::size_t shift_operand() const { return has_gain ? 3 : 2; }
     [[nodiscard]] double gain_of(const Operands& in, Index column) const {

@@ -128,17 +128,12 @@ About Softmax::about_pull_back(std::size_t) const {
 Tensor Softmax::pull_back(std::size_t, const Backward& b) const {
     const Index n = b.out.axes().back().size;
     Tensor out(b.out.axes());
-    float* to = out.writable().data();
-    const float* y = b.out.data();
-    const float* grad = b.grad.data();
+    const row::Out to = out.writable();
+    const row::In y = b.out.values(), grad = b.grad.values();
     in_parallel(out.size() / n, n * kSoftmaxGradientCost, [&](Index begin, Index end) {
-        for (Index r = begin; r < end; ++r) {
-            double average = 0.0;
-            for (Index k = r * n; k < (r + 1) * n; ++k)
-                average += static_cast<double>(grad[k]) * static_cast<double>(y[k]);
-            for (Index k = r * n; k < (r + 1) * n; ++k)
-                to[k] = static_cast<float>(static_cast<double>(y[k]) * (static_cast<double>(grad[k]) - average));
-        }
+        const auto first = static_cast<std::size_t>(begin * n), count = static_cast<std::size_t>((end - begin) * n);
+        row::softmax_back(y.subspan(first, count), grad.subspan(first, count), static_cast<std::size_t>(n),
+                          to.subspan(first, count));
     });
     return out;
 }

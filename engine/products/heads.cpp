@@ -83,33 +83,24 @@ void project_from_heads(const Heads& h, const float* apart, const Tensor& weight
     multiply_weight({beside.get(), rows, inputs, inputs}, weight, bias, {out, rows, outputs, outputs});
 }
 
-namespace {
-
-// {columns, rows} of a matrix, written to `out`.
-void turn(const float* matrix, Index rows, Index columns, float* out) {
-    for (Index r = 0; r < rows; ++r)
-        for (Index c = 0; c < columns; ++c) out[c * rows + r] = matrix[r * columns + c];
-}
-
-}  // namespace
-
 Tensor gathered_by_key(const Tensor& weights, const Tensor& rows, const Axes& axes, float scale) {
     const Index heads = weights.dim(1), queries = weights.dim(2), keys = weights.dim(3), d_head = rows.dim(3);
     const Index key_heads = axes[1].size, group = heads / key_heads, size = keys * d_head;
     Tensor out(axes);
     float* to = out.writable().data();
     each_in_parallel(axes[0].size * key_heads, group * queries * keys * d_head, [&](Index plane) {
-        std::vector<float> by_key(static_cast<std::size_t>(keys * queries)), part(static_cast<std::size_t>(size));
         float* sum = to + plane * size;
-        std::fill_n(sum, size, 0.0F);
+        std::vector<float> part(static_cast<std::size_t>(group > 1 ? size : 0));
         for (Index member = 0; member < group; ++member) {
             const Index head = plane / key_heads * heads + plane % key_heads * group + member;
-            turn(weights.data() + head * queries * keys, queries, keys, by_key.data());
-            multiply({by_key.data(), keys, queries, queries},
-                     {rows.data() + head * queries * d_head, queries, d_head, d_head},
-                     {part.data(), keys, d_head, d_head});
-            for (Index i = 0; i < size; ++i) sum[i] += scale * part[static_cast<std::size_t>(i)];
+            float* const made = member == 0 ? sum : part.data();
+            multiply_turned({weights.data() + head * queries * keys, queries, keys, keys},
+                            {rows.data() + head * queries * d_head, queries, d_head, d_head},
+                            {made, keys, d_head, d_head});
+            if (member > 0)
+                for (Index i = 0; i < size; ++i) sum[i] += made[i];
         }
+        for (Index i = 0; i < size; ++i) sum[i] *= scale;
     });
     return out;
 }

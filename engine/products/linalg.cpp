@@ -11,9 +11,11 @@ namespace decoderscope::products {
 
 namespace {
 
-// Below this many multiply-adds per row, Eigen is faster. The number of rows must not matter, or their bits would
-// depend on it.
+// Below this many multiply-adds per row, our own kernel is faster. The number of rows must not matter, or their bits
+// would depend on it.
 constexpr Index kSmallRow = 2'000;
+// The same for aᵀ · b with so many numbers: before oneDNN multiplies, a is copied.
+constexpr Index kSmallResult = 20'000;
 
 // Up to this many rows the threads share a weight's outputs, so that each reads only its part of the weight. More rows
 // are themselves divided, at multiples that suit the kernels.
@@ -21,8 +23,21 @@ constexpr Index kFewRows = 128;
 constexpr Index kRowBlock = 16;
 
 using onednn_products::PackedWeight;
+using plain_products::TransposedWeight;
 
 bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
+
+// Divides the rows of `out` among the threads where a product is large enough: work(first, rows).
+template <class Work>
+void share_rows(Index rows, Index cost_of_row, const Work& work) {
+    if (!is_shared(rows * cost_of_row)) return work(0, rows);
+    // Two blocks per thread, so that a delayed thread delays the others less.
+    const Index pieces = 2 * thread_count();
+    const Index block = ((rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
+    const Index blocks = (rows + block - 1) / block;
+    each_in_parallel(blocks, rows * cost_of_row / blocks,
+                     [&](Index piece) { work(piece * block, std::min(block, rows - piece * block)); });
+}
 
 void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
     const Index cost = x.rows * x.columns * out.columns;
@@ -32,12 +47,7 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
                          [&](Index slice) { weight.multiply_slice(slice, x, bias, out); });
         return;
     }
-    // Two blocks per thread, so that a delayed thread delays the others less.
-    const Index pieces = 2 * thread_count();
-    const Index block = ((x.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
-    const Index blocks = (x.rows + block - 1) / block;
-    each_in_parallel(blocks, cost / blocks, [&](Index piece) {
-        const Index first = piece * block, rows = std::min(block, x.rows - first);
+    share_rows(x.rows, x.columns * out.columns, [&](Index first, Index rows) {
         weight.multiply(x.rows_from(first, rows), bias, out.rows_from(first, rows));
     });
 }
@@ -89,7 +99,18 @@ void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Mat
         multiply_packed(x, packed(weight), bias, out);
         return;
     }
-    plain_products::multiply_transposed(x, {weight.data(), n, k, k}, out, 1.0F);
+    const ConstMatrix values = {weight.data(), n, k, k};
+    if (k * n < kSmallRow) {
+        const auto& transposed =
+            weight.derived<TransposedWeight>([&] { return std::make_shared<const TransposedWeight>(values); });
+        return share_rows(x.rows, k * n, [&](Index first, Index rows) {
+            transposed.multiply(x.rows_from(first, rows), bias, out.rows_from(first, rows));
+        });
+    }
+    // Without oneDNN, a large weight isn't kept twice.
+    share_rows(x.rows, k * n, [&](Index first, Index rows) {
+        plain_products::multiply_transposed(x.rows_from(first, rows), values, out.rows_from(first, rows), 1.0F);
+    });
     if (bias != nullptr) add_to_rows(bias, out);
 }
 
@@ -108,26 +129,49 @@ void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
 }
 
 void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
-    const Index cost = a.rows * a.columns * out.columns;
-    if (!is_shared(cost) || !rows_stand_alone(a.columns, out.columns)) return multiply(a, b, out);
-    const Index pieces = 2 * thread_count();
-    const Index block = ((a.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
-    const Index blocks = (a.rows + block - 1) / block;
-    each_in_parallel(blocks, cost / blocks, [&](Index piece) {
-        const Index first = piece * block, rows = std::min(block, a.rows - first);
-        multiply(a.rows_from(first, rows), b, out.rows_from(first, rows));
+    if (!rows_stand_alone(a.columns, out.columns)) return multiply(a, b, out);
+    share_rows(a.rows, a.columns * out.columns,
+               [&](Index first, Index rows) { multiply(a.rows_from(first, rows), b, out.rows_from(first, rows)); });
+}
+
+namespace {
+
+// {columns, rows} of a matrix; a square at a time, so that both sides stay in the cache.
+Floats turned(ConstMatrix m) {
+    constexpr Index kSquare = 32;
+    Floats out = floats(m.rows * m.columns);
+    float* to = out.get();
+    const Index strips = (m.columns + kSquare - 1) / kSquare;
+    each_in_parallel(strips, m.rows * kSquare * kCopyCost, [&](Index strip) {
+        const Index first = strip * kSquare, last = std::min(m.columns, first + kSquare);
+        for (Index r0 = 0; r0 < m.rows; r0 += kSquare)
+            for (Index c = first; c < last; ++c)
+                for (Index r = r0; r < std::min(m.rows, r0 + kSquare); ++r)
+                    to[c * m.rows + r] = m.data[r * m.stride + c];
+    });
+    return out;
+}
+
+}  // namespace
+
+void multiply_turned(ConstMatrix a, ConstMatrix b, Matrix out) {
+    if (onednn_products::available() && out.rows * out.columns >= kSmallResult) {
+        const Floats by_column = turned(a);
+        return multiply_in_parallel({by_column.get(), a.columns, a.rows, a.rows}, b, out);
+    }
+    share_rows(out.rows, a.rows * out.columns, [&](Index first, Index rows) {
+        plain_products::multiply_turned({a.data + first, a.rows, rows, a.stride}, b, out.rows_from(first, rows));
     });
 }
 
-bool rows_stand_alone(Index k, Index n) {
-    return by_onednn(k, n) ? onednn_products::rows_stand_alone() : plain_products::rows_stand_alone();
-}
+bool rows_stand_alone(Index k, Index n) { return !by_onednn(k, n) || onednn_products::rows_stand_alone(); }
 bool weight_rows_stand_alone(Index k, Index n) {
-    return by_onednn(k, n) ? onednn_products::weight_rows_stand_alone() : plain_products::rows_stand_alone();
+    return !by_onednn(k, n) || onednn_products::weight_rows_stand_alone();
 }
 
 std::string products_by() {
-    return onednn_products::available() ? onednn_products::version() : plain_products::version();
+    return onednn_products::available() ? onednn_products::version()
+                                        : "vectors of " + std::to_string(plain_products::vector_width()) + " numbers";
 }
 
 void add_to_rows(const float* row, Matrix out) {

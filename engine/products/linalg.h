@@ -23,8 +23,8 @@ using ConstMatrix = MatrixOf<const float>;
 using Matrix = MatrixOf<float>;
 
 // The only place where matrices are multiplied: large products by oneDNN and libxsmm if the program is built with them,
-// all others by Eigen, in a browser by a kernel of our own. Inputs and output must not overlap. Where rows are
-// independent (rows_stand_alone), results do not depend on the number of threads.
+// all others by a kernel of our own. Inputs and output must not overlap. Where rows are independent (rows_stand_alone),
+// results do not depend on the number of threads.
 
 // out = x · weightᵀ + bias   x [m, k], weight [n, k], bias [n] or nullptr, out [m, n]
 // A large weight is packed on first use and stays packed; the work is spread over the threads.
@@ -39,13 +39,15 @@ void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale =
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
 // The same; the threads share the rows of a large product where each stands alone.
 void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out);
+// out = aᵀ · b               a [k, m], b [k, n], out [m, n]; the threads share it likewise
+void multiply_turned(ConstMatrix a, ConstMatrix b, Matrix out);
 
 // Whether a row of such a product has the same bits however many rows are computed with it, so that some rows can be
 // recomputed without the others. The first is for a product of two matrices, the second for one with a weight.
 [[nodiscard]] bool rows_stand_alone(Index k, Index n);
 [[nodiscard]] bool weight_rows_stand_alone(Index k, Index n);
 
-// The library that multiplies large matrices: "oneDNN 2.6.3", "Eigen 3.4.0" or "WebAssembly SIMD".
+// What multiplies large matrices: "oneDNN 2.6.3", or "vectors of 16 numbers".
 [[nodiscard]] std::string products_by();
 
 // Adds row to every row of out.    row [n], out [m, n]

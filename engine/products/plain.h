@@ -1,20 +1,33 @@
 #pragma once
 
 #include "engine/products/linalg.h"
+#include "engine/tensor/memory.h"
 
-#include <string>
-
-// Products of matrices as they lie in memory: Eigen's, in a browser our own (wasm.cpp). linalg.cpp chooses between
-// these and oneDNN's. All run on the calling thread.
+// Products of matrices as they lie in memory. linalg.cpp chooses between these and oneDNN's. All run on the calling
+// thread, and each row has the same bits however many rows are computed with it.
 namespace decoderscope::products::plain_products {
 
 // out = scale · a · bᵀ       a [m, k], b [n, k], out [m, n]
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale);
 // out = a · b                a [m, k], b [k, n], out [m, n]
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
+// out = aᵀ · b               a [k, m], b [k, n], out [m, n]
+void multiply_turned(ConstMatrix a, ConstMatrix b, Matrix out);
 
-// Whether each row has the same bits however many rows are computed with it.
-[[nodiscard]] bool rows_stand_alone();
-[[nodiscard]] std::string version();
+// A weight as its products read it, transposed once for all of them.
+class TransposedWeight {
+public:
+    explicit TransposedWeight(ConstMatrix weight);  // [n, k]
+
+    // out = x · weightᵀ + bias      x [m, k], bias [n] or nullptr, out [m, n]
+    void multiply(ConstMatrix x, const float* bias, Matrix out) const;
+
+private:
+    Index k_;
+    Floats panels_;
+};
+
+// Of how many numbers its vectors are.
+[[nodiscard]] Index vector_width();
 
 }  // namespace decoderscope::products::plain_products

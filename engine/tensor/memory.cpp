@@ -3,6 +3,7 @@
 #include "engine/platform/pages.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -23,6 +24,16 @@ constexpr std::size_t kMostSmallBytes = 0;
 constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
+
+// Sizes of large pieces are multiples of this at most.
+constexpr std::size_t kWidestStep = std::size_t{256} << 10;
+
+// The bytes of a piece that holds so many. Sizes of large pieces lie an eighth apart or less, so that a tensor that is
+// a row longer than its predecessor takes its place, too: generating makes one at each token.
+std::size_t bytes_of_piece(std::size_t wanted) {
+    if (wanted < kLarge) return platform::rounded_up(wanted, kAlignment);
+    return platform::rounded_up(wanted, std::clamp(std::bit_floor(wanted) / 8, platform::kPage, kWidestStep));
+}
 
 // Pieces of whole pages. If no piece of a size is free, those kept longest are released first, so that the total never
 // exceeds the need.
@@ -158,9 +169,9 @@ void GiveBack::operator()(float* piece) const { to->give(piece, bytes); }
 Floats floats(std::int64_t count) {
     // Rounding up must not overflow either. Only where addresses have 32 bits can a tensor within the limits be too
     // large.
-    if (static_cast<std::uint64_t>(count) > (SIZE_MAX - platform::kPage) / sizeof(float)) throw std::bad_alloc();
+    if (static_cast<std::uint64_t>(count) > (SIZE_MAX - kWidestStep) / sizeof(float)) throw std::bad_alloc();
     const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(count), 1) * sizeof(float);
-    const std::size_t bytes = platform::rounded_up(wanted, wanted >= kLarge ? platform::kPage : kAlignment);
+    const std::size_t bytes = bytes_of_piece(wanted);
     const std::shared_ptr<KeptPieces>& pieces = kept();
     return {static_cast<float*>(pieces->take(bytes)), GiveBack{pieces, bytes}};
 }

@@ -16,6 +16,8 @@ using Out = std::span<float>;
 // Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), with exponentials accurate to a float's last
 // digit, exactly 0 for −∞. x may be y.
 void softmax(In x, std::size_t width, Out y);
+// The same way back, row by row: x = y · (grad − Σ grad · y)
+void softmax_back(In y, In grad, std::size_t width, Out x);
 // log Σ exp(x), without overflow; NaN if x has one, or no highest number
 [[nodiscard]] double log_sum_exp(In x);
 // −Σ x log₂ x of a distribution, in bits; NaN if x has one
@@ -24,14 +26,30 @@ void softmax(In x, std::size_t width, Out y);
 void exponentials(In x, double shift, double factor, Out y);
 // y = (x − centre) / scale · gain (+ shift, if any)
 void normalize(In x, double centre, double scale, In gain, In shift, Out y);
+// y = (grad · gain, less its mean where that is `centred`) / scale
+void normalize_back(In grad, In gain, bool centred, double scale, Out y);
+// Σ grad · gain · (x − centre)
+[[nodiscard]] double slope_along(In x, double centre, In grad, In gain);
+// y = factor · (x − centre)
+void distances(In x, double centre, double factor, Out y);
+// sums += factor · (x − centre) · grad
+void add_distances(In x, double centre, double factor, In grad, std::span<double> sums);
+// sums += each row of x, which are as long as sums
+void add_columns(In x, std::span<double> sums);
+// y = x from `first` to before `end`, elsewhere the value
+void keep_part(In x, std::size_t first, std::size_t end, float value, Out y);
 // y = a + b
 void add(In a, In b, Out y);
 
 // y = act(x); ops/activation.h defines the activations.
 void relu(In x, Out y);
+void relu2(In x, Out y);
 void gelu(In x, Out y);
 void gelu_tanh(In x, Out y);
 void silu(In x, Out y);
+// y = grad · act′(x); 0 where that is 0, whatever grad is
+void relu_back(In x, In grad, Out y);
+void relu2_back(In x, In grad, Out y);
 // y = grad · act′(x)
 void gelu_back(In x, In grad, Out y);
 void gelu_tanh_back(In x, In grad, Out y);

@@ -21,6 +21,8 @@
 //     MadeAgain         execute.cpp         a tensor that was freed after its last reader
 //     Zeros             ops/pull_back.cpp   gradients with respect to what the target doesn't depend on
 //     Unpacked          linalg.cpp          a weight, from the form that its products read
+//     ExpandedWhenRead  load/expanded.cpp   a weight, from fewer bits in its file
+//     ForOneUse         tensor.cpp          the same for one computation, where it may not stay in memory
 //
 // `rows` marks those that implement LazyRows.
 namespace decoderscope {
@@ -39,6 +41,9 @@ public:
     // The tensor's rows (engine/tensor/rows.h) from `first` on, if they can be computed without the others; else an
     // empty tensor.
     [[nodiscard]] virtual Tensor rows_from(Index first) const;
+    // Whether the values, once made, may stay in memory with their tensor. If not, what reads them makes them for
+    // itself (Tensor::for_one_use).
+    [[nodiscard]] virtual bool may_stay() const { return true; }
 };
 
 // Values of which any row along the last axis can be computed by itself, so that code reading row after row needs no
@@ -89,6 +94,7 @@ public:
     [[nodiscard]] const LazyValues* lazy() const {
         return ready_.load(std::memory_order_acquire) == nullptr ? lazy_.get() : nullptr;
     }
+    [[nodiscard]] const std::shared_ptr<const LazyValues>& shared_lazy() const { return lazy_; }
 
     // What was derived from the values, created on first use: `make` returns a shared_ptr to it.
     template <class Make>

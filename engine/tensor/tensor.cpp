@@ -49,6 +49,21 @@ std::string axes_text(const Axes& axes) {
 
 Tensor LazyValues::rows_from(Index) const { return {}; }
 
+namespace {
+
+// Values that are made for one computation.
+class ForOneUse : public LazyValues {
+public:
+    explicit ForOneUse(std::shared_ptr<const LazyValues> lazy) : lazy_(std::move(lazy)) {}
+    void make(std::span<float> values) const override { lazy_->make(values); }
+    [[nodiscard]] Tensor rows_from(Index first) const override { return lazy_->rows_from(first); }
+
+private:
+    std::shared_ptr<const LazyValues> lazy_;
+};
+
+}  // namespace
+
 Tensor::Tensor(Axes axes)
     : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::make_shared<Storage>(size_)) {}
 
@@ -77,6 +92,10 @@ Tensor::Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy)
     : axes_(std::move(axes)),
       size_(element_count(axes_)),
       storage_(std::make_shared<Storage>(size_, std::move(lazy))) {}
+
+Tensor Tensor::for_one_use() const {
+    return may_stay() ? *this : Tensor(axes_, std::make_shared<const ForOneUse>(storage_->shared_lazy()));
+}
 
 std::span<float> Tensor::writable() {
     if (storage_.use_count() > 1 || !storage_->is_plain()) {

@@ -150,6 +150,14 @@ public:
 
     // Whether the values exist; if not, data() computes them.
     [[nodiscard]] bool is_ready() const { return storage_ == nullptr || storage_->lazy() == nullptr; }
+    // This tensor; or the same values, to be made again and dropped with what is returned, if they may not stay in
+    // memory.
+    [[nodiscard]] Tensor for_one_use() const;
+    // Whether that is this tensor.
+    [[nodiscard]] bool may_stay() const {
+        const LazyValues* lazy = storage_ ? storage_->lazy() : nullptr;
+        return lazy == nullptr || lazy->may_stay();
+    }
     // Whether the values lie in a mapped file.
     [[nodiscard]] bool is_in_file() const { return storage_ && storage_->is_in_file(); }
 

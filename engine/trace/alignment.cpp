@@ -179,9 +179,14 @@ private:
         }
     }
 
-    // Without a list of calls, a tensor may have the name of the module that gave it.
+    // Without a list of calls, a tensor may have the name of the module that gave it. One that has a step's own name is
+    // matched already, though a module may be called the same ("embed").
     void by_module_names() {
-        for (const TraceTensor& tensor : trace_.tensors) {
+        std::set<std::size_t> matched;
+        for (const Match& match : matches_) matched.insert(match.tensor);
+        for (std::size_t i = 0; i < trace_.tensors.size(); ++i) {
+            if (matched.contains(i)) continue;
+            const TraceTensor& tensor = trace_.tensors[i];
             std::string name = tensor.name;
             for (const std::string_view ending : {"/out", ".output", ".out", "_output", ":0", ".0", ".hook_out"})
                 if (name.size() > ending.size() && std::string_view(name).ends_with(ending)) {

@@ -208,14 +208,23 @@ RecordedFile recorded_file(const std::string& path) {
     });
 }
 
+namespace {
+
+// "q_proj.weight", "in_proj_bias"; not "blocks.0.mlp.expert_weight", which a run computes.
+bool is_parameter(std::string_view name) {
+    const std::string_view last = name.substr(name.rfind('.') + 1);
+    const bool named =
+        last == "weight" || last == "bias" || last.ends_with("proj_weight") || last.ends_with("proj_bias");
+    return named && !name.starts_with(backward::gradient_name(""));
+}
+
+}  // namespace
+
 bool holds_no_parameter(const std::string& path) {
     if (!path.ends_with(".safetensors")) return false;
     try {
         const Trace trace = recorded_file(path).trace;
-        return std::ranges::none_of(trace.tensors, [](const TraceTensor& tensor) {
-            const bool parameter = tensor.name.ends_with("weight") || tensor.name.ends_with("bias");
-            return parameter && !tensor.name.starts_with(backward::gradient_name(""));
-        });
+        return std::ranges::none_of(trace.tensors, [](const TraceTensor& tensor) { return is_parameter(tensor.name); });
     } catch (const Error&) {
         return false;
     }

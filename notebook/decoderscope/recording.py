@@ -74,6 +74,10 @@ class Recording(Mapping):
     def __repr__(self) -> str:
         return f"<Recording of {self.metadata.get('module', 'a model')}: {len(self)} tensors, {len(self.data) / 1e6:.1f} MB>"
 
+    def name_of(self, name: str) -> str:
+        """The whole name of a tensor that is meant by its ending. KeyError, with what is close, if none or several are."""
+        return self._found(name)
+
     def _found(self, name: str) -> str:
         if name in self._entries:
             return name

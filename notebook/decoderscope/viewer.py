@@ -13,9 +13,10 @@ import subprocess
 import tempfile
 import uuid
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+from .overlay import Problem, overlay_of, overlay_table, place_in
 from .picture import still_picture
 from .recording import Recording, record
 
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
     import torch
 
     What = Union["torch.nn.Module", Recording, str, os.PathLike]
+    Notes = Mapping[str, str]
+    Overlay = Union[Mapping[str, Union[float, tuple[float, str]]], str, os.PathLike]
 
 # What the output of one cell may add to the notebook's file.
 STORED_BYTES = 2_000_000
-
-
-class Problem(Exception):
-    """What could not be shown or saved, in a sentence."""
 
 
 class View:
@@ -58,18 +57,22 @@ class View:
         self.edits = list(shows.get("edits") or [])
 
 
-def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES, **arguments: Any) -> View:
+def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES, notes: Optional[Notes] = None,
+         overlay: Optional[Overlay] = None, **arguments: Any) -> View:
     """Shows a forward pass under the cell: of a model that is run on these inputs, or one that was recorded before.
 
     what      a torch.nn.Module (inputs follow), a Recording, the path of a recording or session, or a link (#s1=…)
     height    in pixels
     stored    how many bytes of it are stored in the notebook at most; what doesn't fit is left out, and said
+    notes     sentences by what they are pinned to: {"h.0.attn/softmax/out": "a tensor", "lm_head/out[0, 3, 2]": "a cell"}
+    overlay   numbers that colour map and timeline: {"h.0.attn/softmax/out": 3.2, "h.1": (0.4, "with a text")}, by a
+              tensor, a module or a cell; or the path of a file of such numbers (CSV: NAME, value, text; or JSON)
 
     Other arguments are record()'s (gradients=True) and the model's.
 
     Without a notebook, it is opened as open() does.
     """
-    return _show_content(_Content(what, inputs, arguments, stored), height)
+    return _show_content(_Content(what, inputs, arguments, stored, notes, overlay), height)
 
 
 def compare(mine: What, reference: What, *inputs: Any, height: int = 600, stored: int = 2 * STORED_BYTES,
@@ -120,9 +123,10 @@ def _cell_of(shell: Any) -> str:
     return shell.user_ns.get("_ih", [""])[-1]
 
 
-def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, **arguments: Any) -> None:
-    """Writes one HTML file that shows a forward pass without a network. `what` as for show()."""
-    page = _page(_Content(what, inputs, arguments, None), height)
+def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, notes: Optional[Notes] = None,
+         overlay: Optional[Overlay] = None, **arguments: Any) -> None:
+    """Writes one HTML file that shows a forward pass without a network. `what`, `notes` and `overlay` as for show()."""
+    page = _page(_Content(what, inputs, arguments, None, notes, overlay), height)
     path = pathlib.Path(path)
     beside = path.with_name(path.name + ".writing")
     beside.write_text(page, encoding="utf-8")
@@ -140,8 +144,11 @@ def open(what: What, *inputs: Any, **arguments: Any) -> None:
 class _Content:
     """The files, or the link, that the viewer is handed."""
 
-    def __init__(self, what: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: Optional[int]):
+    def __init__(self, what: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: Optional[int],
+                 notes: Optional[Notes] = None, overlay: Optional[Overlay] = None):
         self.link, self.files, self.left_out = "", {}, []
+        self.notes: list[dict[str, str]] = []
+        self.overlay: Optional[dict[str, Any]] = None  # as a session holds it
         self.found = ""  # what is said beside it
         self.recording: Optional[Recording] = None
         if isinstance(what, str) and what.startswith("#"):
@@ -150,6 +157,21 @@ class _Content:
             self._take_file(pathlib.Path(what), limit)
         else:
             self._take(what if isinstance(what, Recording) else record(what, *inputs, **arguments), limit)
+        if notes or overlay:
+            self._annotate(notes or {}, overlay)
+
+    def _annotate(self, notes: Notes, overlay: Optional[Overlay]) -> None:
+        """A session beside the recording holds what is pinned to it, and the numbers that colour it."""
+        if self.recording is None:
+            raise Problem("notes, overlay: expected a model or a recording that they belong to; a session has its own")
+        session: dict[str, Any] = {"format": "decoderscope-session", "version": 1,
+                                   "model": {"path": next(iter(self.files)), "trace": True}}
+        self.notes = [{"at": place_in(self.recording, place), "text": str(text)} for place, text in notes.items()]
+        if self.notes:
+            session["notes"] = self.notes
+        if overlay:
+            self.overlay = session["overlay"] = overlay_of(overlay, self.recording)
+        self.files = {"notes.dscope": json.dumps(session).encode(), **self.files}
 
     def _take_file(self, path: pathlib.Path, limit: Optional[int]) -> None:
         if not path.is_file():
@@ -182,6 +204,11 @@ class _Content:
 
     def _still(self) -> str:
         said = f"<p>{html.escape(self._sentence())}</p>"
+        if self.overlay:
+            said += f"<p>Coloured by {html.escape(self.overlay['name'])}:</p>" + overlay_table(self.overlay)
+        if self.notes:
+            items = "".join(f"<li><code>{html.escape(note['at'])}</code>: {html.escape(note['text'])}</li>" for note in self.notes)
+            said += f"<ul>{items}</ul>"
         return said + still_picture(self.recording) if self.recording is not None else said
 
     def _sentence(self) -> str:

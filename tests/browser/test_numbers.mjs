@@ -16,7 +16,7 @@ import {downloads, drop, press, siteInChromium, sleep, title, until, visit} from
 const tolerance = 1e-5;  // of a tensor's scale, as in test_parity.cpp
 const fill = 1e4;
 // Steps of the timeline that no trace has: those on the way to a tensor, and those that are computed on demand.
-const inTheWindowOnly = /(_un(rotated|normed|scaled|capped|biased)|embed_sum|\.result)$/;
+const inTheWindowOnly = /(_un(rotated|normed|scaled|capped|biased|gated)|embed_sum|\.result|\.attn\.(q|kv)_down|\.attn\.k_own|\.mlp\.shared_logit)$/;
 
 // ---- a fixture
 
@@ -50,6 +50,7 @@ function session({files, inputs, run, edits, expected}, batch, tab = 'step') {
         input[name] = tensor.dtype === 'F32' || name === 'custom_mask' ? {file: 'inputs.safetensors'} : nested(tensor);
     return Buffer.from(JSON.stringify({
         format: 'decoderscope-session', version: 1, input, edits, tab,
+        ...(tab === 'experts' ? {labs: {experts: {}}} : {}),
         model: run.bundled ? {bundled: run.bundled} : {path: files['model.gguf'] ? 'model.gguf' : '.'},
         ...('dropout_seed' in run ? {dropout_seed: run.dropout_seed} : {}),
         cursor: {step: expected[0].name, batch, head: 0},
@@ -81,9 +82,9 @@ const prepare = page => page.evaluateOnNewDocument(() => {
     navigator.clipboard.writeText = async text => { window.copied = text; };
 });
 
-// Goes from where the cursor is to the last step. Returns the names of all steps, and [name, head, CSV] of each slice
-// that is wanted: {name: [head, …]}; of an empty list the one that is shown, whatever head it is. `late`: steps that are
-// computed once they are visited.
+// Goes from where the cursor is to the last step. Returns the names of all steps, and [name, head or position, CSV] of
+// each slice that is wanted: {name: {heads: [head, …]}}, of an empty list the one that is shown, whatever head it is; or
+// {name: {positions: [0, 1, …]}}. `late`: steps that are computed once they are visited.
 const walked = (page, wanted, late) => page.evaluate(async (wanted, late) => {
     const names = [], slices = [];
     const rest = milliseconds => new Promise(done => setTimeout(done, milliseconds));
@@ -97,20 +98,30 @@ const walked = (page, wanted, late) => page.evaluate(async (wanted, late) => {
         window.drawNow();
         event('keyup');
     };
-    const copy = (name, head) => {
+    const copy = (name, slice) => {
         window.copied = null;
         tap('c', 'KeyC', true);
-        slices.push([name, head, window.copied]);
+        slices.push([name, slice, window.copied]);
+    };
+    // Position by position, from the first; which one is shown, the page keeps from step to step.
+    const copyPositions = (name, positions) => {
+        for (const _ of positions) tap('PageUp', 'PageUp');
+        for (const position of positions) {
+            copy(name, position);
+            tap('PageDown', 'PageDown');
+        }
     };
     while (step() !== names.at(-1)) {
         const name = step();
         names.push(name);
         if (late.includes(name)) await rest(500);
-        for (const head of wanted[name] ?? []) {
+        const {heads = null, positions = []} = wanted[name] ?? {};
+        for (const head of heads ?? []) {
             tap(`${head}`, `Digit${head}`);
             copy(name, head);
         }
-        if (wanted[name]?.length === 0) copy(name, 0);
+        if (heads?.length === 0) copy(name, 0);
+        copyPositions(name, positions);
         tap('ArrowRight', 'ArrowRight');
         await rest(0);
     }
@@ -134,10 +145,11 @@ function number(text) {
     return Math.fround(Number(text));
 }
 
-// The numbers of a copied slice of this many rows and columns.
+// The numbers of a copied slice of this many rows and columns, without the column of a sink beside a pattern's keys.
 function cells(csv, rows, columns) {
     assert.ok(csv, 'nothing was copied');
-    const [header, ...body] = lines(csv);
+    const all = lines(csv);
+    const [header, ...body] = all[0].at(-1) === 'sink' && columns > 1 ? all.map(line => line.slice(0, -1)) : all;
     assert.deepEqual([body.length, ...new Set([header, ...body].map(line => line.length))], [rows, columns + 1], 'rows and columns');
     return body.flatMap(line => line.slice(1).map(number));
 }
@@ -152,9 +164,10 @@ async function open(page, one, batch, tab) {
 }
 
 // How the page shows a tensor, [batch, head, row, column] without its first axes if there are fewer: in slices of rows
-// and columns.
+// and columns. What a position's experts compute is [batch, pos, slot, column].
+const ofExperts = ({name, shape}) => shape.length > 3 && name.includes('.mlp.');
 const slicing = ({shape}) => ({
-    batches: shape.length > 2 ? shape[0] : 1, heads: shape.length > 3 ? shape[1] : 1, height: shape.at(-2), width: shape.at(-1),
+    batches: shape.length > 2 ? shape[0] : 1, slices: shape.length > 3 ? shape[1] : 1, height: shape.at(-2), width: shape.at(-1),
 });
 
 // Opens a fixture at each of its batch rows. Returns {names, tensors: {name: its numbers}}.
@@ -166,16 +179,19 @@ async function shown(page, fixture) {
         await open(page, fixture, batch);
         const wanted = {};
         for (const tensor of expected) {
-            const {batches, heads} = slicing(tensor);
+            const {batches, slices} = slicing(tensor);
+            const each = Array.from({length: slices}, (_, slice) => slice);
+            if (batch >= batches) continue;
             // A key/value head is shown for the query heads that read it.
-            if (batch < batches) wanted[tensor.name] = heads > 1 ? Array.from({length: heads}, (_, head) => head * nhead / heads) : [];
+            wanted[tensor.name] = ofExperts(tensor) ? {positions: each} : {heads: slices > 1 ? each.map(head => head * nhead / slices) : []};
         }
         const {slices, ...walk} = await walked(page, wanted, run.asked ?? []);
         names ??= walk.names;
         assert.deepEqual(walk.names, names);
-        for (const [name, head, csv] of slices) {
-            const {heads, height, width} = slicing(expected.find(tensor => tensor.name === name));
-            const at = (batch * heads + head * heads / nhead) * height * width;
+        for (const [name, shown, csv] of slices) {
+            const tensor = expected.find(tensor => tensor.name === name);
+            const {slices: count, height, width} = slicing(tensor);
+            const at = (batch * count + (ofExperts(tensor) ? shown : shown * count / nhead)) * height * width;
             cells(csv, height, width).forEach((value, i) => { tensors[name][at + i] = value; });
         }
     }

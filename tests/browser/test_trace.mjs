@@ -51,7 +51,9 @@ const opened = (page, name) => until(`${name} to be open`, async () => (await ti
 async function bisecting(page) {
     await click(page, 304, 22);   // "open it as a model"
     await sleep(500);
-    await click(page, 626, 368);  // activation: "gelu_tanh", which neither tensors nor calls say
+    await click(page, 540, 368);  // activation
+    await sleep(500);
+    await click(page, 532, 455);  // "gelu_tanh", which neither tensors nor calls say
     await click(page, 347, 506);  // "Open"
     await until('the model', async () => (await step(page)) === 'blocks.0.attn.pattern', 20000);
     await sleep(1000);

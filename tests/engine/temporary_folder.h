@@ -26,7 +26,10 @@ public:
     }
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+    // As the system writes it.
+    [[nodiscard]] std::string file(const std::string& name) const {
+        return (std::filesystem::path(path_) / name).make_preferred().string();
+    }
     // The number of entries: one too many if a temporary file was left behind.
     [[nodiscard]] std::size_t entries() const {
         const std::filesystem::directory_iterator all(path_);

@@ -183,11 +183,11 @@ void check_same(const Run& full, const Run& cached) {
     CHECK(compared > 10);
 }
 
-// The first rows of a k or v, or of what latent attention makes them of, are those that were kept, to the last bit.
+// The first rows of a k or v, and of what latent attention makes them of, are those that were kept, to the last bit.
 void check_kept(const Run& cached, const Past& past) {
     for (const auto& [name, rows] : past.attentions) {
         INFO(name);
-        CHECK(rows.k.empty() == !rows.latent.empty());
+        CHECK_FALSE(rows.k.empty());
         for (const auto& [what, kept] : {std::pair(".k", rows.k), std::pair(".v", rows.v),
                                          std::pair(".kv_latent", rows.latent), std::pair(".k_shared", rows.shared)}) {
             if (kept.empty()) continue;
@@ -273,11 +273,22 @@ TEST_CASE("a cached row explains itself by the row that was kept, a new one by t
     CHECK(k->operation.about().name == "append to the cache");
 }
 
-TEST_CASE("latent attention keeps its latent rows and the shared columns, and no keys or values") {
+TEST_CASE("latent attention keeps its latent rows and the shared columns, and makes no kept key or value again") {
     const SmallModel model =
         small_model({{"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}, {"num_layers", "2"}}, {.batch = 2, .pos = 5});
     const Past past = past_of(*pass(model, {0, 4}, nullptr));
     CHECK(past.numbers() == 2 * 2 * 4 * (3 + 2));  // layers, batch, positions
+    const auto cached = pass(model, {4, 1}, &past);
+    for (const char* made : {".k_own", ".v_new", ".kv_latent_new"}) {  // of the new position alone
+        const Tensor& rows = cached->value(std::string("blocks.1.attn") + made);
+        INFO(made);
+        REQUIRE_FALSE(rows.empty());
+        CHECK(rows.dim(rows.rank() - 2) == 1);
+    }
+    CHECK(cached->value("blocks.1.attn.k").dim(2) == 5);
+    Past without = past;
+    without.attentions["blocks.0.attn"].v = Tensor();
+    CHECK(error_of([&] { pass(model, {4, 1}, &without); }).starts_with("blocks.0.attn.v: shape []"));
     Past other = past;
     other.attentions["blocks.1.attn"].shared = Tensor();
     CHECK(error_of([&] { pass(model, {4, 1}, &other); }).starts_with("blocks.1.attn.k_shared: shape []"));

@@ -7,8 +7,10 @@
 #include "tests/engine/same_bits.h"
 #include "tests/engine/temporary_folder.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
 
 #include <algorithm>
 #include <bit>
@@ -220,7 +222,7 @@ TEST_CASE("a file with any byte changed is read or refused, and nothing worse") 
     }
 }
 
-TEST_CASE("a file that was cut short after it was opened is refused") {
+TEST_CASE("a file that was cut short after it was opened is refused", "[posix]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("t.safetensors");
     write_safetensors(path, {{"weight", Tensor({{axis::pos, 100'000}}, std::vector<float>(100'000))}});
@@ -320,7 +322,7 @@ TEST_CASE("a header of very many names is read in no time") {
     CHECK(FileWith(with_header(header + "}")).file().entries().size() == 50'000);
 }
 
-TEST_CASE("what is no file is refused, and a pipe isn't waited for") {
+TEST_CASE("what is no file is refused, and a pipe isn't waited for", "[posix]") {
     const TemporaryFolder folder;
     check_message(read_all(folder.path()), {folder.path(), "safetensors file"});
     check_message(read_all(folder.file("absent")), {"absent", "No such file"});

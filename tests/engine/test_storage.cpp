@@ -70,6 +70,17 @@ TEST_CASE("a large piece of memory that was given back is handed out again") {
     again.get()[0] = 2.0F;  // what is in use stays
 }
 
+TEST_CASE("a tensor that is a row longer takes the place of its predecessor") {
+    constexpr Index kRow = 768, kRows = 300;
+    [[maybe_unused]] const float* first = floats(kRow * kRows).get();  // given back at once
+    const Floats longer = floats(kRow * (kRows + 1));
+#if !defined(__SANITIZE_ADDRESS__)
+    CHECK(longer.get() == first);
+#endif
+    longer.get()[kRow * (kRows + 1) - 1] = 1.0F;
+    trim_memory();
+}
+
 TEST_CASE("spread work does every index once, also from several threads and from within work", "[native]") {
     constexpr Index kCount = 10'000;
     const auto count_all = [] {

@@ -24,12 +24,15 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::load;
+using decoderscope::decoder::plan_decoder;
 using decoderscope::testing::GgufBytes;
 using decoderscope::testing::run_of;
 namespace fs = std::filesystem;
@@ -282,11 +285,101 @@ TEST_CASE("what doesn't fit into the memory that may be used is said before anyt
         } catch (const Error& error) {
             said = error.what();
         }
-        decoderscope::testing::check_message(said, {"its weights take", "at most 0 MB", "--memory"});
+        decoderscope::testing::check_message(said, {"must be in memory at once", "at most 0 MB", "--memory"});
         LoadProgress enough;
         enough.memory = 100'000'000;
         CHECK(load_model(file, {}, &enough) != nullptr);
     }
+}
+
+namespace {
+
+// The weights in fewer bits of a model that was just opened, with what each takes as floats.
+std::map<std::string, std::uint64_t> packed_weights(const Model& model) {
+    std::map<std::string, std::uint64_t> bytes;
+    for (const auto& [name, tensor] : model.weights)
+        if (!tensor.is_ready()) bytes[name] = static_cast<std::uint64_t>(tensor.size()) * sizeof(float);
+    return bytes;
+}
+
+// A model with hardly more memory than it needs to open.
+std::shared_ptr<const Model> with_little_memory(const std::string& file, std::uint64_t largest, LoadProgress& little) {
+    for (little.memory = 2 * largest;; little.memory += largest / 8) {
+        try {
+            return load_model(file, {}, &little);
+        } catch (const Error&) {
+            REQUIRE(little.memory < 100 * largest);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("weights that find no room are expanded by each step that reads them, with the same numbers") {
+    std::size_t tight = 0;
+    for (const std::string& file : models_in_fewer_bits()) {
+        INFO(file);
+        const auto roomy = load_model(file);
+        const std::map<std::string, std::uint64_t> packed = packed_weights(*roomy);
+        std::uint64_t all = 0, largest = 0;
+        for (const auto& [name, bytes] : packed) {
+            all += bytes;
+            largest = std::max(largest, bytes);
+        }
+        LoadProgress little;
+        const auto model = with_little_memory(file, largest, little);
+        if (little.memory >= all) continue;  // one matrix is most of it
+        ++tight;
+        CHECK(std::ranges::any_of(model->remarks, [](const Sentence& remark) {
+            return remark.english().find("expanded by each step that reads them") != std::string::npos;
+        }));
+        const std::vector<std::string> last = {"logits"};
+        const auto plan = plan_decoder({model->config(), &model->weights, model->example, {}, std::nullopt, nullptr});
+        const auto run = execute(plan), again = execute(plan), by_row = execute(plan, {.last_row_first = last});
+        std::uint64_t stay = 0;
+        for (const auto& [name, bytes] : packed) {  // before anything else reads them
+            INFO(name);
+            const Tensor& weight = model->weights.at(name);
+            if (weight.may_stay())
+                stay += bytes;
+            else
+                CHECK_FALSE(weight.is_ready());
+        }
+        CHECK(stay < all);
+        CHECK(stay + 2 * largest <= little.memory);
+        const auto expected = run_of(*roomy, roomy->example);
+        for (const auto& computed : {run, again, by_row})
+            CHECK(testing::first_difference(*computed, *expected).empty());
+    }
+    CHECK(tight >= 3);
+}
+
+TEST_CASE("what operands make of a tensor that may not stay lives as long as they do") {
+    struct Counted : LazyValues {
+        explicit Counted(int& count) : made(count) {}
+        void make(std::span<float> values) const override {
+            ++made;
+            std::ranges::fill(values, 3.0F);
+        }
+        [[nodiscard]] bool may_stay() const override { return false; }
+        int& made;
+    };
+    int made = 0;
+    const Tensor lazy({{"out", 2}}, std::make_shared<const Counted>(made));
+    std::weak_ptr<const void> lent;
+    for (const int times : {1, 2}) {
+        Operands operands;
+        operands.add(lazy);
+        lent = operands[0].identity();
+        CHECK(operands[0].at(Cell{1}) == 3.0F);
+        CHECK(operands[0].at(Cell{0}) == 3.0F);
+        CHECK(made == times);
+        const Operands copy = operands;
+        CHECK(copy[0].shares_values_with(operands[0]));
+        CHECK(&copy.given(0) == &lazy);
+    }
+    CHECK(lent.expired());
+    CHECK_FALSE(lazy.is_ready());
 }
 
 TEST_CASE("by its scales it is known how many numbers of a tensor are not finite") {

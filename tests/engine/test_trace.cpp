@@ -166,7 +166,7 @@ TEST_CASE("parts are joined in the order of their ranks, as torch.cat joins them
     }
 }
 
-TEST_CASE("a missing rank is named") {
+TEST_CASE("a missing rank is named", "[posix]") {
     const TemporaryFolder folder;
     write_bytes(folder.file("t.manifest.json"), kManifest);
     write_bytes(folder.file("t.rank1-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(1, 2)));

@@ -139,7 +139,7 @@ TEST_CASE("every trained model is a folder with all that its card promises") {
     }
 }
 
-TEST_CASE("if a model's files are missing, both searched places are named") {
+TEST_CASE("if a model's files are missing, both searched places are named", "[posix]") {
     check_message(error_of([] { static_cast<void>(trained_model_folder("absent")); }),
                   {"absent", "missing", "share/decoderscope/models/absent", "assets/models/absent"});
 }

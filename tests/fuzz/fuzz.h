@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +62,11 @@ inline std::vector<std::string_view> parts_of(std::string_view text) {
     return parts;
 }
 
+// A new name in the folder for temporary files.
+inline std::filesystem::path temporary_name() {
+    return std::filesystem::temp_directory_path() / ("decoderscope-fuzz-" + std::to_string(std::random_device()()));
+}
+
 // A file in memory, for readers that are given a path.
 class MemoryFile {
 public:
@@ -69,10 +76,12 @@ public:
     ~MemoryFile();
 
     void write(std::string_view bytes) const;
+    // Gives its bytes another name, too.
+    void put_at(const std::filesystem::path& file) const;
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
-    int descriptor_;
+    [[maybe_unused]] int descriptor_ = -1;  // where it has no name
     std::string path_;
 };
 

@@ -9,7 +9,7 @@ using namespace decoderscope;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::MemoryFile file;
-    static volatile float seen = 0.0F;  // so that nothing is optimised away
+    [[maybe_unused]] static volatile float seen = 0.0F;  // so that nothing is optimised away
     file.write(fuzz::text_of(data, size));
     fuzz::read([&] {
         const GgufFile opened(file.path());

@@ -112,6 +112,10 @@ def sessions():
         "compare": {"with": "configuration", "tolerance": 1e-6, "set": {"norm": "rmsnorm"}, "file": "../trace.safetensors"},
         "pins": [{"label": "before", "model": {"bundled": "dates"}, "input": {"text": ["ab"]}}],
         "saved_as": "mine.dscope"}))
+    write("session", "annotated", json.dumps({
+        **session, "notes": [{"at": "logits[0, 1, 2]", "text": "a"}],
+        "overlay": {"name": "times.csv", "values": [{"name": "blocks.0.attn", "value": 1.5, "text": "slow"},
+                                                    {"name": "logits[0, 1, 2]", "value": -2e-3}]}}))
     write("session", "rows", json.dumps({
         **session, "input": {"x": [[[0.5, -1, 2e-3, "inf"]]], "memory": [[[1, 2, 3, 4], [5, 6, 7, 8]]],
                              "encoder_attention_mask": [[1, 0]]}}))

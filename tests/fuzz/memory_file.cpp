@@ -19,4 +19,6 @@ void MemoryFile::write(std::string_view bytes) const {
     require(empty && written == static_cast<ssize_t>(bytes.size()), "memory holds these bytes");
 }
 
+void MemoryFile::put_at(const std::filesystem::path& file) const { std::filesystem::create_symlink(path_, file); }
+
 }  // namespace decoderscope::fuzz

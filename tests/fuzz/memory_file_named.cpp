@@ -1,25 +1,23 @@
 // A file in memory where only a name leads to one: it lies in the folder for temporary files.
 #include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
-#include <unistd.h>
+#include <filesystem>
+#include <fstream>
 
 namespace decoderscope::fuzz {
 
-MemoryFile::MemoryFile() : path_("/tmp/decoderscope-fuzz-XXXXXX") {
-    descriptor_ = ::mkstemp(path_.data());
-    require(descriptor_ >= 0, "there is room for a file");
-}
+MemoryFile::MemoryFile() : path_(temporary_name().string()) {}
 
 MemoryFile::~MemoryFile() {
-    ::close(descriptor_);
-    ::unlink(path_.c_str());
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
 }
 
 void MemoryFile::write(std::string_view bytes) const {
-    const bool empty = ::ftruncate(descriptor_, 0) == 0;
-    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), 0);
-    require(empty && written == static_cast<ssize_t>(bytes.size()), "memory holds these bytes");
+    std::ofstream file(path_, std::ios::binary);
+    require(static_cast<bool>(file << bytes << std::flush), "there is room for these bytes");
 }
+
+void MemoryFile::put_at(const std::filesystem::path& file) const { std::filesystem::copy_file(path_, file); }
 
 }  // namespace decoderscope::fuzz

@@ -18,11 +18,7 @@ namespace fs = std::filesystem;
 // A folder whose files are in memory.
 class Folder {
 public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "decoderscope-fuzz-XXXXXX").string();
-        fuzz::require(::mkdtemp(name.data()) != nullptr, "a folder can be made");
-        path_ = name;
-    }
+    Folder() : path_(fuzz::temporary_name()) { fuzz::require(fs::create_directory(path_), "a folder can be made"); }
     Folder(const Folder&) = delete;
     Folder& operator=(const Folder&) = delete;
     ~Folder() {
@@ -36,7 +32,7 @@ public:
             fs::remove(file);
             if (i >= parts.size() || parts[i].empty()) continue;
             files_[i].write(parts[i]);
-            fs::create_symlink(files_[i].path(), file);
+            files_[i].put_at(file);
         }
     }
     [[nodiscard]] std::string path() const { return path_.string(); }

@@ -1,4 +1,5 @@
-// A fuzzer's seeds, each once, where there is no libFuzzer: in WebAssembly, whose sizes have 32 bits. FOLDER...
+// A fuzzer's seeds, each once, where there is no libFuzzer: in WebAssembly, whose sizes have 32 bits, and on Windows.
+// FOLDER...
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -20,7 +20,7 @@ float sum_of(const Trace& trace) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::MemoryFile file;
-    static volatile float seen = 0.0F;  // so that nothing is optimised away
+    [[maybe_unused]] static volatile float seen = 0.0F;  // so that nothing is optimised away
     const std::string text(fuzz::text_of(data, size));
     file.write(text);
     fuzz::read([&] { seen = sum_of(trace::sources::recorded_file(file.path()).trace); });

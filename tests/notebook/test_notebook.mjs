@@ -102,6 +102,22 @@ test('a recording that is cut short is refused in a sentence', async () => {
     await until('a sentence', async () => /cut\.safetensors/.test((await cells())[0].shows.said ?? ''));
 });
 
+test('numbers that colour are handed over with the recording, and opened', async () => {
+    const before = await page.evaluate(() => document.querySelectorAll('.decoderscope').length);
+    await page.evaluate(() => {
+        Jupyter.notebook.insert_cell_at_bottom('code').set_text(
+            'ds.show(run, overlay={"layers.0.self_attn": (3.5, "slow"), "layers.1.linear1/out[0, 1, 2]": -1}, notes={"layers.1": "a note"});');
+        Jupyter.notebook.execute_cells([Jupyter.notebook.ncells() - 1]);
+    });
+    const shown = await until('the cell to show it', async () => {
+        const found = await cells();
+        return found.length === before + 1 && found.at(-1).shows?.model.endsWith('.safetensors') && found.at(-1);
+    }, 60000);
+    assert.match(shown.opened, /notes\.dscope/);
+    assert.equal(shown.shows.said, null);
+    await page.evaluate(() => Jupyter.notebook.delete_cell(Jupyter.notebook.ncells() - 1));
+});
+
 test('a cell that is run again frees what it showed', async () => {
     for (let time = 0; time < 3; ++time) {
         const before = await page.evaluate(() => document.querySelector('.decoderscope').id);

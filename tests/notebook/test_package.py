@@ -1,5 +1,6 @@
 """The package without a notebook: what is recorded, what fits, what is refused."""
 
+import base64
 import json
 import os
 import pathlib
@@ -185,6 +186,65 @@ class Saved(unittest.TestCase):
         self.assertLess(len(page), 5_000_000)
         self.assertIsNone(re.search(r'(src|href)="?(https?:)?//', page))
         self.assertIn("<table>", page)
+
+    def test_notes_are_in_a_session_beside_the_recording_and_in_the_page_as_text(self):
+        run = ds.record(*decoder())
+        pattern = next(iter(run.patterns()))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "page.html"
+            ds.save(path, run, notes={pattern: "<b>looks back", f"{pattern}[0, 0, 1, 0]": "a cell"})
+            page = path.read_text()
+        self.assertIn(f"<li><code>{pattern}</code>: &lt;b&gt;looks back</li>", page)
+        packed = re.search(r'data-file="notes.dscope">([^<]*)<', page)[1]
+        session = json.loads(base64.b64decode(packed))
+        self.assertEqual(session["model"], {"path": run.name, "trace": True})
+        self.assertEqual(session["notes"][1], {"at": f"{pattern}[0, 0, 1, 0]", "text": "a cell"})
+
+    def test_a_note_on_a_tensor_that_is_not_there_names_what_is_close(self):
+        with self.assertRaisesRegex(KeyError, "no tensor attention"):
+            ds.save("page.html", ds.record(*decoder()), notes={"attention": "?"})
+        self.assertFalse(pathlib.Path("page.html").exists())
+
+    def test_numbers_that_colour_are_in_the_session_and_as_a_table_in_the_page(self):
+        run = ds.record(*decoder())
+        pattern = next(iter(run.patterns()))
+        module = pattern.split("/")[0]
+        with tempfile.TemporaryDirectory() as folder:
+            csv = pathlib.Path(folder) / "times.csv"
+            csv.write_text(f'name,value,text\n{pattern}[0, 0, 1, 0], 1e-1, "<slow>, here"\n{module}, -2\n')
+            as_json = pathlib.Path(folder) / "times.json"
+            as_json.write_text(json.dumps([{"name": f"{pattern}[0, 0, 1, 0]", "value": 0.1, "text": "<slow>, here"},
+                                           {"name": module, "value": -2}]))
+            given = {f"{pattern}[0, 0, 1, 0]": (torch.tensor(0.1, dtype=torch.float64), "<slow>, here"), module: -2}
+            path = pathlib.Path(folder) / "page.html"
+            for overlay in (csv, str(as_json), given):
+                ds.save(path, run, overlay=overlay)
+                page = path.read_text()
+                self.assertIn("<td>&lt;slow&gt;, here</td>", page)
+                session = json.loads(base64.b64decode(re.search(r'data-file="notes.dscope">([^<]*)<', page)[1]))
+                self.assertEqual(session["overlay"]["values"],
+                                 [{"name": f"{pattern}[0, 0, 1, 0]", "value": 0.1, "text": "<slow>, here"},
+                                  {"name": module, "value": -2.0, "text": ""}])
+                self.assertNotIn("notes", session)
+
+    def test_numbers_that_can_not_be_used_are_named_with_file_and_line(self):
+        run = ds.record(*decoder())
+        pattern = next(iter(run.patterns()))
+        with tempfile.TemporaryDirectory() as folder:
+            csv = pathlib.Path(folder) / "times.csv"
+            for text, says in ((f"{pattern},1\nno.such,2\n", r"times.csv:2: no tensor no.such"),
+                               (f"{pattern},nan\n", r"times.csv:1: nan, expected a finite number"),
+                               (f"{pattern},one\n", r"times.csv:1: 'one', expected a finite number"),
+                               (f"{pattern}\n", r"times.csv:1: 1 fields, expected NAME, value, text"),
+                               ("name,value\n", r"times.csv: no numbers")):
+                csv.write_text(text)
+                with self.assertRaisesRegex(ds.Problem, says):
+                    ds.save("page.html", run, overlay=csv)
+            with self.assertRaisesRegex(ds.Problem, "gone.csv"):
+                ds.save("page.html", run, overlay=pathlib.Path(folder) / "gone.csv")
+            with self.assertRaisesRegex(ds.Problem, r"overlay\['no.such'\]: no tensor no.such"):
+                ds.save("page.html", run, overlay={"no.such": 1})
+        self.assertFalse(pathlib.Path("page.html").exists())
 
     def test_a_file_that_is_not_there_is_named(self):
         with self.assertRaisesRegex(ds.Problem, "gone.safetensors"):

@@ -88,8 +88,8 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"its shape is larger than any file", "no shape of so many numbers is read"},
         {"{path}: {error}", "puts the path before another error"},
-        {"{file}: its weights take {needed} MB as floats, expected at most {most} MB: what --memory says, or three "
-         "quarters of this machine's",
+        {"{file}: of its weights {needed} MB must be in memory at once as floats, expected at most {most} MB: what "
+         "--memory says, or three quarters of this machine's",
          "by an option, or a file of this size"},
         {"{folder}: cannot be created: {reason}", kWindow},
         {"{path}: a file of your own, and a link holds none; save a session file instead", kWindow},

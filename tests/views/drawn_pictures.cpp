@@ -79,15 +79,37 @@ ImVec2 DrawnHeatmap::middle(int row, int column) const {
 
 std::string DrawnHeatmap::number(int row, int column) const { return text_in(cell(row, column)); }
 
-std::string DrawnHeatmap::column_label(int column) const {
+namespace {
+
+// A label without its position's number, which is drawn before it.
+std::string without_number(const std::string& label, int position) {
+    const std::string number = std::to_string(position);
+    return label.size() > number.size() && label.starts_with(number) ? label.substr(number.size()) : label;
+}
+
+// Of a label of letters; what stands beside it has no digits either.
+bool has_number(const std::string& label, int position) {
+    std::string digits;
+    std::ranges::copy_if(label, std::back_inserter(digits), [](char c) { return c >= '0' && c <= '9'; });
+    return digits == std::to_string(position) && label.size() > digits.size();
+}
+
+}  // namespace
+
+std::string DrawnHeatmap::above(int column) const {
     const Area box = cell(0, column);
     return text_in({{box.low.x, title_.high.y + 1.0F}, {box.high.x, cells_.low.y}});
 }
 
-std::string DrawnHeatmap::row_label(int row) const {
+std::string DrawnHeatmap::left_of(int row) const {
     const Area box = cell(row, 0);
     return text_in({{title_.low.x - 24.0F, box.low.y}, {cells_.low.x, box.high.y}});
 }
+
+std::string DrawnHeatmap::column_label(int column) const { return without_number(above(column), column); }
+std::string DrawnHeatmap::row_label(int row) const { return without_number(left_of(row), row); }
+bool DrawnHeatmap::numbers_column(int column) const { return has_number(above(column), column); }
+bool DrawnHeatmap::numbers_row(int row) const { return has_number(left_of(row), row); }
 
 std::string DrawnHeatmap::text_in(Area area) const {
     std::string found;

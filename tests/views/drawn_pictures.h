@@ -39,9 +39,14 @@ public:
     [[nodiscard]] std::string number(int row, int column) const;
     [[nodiscard]] std::string column_label(int column) const;
     [[nodiscard]] std::string row_label(int row) const;
+    // Whether the label, of letters, has its position beside it.
+    [[nodiscard]] bool numbers_column(int column) const;
+    [[nodiscard]] bool numbers_row(int row) const;
 
 private:
     [[nodiscard]] std::string text_in(Area area) const;
+    [[nodiscard]] std::string above(int column) const;
+    [[nodiscard]] std::string left_of(int row) const;
 
     const std::vector<DrawnText>& all_;
     Area title_, cells_;

@@ -25,6 +25,12 @@ std::unordered_map<Corner, ImWchar> glyphs_of(const ImFontAtlas& atlas) {
     std::unordered_map<Corner, ImWchar> glyphs;
     for (ImFont* font : atlas.Fonts)
         compat::each_glyph(*font, [&](ImWchar code, float u, float v) { glyphs.emplace(corner(u, v), code); });
+#if IMGUI_VERSION_NUM >= 19280
+    // The positions beside tokens are smaller, and have pictures of their own.
+    for (ImFont* font : atlas.Fonts)
+        for (const ImFontGlyph& glyph : font->GetFontBaked(font->LegacySize * 0.8F)->Glyphs)
+            if (glyph.Visible) glyphs.emplace(corner(glyph.U0, glyph.V0), static_cast<ImWchar>(glyph.Codepoint));
+#endif
     return glyphs;
 }
 

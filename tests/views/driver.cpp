@@ -34,6 +34,7 @@ Driver::Driver(Opened opened, float scale, ImVec2 size)
     // As after the first minute.
     state.settings.introduction_closed = true;
     state.settings.hint_done = true;
+    state.desktop.reduced_motion = true;
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     use_demand(demand_);

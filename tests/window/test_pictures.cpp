@@ -85,6 +85,7 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
     OffscreenWindow window({.width = 1280, .height = 800});
     Application application(scenario_of(make_bundled_model("causal-lm-as-meant")));
     application.state().settings.hint_done = true;  // the hint goes with the first click, and all would move
+    application.state().settings.reduced_motion = true;
     window.settle(application);
     const Box cell = box_of(window, yellow(application), result_area(1.0F));
     const ImU32 accent = make_theme(application.state().is_dark()).accent;

@@ -175,8 +175,7 @@ std::optional<float> fill_of(const Heatmap& heatmap) {
     std::optional<float> fill;
     for (std::size_t i = 0; i < heatmap.hidden.size(); ++i) {
         if (!hidden_by::masked(heatmap.hidden[i])) continue;
-        const bool by_hand = heatmap.hidden[i] == hidden_by::hand;
-        if (by_hand || (fill && *fill != heatmap.values[i])) return std::nullopt;
+        if (fill && *fill != heatmap.values[i]) return std::nullopt;
         fill = heatmap.values[i];
     }
     return fill;

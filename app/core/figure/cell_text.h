@@ -37,8 +37,7 @@ enum class FillSaid { in_cells, in_legend };
 [[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room,
                                                   FillSaid said = FillSaid::in_cells);
 
-// The one number that all masked cells hold; nothing if there are none, or several numbers, or cells that were masked
-// by hand.
+// The one number that all masked cells hold; nothing if there are none, or several numbers.
 [[nodiscard]] std::optional<float> fill_of(const Heatmap& heatmap);
 
 // Which masks hide cells, with the number that all of these hold: "padding mask: −1e9". Zero is expected, and left out.

@@ -33,6 +33,7 @@ Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style) {
     canvas.grow(box);
     figure::draw_cells(canvas, placed);
     if (style.numbers) figure::draw_numbers(canvas, placed);
+    figure::draw_note_marks(canvas, placed);
     figure::draw_row_labels(canvas, placed, rows);
     figure::draw_column_labels(canvas, placed, columns);
     figure::draw_column_name(canvas, heatmap.column_axis, box, columns.reach, left);
@@ -44,6 +45,9 @@ Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style) {
                         std::max(box.right(), box.x + least_legend_width),
                         placed.is_reduced() ? figure::reduction_note(placed) : "");
     canvas.heading(heatmap.title, heatmap.subtitle);
+    std::vector<std::string> notes;
+    for (const NotedCell& note : heatmap.notes) notes.push_back(note.text);
+    figure::draw_numbered(canvas, notes);
     figure::draw_caption(canvas, style.caption);
     return canvas.finished(heatmap.title + (heatmap.subtitle.empty() ? "" : ", " + heatmap.subtitle));
 }

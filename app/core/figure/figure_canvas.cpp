@@ -245,6 +245,14 @@ double Canvas::heading(const std::string& title, const std::string& subtitle) {
     return end;
 }
 
+void draw_numbered(Canvas& canvas, const std::vector<std::string>& texts) {
+    const double width = std::max(least_caption_width, canvas.right() - margin);
+    double y = canvas.bottom() + 22;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        y = canvas.paragraph(std::to_string(i + 1) + " " + texts[i], margin, y, width,
+                             {label_size, canvas.inks().text});
+}
+
 void draw_caption(Canvas& canvas, const std::string& caption) {
     if (caption.empty()) return;
     const double width = std::max(least_caption_width, canvas.right() - margin);

@@ -102,6 +102,9 @@ private:
 // How far down a heading with these texts reaches.
 [[nodiscard]] double heading_bottom(const std::string& title, const std::string& subtitle);
 
+// Texts with their numbers from 1, one below the other, below everything drawn so far.
+void draw_numbered(Canvas& canvas, const std::vector<std::string>& texts);
+
 // What was run and changed, below everything drawn so far.
 void draw_caption(Canvas& canvas, const std::string& caption);
 

@@ -107,6 +107,21 @@ double size_of_numbers(const PlacedHeatmap& placed, bool whole) {
 
 double hatch_spacing(const PlacedHeatmap& placed) { return std::clamp(placed.smaller_side() / 2, 4.0, 7.0); }
 
+void draw_note_marks(Canvas& canvas, const PlacedHeatmap& placed) {
+    constexpr double radius = 5.5, size = 8;
+    const Inks& inks = canvas.inks();
+    for (std::size_t i = 0; i < placed.heatmap.notes.size(); ++i) {
+        const NotedCell& note = placed.heatmap.notes[i];
+        const double inside = std::min(radius, placed.smaller_side() / 2);
+        const Point center = note.column ? Point{placed.column_middle(*note.column) + placed.cell.width / 2 - inside,
+                                                 placed.row_middle(note.row) - placed.cell.height / 2 + inside}
+                                         : Point{placed.box.x, placed.row_middle(note.row)};
+        canvas.put(Circle{center, radius, inks.background, inks.text, 0.75});
+        canvas.put(text_at(std::to_string(i + 1), center.x, center.y + half_capital * size, {size, inks.text, true},
+                           Anchor::middle));
+    }
+}
+
 void draw_hatch(Canvas& canvas, const Box& box, std::uint8_t causes, double spacing, bool dark) {
     canvas.put(HatchedRectangle{box, hatch_of(causes), hatch_color(causes, dark), spacing, 0.9});
 }

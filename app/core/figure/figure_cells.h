@@ -31,6 +31,8 @@ struct PlacedHeatmap {
 void draw_cells(Canvas& canvas, const PlacedHeatmap& placed);
 // The numbers in the cells, if there is room for them.
 void draw_numbers(Canvas& canvas, const PlacedHeatmap& placed);
+// A numbered mark on each cell that has a note, and before each such row.
+void draw_note_marks(Canvas& canvas, const PlacedHeatmap& placed);
 // A box hatched like the cells that these masks hide.
 void draw_hatch(Canvas& canvas, const Box& box, std::uint8_t causes, double spacing, bool dark);
 // The distance between the lines of a hatch on these cells.

@@ -3,6 +3,7 @@
 #include "engine/graph/run.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,13 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
+// A note that is pinned to a cell, or to a row.
+struct NotedCell {
+    Index row = 0;
+    std::optional<Index> column;  // nothing: all of the row
+    std::string text;
+};
+
 // One picture of numbers: two axes of a tensor at fixed indices of the others, with all labels that a view or an export
 // needs. A plain value.
 struct Heatmap {
@@ -47,6 +55,7 @@ struct Heatmap {
     Scale scale = Scale::diverging;
     Range range;                     // what the colour map spans; finite, low < high
     std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty
+    std::vector<NotedCell> notes;    // numbered from 1 where they are drawn
     bool has_sink = false;           // the last column is no key: what each row gives to the attention's sink
 
     [[nodiscard]] float at(Index row, Index column) const {

@@ -1,6 +1,6 @@
 #include "app/core/figure/heatmap_image.h"
 
-#include "engine/base/for_each_cpu.h"
+#include "engine/base/on_this_cpu.h"
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 
@@ -199,12 +199,11 @@ inline Priority priority_of(float value) {
     return std::max(static_cast<Priority>((bits << 1U | bits >> 31U) ^ kTop), kHiddenPriority + 1);
 }
 
-FOR_EACH_CPU void raise(Priority* keys, const float* values, std::size_t count) {
+void raise(Priority* keys, const float* values, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) keys[i] = std::max(keys[i], priority_of(values[i]));
 }
 
-FOR_EACH_CPU void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* hidden,
-                                    std::size_t count) {
+void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* hidden, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const Priority key = priority_of(values[i]);
         const bool shows = !hidden_by::masked(hidden[i]) || key > kInfinitePriority;
@@ -222,9 +221,9 @@ float value_of(Priority key) {
 void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset) {
     const float* values = heatmap.values.data() + offset;
     if (heatmap.hidden.empty())
-        raise(keys.data(), values, keys.size());
+        on_this_cpu<raise>(keys.data(), values, keys.size());
     else
-        raise_where_shown(keys.data(), values, heatmap.hidden.data() + offset, keys.size());
+        on_this_cpu<raise_where_shown>(keys.data(), values, heatmap.hidden.data() + offset, keys.size());
 }
 
 }  // namespace decoderscope::core

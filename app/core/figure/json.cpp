@@ -67,6 +67,12 @@ FloatJson object_of(const Heatmap& heatmap) {
     }
     const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), hidden_by::masked);
     if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
+    for (const NotedCell& note : heatmap.notes) {
+        FloatJson one = {{"row", note.row}};
+        if (note.column) one["column"] = *note.column;
+        one["text"] = valid_utf8(note.text);
+        object["notes"].push_back(std::move(one));
+    }
     if (!heatmap.texts.empty())
         object["texts"] = matrix(heatmap, heatmap.texts, [](const std::string& text) { return valid_utf8(text); });
     return object;

@@ -397,8 +397,12 @@ Scenario scenario_on(load::Opened opened, const SavedRun& saved) {
 SavedSession open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
     return naming(name, [&] {
         Opener opener(progress);
-        SavedSession work{
-            .scenario = opener.scenario(file.run), .cursor = file.cursor, .sampling = file.sampling, .view = file.view};
+        SavedSession work{.scenario = opener.scenario(file.run),
+                          .cursor = file.cursor,
+                          .sampling = file.sampling,
+                          .view = file.view,
+                          .notes = file.notes,
+                          .overlay = file.overlay};
         for (std::size_t i = 0; i < file.pins.size(); ++i)
             naming("pins[" + std::to_string(i) + "]", [&] {
                 work.pins.push_back({file.pins[i].label, opener.scenario(file.pins[i].run)});
@@ -450,6 +454,8 @@ SessionFile session_file_of(const SavedSession& work) {
                      .cursor = work.cursor,
                      .sampling = work.sampling,
                      .view = work.view,
+                     .notes = work.notes,
+                     .overlay = work.overlay,
                      .pins = {},
                      .saved_as = work.saved_as,
                      .changed = work.changed};

@@ -38,6 +38,8 @@ struct SavedSession {
     Cursor cursor;  // no step: where the model's author suggests
     generate::Sampling sampling;
     SavedView view;
+    Notes notes;
+    std::shared_ptr<const Overlay> overlay;  // nullptr: none
     std::vector<PinnedWork> pins;
     std::string saved_as;           // the file it was opened from or saved to; empty: none yet
     std::vector<WorkPart> changed;  // of unsaved work: what differs from what was opened or last saved

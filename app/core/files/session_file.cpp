@@ -45,6 +45,8 @@ std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now)
     note(WorkPart::sampling, before.sampling == now.sampling);
     note(WorkPart::pin, before.pinned == now.pinned);
     note(WorkPart::training, before.training == now.training);
+    note(WorkPart::notes, before.notes == now.notes);
+    note(WorkPart::overlay, same_overlay(before.overlay, now.overlay));
     return changed;
 }
 
@@ -137,6 +139,7 @@ void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
 
 OrderedJson json_of(const Cursor& cursor) {
     OrderedJson json = {{"step", cursor.step}, {"batch", cursor.place.batch}, {"head", cursor.place.head}};
+    if (cursor.place.outer > 0) json["outer"] = cursor.place.outer;
     if (cursor.cell) json["cell"] = *cursor.cell;
     return json;
 }
@@ -183,6 +186,16 @@ OrderedJson json_of(const SavedCompare& compare, const fs::path& folder) {
     return json;
 }
 
+OrderedJson json_of(const Overlay& overlay) {
+    OrderedJson json = {{"name", overlay.name}, {"values", OrderedJson::array()}};
+    for (const OverlayValue& value : overlay.values) {
+        OrderedJson one = {{"name", place_text(value)}, {"value", float_to_json(value.value)}};
+        if (!value.text.empty()) one["text"] = value.text;
+        json["values"].push_back(std::move(one));
+    }
+    return json;
+}
+
 }  // namespace
 
 std::string session_text(const SessionFile& file, const std::string& folder) {
@@ -195,7 +208,11 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     json["compare"] = json_of(file.view.compare, folder);
     // Members are sorted, so that what is read back is written as the same bytes.
     for (const auto& [lab, saved] : file.view.labs) json["labs"][lab] = OrderedJson(nlohmann::json::parse(saved));
+    if (needs_entry(file.view.tab) && !file.view.labs.contains(file.view.tab))
+        json["labs"][file.view.tab] = OrderedJson::object();  // else it would be no tab
     if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
+    for (const Note& note : file.notes) json["notes"].push_back({{"at", place_text(note)}, {"text", note.text}});
+    if (file.overlay) json["overlay"] = json_of(*file.overlay);
     json["pins"] = OrderedJson::array();
     for (const SavedPin& pin : file.pins) {
         OrderedJson pinned = {{"label", pin.label}};

@@ -5,6 +5,8 @@
 #include "app/core/labs/train/training_plan.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/cursor.h"
+#include "app/core/run/notes.h"
+#include "app/core/run/overlay.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/typed_inputs.h"
 #include "engine/graph/edit.h"
@@ -20,9 +22,9 @@
 namespace decoderscope::core::files {
 
 // The parts of the work that can differ from what was opened or last saved.
-enum class WorkPart { edits, input, settings, sampling, pin, training };
-inline constexpr std::array<std::string_view, 6> kWorkPartNames = {"edits",    "input", "settings",
-                                                                   "sampling", "pin",   "training"};
+enum class WorkPart { edits, input, settings, sampling, pin, training, notes, overlay };
+inline constexpr std::array<std::string_view, 8> kWorkPartNames = {"edits", "input",    "settings", "sampling",
+                                                                   "pin",   "training", "notes",    "overlay"};
 
 // The work at one moment, to compare the present one with.
 struct WorkMark {
@@ -30,6 +32,8 @@ struct WorkMark {
     generate::Sampling sampling;
     std::shared_ptr<const ReferenceRun> pinned;
     train::TrainingPlan training = {};
+    Notes notes = {};
+    std::shared_ptr<const Overlay> overlay = nullptr;
 };
 
 // What differs between the two; empty if saving would write the same.
@@ -93,6 +97,8 @@ struct SessionFile {
     Cursor cursor;  // no step: where the model's author suggests
     generate::Sampling sampling;
     SavedView view;
+    Notes notes;
+    std::shared_ptr<const Overlay> overlay;  // nullptr: none
     std::vector<SavedPin> pins;
     std::string saved_as;           // in an autosave: the file that this work was opened from or saved to; else empty
     std::vector<WorkPart> changed;  // in an autosave: what differs from what was opened or last saved
@@ -101,6 +107,8 @@ struct SessionFile {
 inline constexpr std::string_view kSessionFormat = "decoderscope-session";
 inline constexpr std::uint64_t kSessionVersion = 1;
 inline constexpr std::string_view kSessionEnding = ".dscope";
+// Whether a tab is known by its lab's entry under "labs" alone.
+[[nodiscard]] bool needs_entry(std::string_view tab);
 [[nodiscard]] bool is_session_path(std::string_view path);
 
 // As JSON, laid out to be compared line by line. Paths below `folder` are written relative to it.

@@ -1,5 +1,6 @@
 #include "app/core/files/checksum.h"
 #include "app/core/files/session_file.h"
+#include "app/core/run/overlay_file.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json_object.h"
@@ -10,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 
 namespace decoderscope::core::files {
 
@@ -212,6 +214,7 @@ Cursor read_cursor(JsonObject json) {
     Cursor cursor{json.text("step"), {}, {}};
     if (json.find("batch") != nullptr) cursor.place.batch = json.index("batch");
     if (json.find("head") != nullptr) cursor.place.head = json.index("head");
+    if (json.find("outer") != nullptr) cursor.place.outer = json.index("outer");
     if (json.find("cell") != nullptr) cursor.cell = json.indices("cell");
     json.finish();
     return cursor;
@@ -350,19 +353,50 @@ void check_version(JsonObject& json) {
     if (version == 0) json.fail("version", message("expected a number from 1"));
 }
 
+Notes read_notes(JsonObject& json) {
+    Notes notes;
+    if (json.find("notes") == nullptr) return notes;
+    const Json& list = json.list("notes");
+    if (list.size() > kMostNotes) json.fail("notes", message("expected at most {most}", {{"most", kMostNotes}}));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string where = "notes[" + std::to_string(i) + "]";
+        JsonObject one(list[i], where + ".");
+        const std::string place = one.text("at"), text = one.text("text");
+        one.finish();
+        notes = with_note(std::move(notes), naming(where, [&] { return note_at(place, text); }));
+    }
+    return notes;
+}
+
+std::shared_ptr<const Overlay> read_overlay(JsonObject& json) {
+    if (json.find("overlay") == nullptr) return nullptr;
+    JsonObject overlay = json.object("overlay");
+    std::string name = overlay.text("name");
+    const Json& list = overlay.list("values");
+    overlay.finish();
+    const auto where = [](std::size_t i) { return "overlay.values[" + std::to_string(i) + "]"; };
+    std::vector<OverlayValue> values;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        values.push_back(read_overlay_value(JsonObject(list[i], where(i) + ".")));
+    return std::make_shared<const Overlay>(make_overlay(std::move(name), std::move(values), where));
+}
+
 std::vector<WorkPart> read_changed(JsonObject& json) {
     std::vector<WorkPart> changed;
     for (const nlohmann::json& name : json.list("changed")) {
         const auto known =
             name.is_string() ? std::ranges::find(kWorkPartNames, name.get<std::string>()) : kWorkPartNames.end();
         if (known == kWorkPartNames.end())
-            json.fail("changed", message("expected a list of edits, input, settings, sampling, pin"));
+            json.fail("changed",
+                      message("expected a list of edits, input, settings, sampling, pin, training, notes, overlay"));
         changed.push_back(static_cast<WorkPart>(known - kWorkPartNames.begin()));
     }
     return changed;
 }
 
 }  // namespace
+
+bool needs_entry(std::string_view tab) { return std::ranges::find(kFirstTabs, tab) == kFirstTabs.end(); }
 
 bool is_session_path(std::string_view path) {
     return path.size() > kSessionEnding.size() && path.ends_with(kSessionEnding);
@@ -382,6 +416,8 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     if (json.find("norms") != nullptr) file.view.norms = read_norms(json.object("norms"));
     if (json.find("compare") != nullptr) file.view.compare = read_compare(json.object("compare"), folder);
     file.view.lesson = json.text("lesson", "");
+    file.notes = read_notes(json);
+    file.overlay = read_overlay(json);
     file.pins = read_pins(json, folder);
     if (json.find("saved_as") != nullptr) file.saved_as = read_path(json.text("saved_as"), folder);
     if (json.find("changed") != nullptr) file.changed = read_changed(json);

@@ -107,6 +107,17 @@ private:
         });
     }
 
+    void check(const PinnedNote& note) {
+        if (is_broken_) return;
+        at(note.line, [&] {
+            need_run();
+            const Scope scope{*runs_, nullptr, &lesson_.lets};
+            for (const ExpressionRef& index : note.at.cell) need_found(*index, scope);
+            static_cast<void>(spot_of(note.at, scope));
+        });
+        computed(note.text, nullptr);
+    }
+
     void need_run() const {
         if (!runs_) throw Error("no model is open yet; expected a place with one before this");
     }
@@ -336,8 +347,8 @@ std::string formulas_in(const Prose& prose) {
 }
 
 bool is_prose(const BlockLine& line) {
-    static const std::set<std::string_view> keys = {"title", "summary", "ask",       "choice",  "reply",
-                                                    "hint",  "learned", "otherwise", "caption", "columns"};
+    static const std::set<std::string_view> keys = {"title",   "summary",   "ask",     "choice",  "reply", "hint",
+                                                    "learned", "otherwise", "caption", "columns", "text"};
     const bool names_mutation =
         line.key == "choice" && (line.value == "nothing" || mutations::find_mutation(line.value) != nullptr);
     return keys.contains(line.key) && !names_mutation;

@@ -255,6 +255,28 @@ Table read_table(const BlockSource& source) {
     return table;
 }
 
+PinnedNote read_note(const BlockSource& source) {
+    PinnedNote note;
+    note.line = source.line;
+    for_each_line(source, {}, [&](const BlockLine& line) {
+        const auto& [key, value, at] = line;
+        if (key == "at")
+            note.at = parse_cell_answer(value);
+        else if (key == "text")
+            note.text = read_prose(value, source.formulas);
+        else if (key == "version")
+            note.version = whole_number(value);
+        else
+            refuse_key(key, "at, text, version");  // not a message: keys
+    });
+    at_line(source.path, source.line, [&] {
+        if (note.at.step.empty())
+            throw Error("a note without a place; expected \"at: STEP\" or \"at: STEP[INDEX, …]\"");
+        if (note.text.empty()) throw Error("a note without a text; expected \"text: …\"");
+    });
+    return note;
+}
+
 // Reads a lesson's file: pages, and on them paragraphs and the lesson's own blocks.
 
 namespace {
@@ -304,8 +326,9 @@ private:
         if (block.info == "place") return add_place(read_place(source));
         if (block.info == "question") return add_question(read_question(source));
         if (block.info == "table") return page(block.line).blocks.emplace_back(read_table(source)), void();
+        if (block.info == "note") return add_note(read_note(source));
         at_line(lesson_.path, block.line, [&] {
-            throw Error("a block \"{info}\"; expected lesson, place, question or table", {{"info", block.info}});
+            throw Error("a block \"{info}\"; expected lesson, place, question, table or note", {{"info", block.info}});
         });
     }
 
@@ -344,6 +367,11 @@ private:
         });
         opened_since_question_ = false;
         page(question.line).blocks.emplace_back(std::move(question));
+    }
+
+    void add_note(PinnedNote note) {
+        need_version(note.version, note.line);
+        page(note.line).blocks.emplace_back(std::move(note));
     }
 
     void need_version(const std::optional<int>& version, int line) const {

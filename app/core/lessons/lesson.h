@@ -4,7 +4,7 @@
 #include "app/core/lessons/expression.h"
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/runs.h"
-#include "engine/base/error.h"
+#include "app/core/text/at_line.h"
 
 #include <array>
 #include <memory>
@@ -131,7 +131,15 @@ struct Table {
     int line = 0;
 };
 
-using Block = std::variant<Paragraph, Place, Question, Table>;
+// A sentence that is pinned to a step, or to a cell of it, while its page is read.
+struct PinnedNote {
+    CellAnswer at;
+    Prose text;
+    std::optional<int> version;  // the only one that it stands in
+    int line = 0;
+};
+
+using Block = std::variant<Paragraph, Place, Question, Table, PinnedNote>;
 
 struct Page {
     Prose title;
@@ -176,12 +184,6 @@ struct BlockLine {
 // The lines of a block whose contents begin at `line` of the file. Throws Error with the line.
 [[nodiscard]] std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path);
 
-// Runs `work`; an Error gets the file and the line in front.
-template <class Work>
-auto at_line(const std::string& path, int line, Work work) {
-    return naming(path + ":" + std::to_string(line), work);
-}
-
 // The kinds of block that a lesson has of its own. All throw Error with path, line and what was expected.
 
 struct BlockSource {
@@ -195,6 +197,7 @@ void read_head(const BlockSource& source, Lesson& lesson);
 [[nodiscard]] Place read_place(const BlockSource& source);
 [[nodiscard]] Question read_question(const BlockSource& source);
 [[nodiscard]] Table read_table(const BlockSource& source);
+[[nodiscard]] PinnedNote read_note(const BlockSource& source);
 
 // "STEP[EXPRESSION, …]" or "STEP".
 [[nodiscard]] CellAnswer parse_cell_answer(const std::string& text);

@@ -60,6 +60,17 @@ struct ShowBlock {
         return block;
     }
 
+    ShownBlock operator()(const PinnedNote& note) const {
+        ShownBlock block{.text = shown(note.text, scope())};
+        try {
+            Spot spot = spot_of(note.at, scope());
+            block.note = {std::move(spot.step), spot.cell.value_or(Cell{}), plain_text(block.text)};
+        } catch (const Error&) {
+            block.note = {};  // the run that is open has no such place
+        }
+        return block;
+    }
+
     static std::vector<std::string> cells(const std::vector<Formula>& row, const Scope& scope) {
         std::vector<std::string> texts;
         for (const Formula& cell : row) texts.push_back(shown_text(evaluate(*cell.expression, scope), cell.format));
@@ -71,6 +82,13 @@ struct ShowBlock {
 
 ShownBlock shown_block(const Lesson& lesson, const Block& block, Runs& runs) {
     return std::visit(ShowBlock{lesson, runs}, block);
+}
+
+Notes notes_of(const ShownPage& page, std::size_t count) {
+    Notes notes;
+    for (std::size_t i = 0; i < std::min(count, page.blocks.size()); ++i)
+        if (!page.blocks[i].note.step.empty()) notes.push_back(page.blocks[i].note);
+    return notes;
 }
 
 Resumable<ShownPage> shown_page(std::shared_ptr<const Lesson> lesson, std::size_t page, std::shared_ptr<Runs> runs) {
@@ -96,9 +114,9 @@ namespace {
 // Light or dark as the reader's browser prefers; always light on paper, with the answers folded away. --line: of
 // figures.
 constexpr std::string_view kStyle = R"css(
-:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --soft: #f3f4f6; --edge: #8e959d; --line: #c9ced4; --good: #1a6b3c; --bad: #a3321f; }
+:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --soft: #f3f4f6; --edge: #8e959d; --line: #c9ced4; --mark: #805300; --good: #1a6b3c; --bad: #a3321f; }
 @media screen and (prefers-color-scheme: dark) {
-  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --soft: #202329; --edge: #6b727a; --line: #3a4048; --good: #7fd3a1; --bad: #f2a193; }
+  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --soft: #202329; --edge: #6b727a; --line: #3a4048; --mark: #e69f00; --good: #7fd3a1; --bad: #f2a193; }
 }
 html { color-scheme: light dark; }
 body { margin: 0 auto; max-width: 44rem; padding: 2rem 1.5rem 4rem; background: var(--page); color: var(--text);
@@ -107,6 +125,7 @@ h1 { line-height: 1.2; } h2 { margin-top: 2.6rem; }
 code { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .9em; }
 .below, .place { color: var(--quiet); }
 .place { border-left: 3px solid var(--edge); padding-left: .8rem; }
+.note { border-left: 3px solid var(--mark); padding-left: .8rem; break-inside: avoid; }
 fieldset { border: 1px solid var(--edge); border-radius: .4rem; background: var(--soft); margin: 1.4rem 0; padding: .4rem 1rem 1rem; }
 legend { font-weight: 600; padding: 0 .4rem; }
 label { display: block; padding: .2rem 0; }
@@ -319,6 +338,12 @@ private:
             html += "</tr>\n";
         }
         write_read_on(html + "</tbody>\n</table>\n");
+    }
+
+    void write(const PinnedNote& note, const Block& block) {
+        const ShownBlock shown = texts(block, note.line);
+        write_read_on("<p class=\"note\"><code>" + xml_escaped(place_text(shown.note)) + "</code> " +
+                      html_of(shown.text) + "</p>\n");
     }
 
     // What the window would show only after an answer is folded away.

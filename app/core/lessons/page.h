@@ -4,6 +4,7 @@
 #include "app/core/jobs/resumable.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
+#include "app/core/run/notes.h"
 #include "app/core/run/snapshot.h"
 
 #include <cstdint>
@@ -23,11 +24,12 @@ struct ShownTable {
 
 // The texts of one block; which of them there are depends on its kind.
 struct ShownBlock {
-    Shown text;                  // a paragraph, a place's title, what a question asks
+    Shown text;                  // a paragraph, a place's title, what a question asks, a note
     std::vector<Shown> choices;  // of a question
     std::vector<Shown> hints;
     Shown learned;
     ShownTable table;
+    Note note;  // with its text; without a step where the run that is open has no such place
 };
 
 struct ShownPage {
@@ -36,6 +38,9 @@ struct ShownPage {
 
 // Computes one block's texts.
 [[nodiscard]] ShownBlock shown_block(const Lesson& lesson, const Block& block, Runs& runs);
+
+// The notes of the page's first `count` blocks.
+[[nodiscard]] Notes notes_of(const ShownPage& page, std::size_t count);
 
 // A page, block by block. What it is given must last until it is done.
 [[nodiscard]] Resumable<ShownPage> shown_page(std::shared_ptr<const Lesson> lesson, std::size_t page,

@@ -13,6 +13,7 @@ namespace {
 bool stands_in(const Block& block, int version) {
     if (const auto* place = std::get_if<Place>(&block)) return place->version.value_or(version) == version;
     if (const auto* question = std::get_if<Question>(&block)) return question->version.value_or(version) == version;
+    if (const auto* note = std::get_if<PinnedNote>(&block)) return note->version.value_or(version) == version;
     return true;
 }
 

@@ -123,6 +123,14 @@ void edits_section(Page& page, const ShownRun& shown) {
     effect_paragraphs(page, shown);
 }
 
+void notes_section(Page& page, const Notes& notes) {
+    if (notes.empty()) return;
+    page.section(tr("Notes"));
+    std::vector<std::string> lines;
+    for (const Note& note : notes) lines.push_back(place_text(note) + ": " + note.text);
+    page.list(lines);
+}
+
 // ---- the results
 
 void step_section(Page& page, const ReportOf& report) {
@@ -212,6 +220,7 @@ void write_report(std::ostream& out, const ReportOf& report) {
         message("A forward pass of {model}, recorded elsewhere, as Decoderscope {version} shows it.", facts);
     Page page(out, name, tr(scenario.computes() ? computed : recorded));
     if (!scenario.computes()) {
+        notes_section(page, report.shown.notes);
         step_section(page, report);
         return write_recorded_sections(page, report);
     }
@@ -219,6 +228,7 @@ void write_report(std::ostream& out, const ReportOf& report) {
     input_section(page, scenario);
     predictions_section(page, report.shown);
     edits_section(page, report.shown);
+    notes_section(page, report.shown.notes);
     step_section(page, report);
     attention_sections(page, report);
     masks_section(page, report);

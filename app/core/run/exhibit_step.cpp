@@ -26,7 +26,11 @@ Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step,
             "",
             slice.rows(),
             picture_columns(*shown->run, step, slice),
-            [shown, &step, place] { return picture_of(shown->scenario, *shown->run, step, place); },
+            [shown, &step, place, slice] {
+                Heatmap heatmap = picture_of(shown->scenario, *shown->run, step, place);
+                heatmap.notes = noted_cells(shown->notes, step, slice);
+                return heatmap;
+            },
             sink_beside(*shown->run, step) != nullptr};
 }
 

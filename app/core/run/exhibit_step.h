@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/figure/exhibit.h"
+#include "app/core/run/notes.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/slice.h"
 
@@ -13,6 +14,7 @@ namespace decoderscope::core {
 struct ShownRun {
     Scenario scenario;
     std::shared_ptr<const Run> run;
+    Notes notes = {};
 };
 
 // What was run, what is shown, and what was changed, in one line: "reverse · blocks.1.cross_attn.pattern · batch 0,

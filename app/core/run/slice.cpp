@@ -41,7 +41,6 @@ std::string subtitle_of(const Slice& slice) {
 
 bool has_heads(const Step& step) { return step.axes.size() == 4 && step.axes[1].name == axis::head; }
 
-// Positions before slots, and experts before their matrices.
 bool is_outer(std::string_view axis) { return axis == axis::pos || axis == axis::src || axis == axis::expert; }
 
 // The labels of heads side by side: each head's name at its first column, then its columns' indices.
@@ -118,6 +117,12 @@ Slice slice_of(const Step& step, Place place, Index query_heads) {
     return slice;
 }
 
+const Axis* outer_axis(const Step& step) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
+        if (is_outer(step.axes[i].name) && step.axes[i].size > 1) return &step.axes[i];
+    return nullptr;
+}
+
 Place place_beside(const Step& operand, const Step& result, Place place) {
     if (has_heads(operand) && !has_heads(result) && !operand.is_source()) place.head = Place::kAllHeads;
     return place;
@@ -180,7 +185,7 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
 }
 
 Range range_of_step(const Run& run, const Step& step) {
-    const Tensor& values = run.value(step.id);
+    const Tensor values = run.value(step.id).for_one_use();
     const Scale scale = scale_of(run.plan(), step);
     if (!step.masked_by || step.masked_by == step.id) return range_of(values.values(), scale);
     // The range of a tensor spans its rows' ranges; hidden cells don't count.
@@ -204,7 +209,7 @@ Range range_of_step(const Run& run, const Step& step) {
 Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
                    const KnownOfHeatmap& known) {
     const Slice slice = slice_of(step, place, scenario.query_heads());
-    const Tensor& tensor = run.value(step.id);
+    const Tensor tensor = run.value(step.id).for_one_use();
     const std::size_t rank = step.axes.size();
     Heatmap heatmap;
     heatmap.title = step.name;

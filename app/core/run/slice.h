@@ -76,6 +76,10 @@ struct Slice {
 // length 1 is always at 0. `query_heads` is nhead.
 [[nodiscard]] Slice slice_of(const Step& step, Place place, Index query_heads);
 
+// The axis that Place::outer goes along: positions before the slots of their experts, experts before their matrices.
+// Null if the step has none, or of length 1.
+[[nodiscard]] const Axis* outer_axis(const Step& step);
+
 // Where an operand is shown beside a result: all its heads where the result joins them.
 [[nodiscard]] Place place_beside(const Step& operand, const Step& result, Place place);
 

@@ -5,6 +5,7 @@
 #include "app/core/labs/generate/sampling.h"
 #include "app/core/labs/train/training_plan.h"
 #include "app/core/run/edits.h"
+#include "app/core/run/notes.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/recording.h"
 #include "app/core/run/slice.h"
@@ -198,6 +199,10 @@ struct ChooseBatch {
 struct ChooseHead {
     Index head = 0;
 };
+// Of a step that has rows for each position, or a matrix for each expert: whose are shown. No other step heeds it.
+struct ChooseOuter {
+    Index outer = 0;
+};
 // Explains a cell of the current step.
 struct SelectCell {
     Cell cell;
@@ -211,6 +216,22 @@ struct GoBack {
     std::size_t steps = 1;
 };
 struct Deselect {};
+// Pins a sentence to a step, or to its cell or row, in place of the one that is there; an empty one removes it.
+struct PinNote {
+    Note note;
+};
+
+// Shows these beside the person's own notes until others are lent: a lesson's, while its page is open. They are not
+// part of the work.
+struct LendNotes {
+    Notes notes;
+};
+// Colours map and timeline by the numbers of a file (overlay_file.h).
+struct OpenOverlay {
+    std::string path;
+};
+// Colours them by meaning again.
+struct RemoveOverlay {};
 
 // ---- training, in the background, as the choices say
 
@@ -271,9 +292,9 @@ struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, 
                    TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
                    RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, KeepVariation,
                    RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move, MoveLayer,
-                   GoFirst, GoLast, ChooseBatch, ChooseHead, SelectCell, Follow, GoBack, Deselect, Accompany, Pin,
-                   CompareWithFile, ChangeTraining, StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export,
-                   StopExport, SaveModel, Tell> {};
+                   GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay,
+                   RemoveOverlay, SelectCell, Follow, GoBack, Deselect, Accompany, Pin, CompareWithFile, ChangeTraining,
+                   StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport, SaveModel, Tell> {};
 
 }  // namespace decoderscope::core::command
 

@@ -161,6 +161,10 @@ Sentence part_of(const files::SessionFile& file, files::WorkPart part) {
             return message("a pinned run");
         case files::WorkPart::training:
             return message("another training");
+        case files::WorkPart::notes:
+            return message_n("{count} note", "{count} notes", file.notes.size());
+        case files::WorkPart::overlay:
+            return message("other colours of map and timeline");
     }
     return {};
 }

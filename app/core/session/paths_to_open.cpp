@@ -2,6 +2,7 @@
 
 #include "app/core/files/link.h"
 #include "app/core/files/session_file.h"
+#include "app/core/run/overlay_file.h"
 #include "app/core/text/characters.h"
 #include "engine/base/message.h"
 #include "engine/platform/files.h"
@@ -78,13 +79,16 @@ PathList list_paths(std::string_view typed) {
     for (const std::string& name : names) {
         const PathKind kind = kind_of_path(list.folder + "/" + name);
         const bool session = kind == PathKind::other && files::is_session_path(name);
-        if (!session && !worth_listing(kind)) continue;
+        // Of JSON there is too much that is something else; one that is typed is opened.
+        const bool numbers = kind == PathKind::other && name.ends_with(".csv");
+        if (!session && !numbers && !worth_listing(kind)) continue;
         if (list.entries.size() >= kMostEntries) {
             list.more = true;
             break;
         }
         const bool folder = kind == PathKind::folder || kind == PathKind::model_folder;
-        list.entries.push_back({name + (folder ? "/" : ""), before + name + (folder ? "/" : ""), kind, session});
+        list.entries.push_back(
+            {name + (folder ? "/" : ""), before + name + (folder ? "/" : ""), kind, session, numbers});
     }
     if (list.entries.empty()) return list;
     if (const std::string common = common_path(list.entries); common.size() > path.size()) list.completed = common;
@@ -108,6 +112,7 @@ std::string model_among(std::span<const std::string> paths) {
 Command opening_command(const std::string& path) {
     if (files::is_link(path)) return command::OpenLink{path};
     if (files::is_session_path(path)) return command::OpenSession{path};
+    if (is_overlay_path(path)) return command::OpenOverlay{path};
     return command::OpenModel{path, {}};
 }
 

@@ -18,9 +18,10 @@ struct PathList {
         std::string path;  // as it would be typed
         PathKind kind = PathKind::other;
         bool session = false;
+        bool numbers = false;  // a file to colour map and timeline by
     };
     std::string folder;          // the listed folder
-    std::vector<Entry> entries;  // folders, models, weights and sessions, by name
+    std::vector<Entry> entries;  // folders, models, weights, sessions and numbers, by name
     std::string completed;       // what was typed, extended as far as it is unambiguous
     Sentence error;              // why the folder can't be listed
     bool more = false;           // there are more than are listed
@@ -34,7 +35,7 @@ struct PathList {
 // be converted to one, else the first.
 [[nodiscard]] std::string model_among(std::span<const std::string> paths);
 
-// The command that opens a path, a bundled model by its name, or a link.
+// The command that opens a path, a bundled model by its name, a link, or a file of numbers to colour by.
 [[nodiscard]] Command opening_command(const std::string& path);
 
 }  // namespace decoderscope::core

@@ -178,12 +178,26 @@ void Session::take(const ModelLoader::Result& result) {
     } catch (const Error& error) {
         return desk_.refuse(error.sentence());
     }
+    forget_annotations();
     computed_.forget_companion_runs();
     desk_.run(result);
 }
 
+// What is noted is noted of a model, and what was measured was measured of one.
+void Session::forget_annotations() {
+    work_.set_notes({});
+    work_.set_overlay(nullptr);
+}
+
+Notes Session::seen_notes() const {
+    Notes seen = notes();
+    seen.insert(seen.end(), lent_notes_.begin(), lent_notes_.end());
+    return seen;
+}
+
 void Session::open(const command::OpenScenario& command) {
     change(*command.scenario);
+    forget_annotations();
     computed_.forget_companion_runs();
     arriving_ = command.step;
 }
@@ -241,6 +255,8 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     } catch (const Error& error) {
         remarks.push_back(error.sentence());
     }
+    work_.set_notes(work.notes);
+    work_.set_overlay(work.overlay);
     if (computed_.plan().find(work.cursor.step) != nullptr) {
         look_at(work.cursor);
         work_.keep_cursor_in(*shown().run);
@@ -254,6 +270,8 @@ files::SavedSession Session::work(const files::SavedView& view) const {
                              .cursor = cursor(),
                              .sampling = sampling(),
                              .view = view,
+                             .notes = notes(),
+                             .overlay = overlay(),
                              .saved_as = file(),
                              .changed = unsaved_parts()};
     const Snapshot& now = shown();
@@ -273,7 +291,9 @@ void Session::keep(const files::SavedView& view) {
 
 // ---- what is unsaved
 
-files::WorkMark Session::mark() const { return {scenario(), sampling(), shown().pinned, training_plan()}; }
+files::WorkMark Session::mark() const {
+    return {scenario(), sampling(), shown().pinned, training_plan(), notes(), overlay()};
+}
 
 void Session::set_mark(files::WorkMark mark) {
     mark_ = std::move(mark);

@@ -50,6 +50,13 @@ public:
     [[nodiscard]] const std::vector<Cursor>& trail() const { return work_.trail(); }
     // How the next token is drawn.
     [[nodiscard]] const generate::Sampling& sampling() const { return work_.sampling(); }
+    // What is pinned to steps and cells.
+    [[nodiscard]] const Notes& notes() const { return work_.notes(); }
+    // Those, and what the lesson that is read pins for as long as its page is open.
+    [[nodiscard]] Notes seen_notes() const;
+    [[nodiscard]] const Notes& lent_notes() const { return lent_notes_; }
+    // The numbers that colour map and timeline; nullptr: none.
+    [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return work_.overlay(); }
     // Why the last typed input could not be run; empty if it was.
     [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }
@@ -128,6 +135,7 @@ private:
     void change(Scenario next, bool merge = false);
     void type(const command::TypeInput& command);
     void open(const command::OpenScenario& command);
+    void forget_annotations();
     void arrive_at(const std::string& step);
     void start(std::shared_ptr<const Plan> plan);
     // Does this once the run that it is about is there.
@@ -165,6 +173,7 @@ private:
     std::optional<std::string> arriving_;              // at this step of an opened scenario, once its run is there
     files::WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, files::WorkMark> saving_;  // what is being saved, by its change
+    Notes lent_notes_;                                 // of the lesson's page
     bool recovered_ = false;                           // it comes from an autosave, and isn't saved yet
     mutable Unsaved unsaved_;
 };

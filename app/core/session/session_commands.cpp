@@ -5,14 +5,33 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/overlay_file.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <utility>
 
 namespace decoderscope::core {
+
+std::optional<Command> command_to(const Note& note, const Run& run) {
+    const Plan& plan = run.plan();
+    if (const Ref step = plan.find(note.step)) {
+        if (note.cell.empty()) return command::GoTo{note.step};
+        Cell cell = note.cell;
+        if (cell.size() + 1 == step->axes.size()) cell.push_back(0);
+        const Tensor& values = run.value(step->id);
+        if (!values.empty() && values.contains(cell)) return command::Follow{note.step, cell};
+        return std::nullopt;
+    }
+    // A part of the map: its first step.
+    for (const Step& step : plan.steps())
+        if (!step.is_source() && note.cell.empty() && is_in(note.step, step.name)) return command::GoTo{step.name};
+    return std::nullopt;
+}
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetOption& c) {
     return without_lost_gradients(with_override(std::move(scenario), c.key, c.value));
@@ -178,6 +197,23 @@ struct Session::Apply {
         if (s.can_redo()) return_to(*s.work_.redone(), &UserState::redo);
     }
 
+    void operator()(const command::PinNote& c) const {
+        Notes next = with_note(s.notes(), c.note);
+        if (next != s.notes()) s.work_.change_notes(std::move(next));
+    }
+    void operator()(const command::LendNotes& c) const { s.lent_notes_ = c.notes; }
+
+    void operator()(const command::OpenOverlay& c) const {
+        auto overlay = std::make_shared<const Overlay>(read_overlay(c.path, *s.shown().run->shared_plan()));
+        s.desk_.tell({message_n("{name}: {count} number colours map and timeline.",
+                                "{name}: {count} numbers colour map and timeline.", overlay->values.size(),
+                                {{"name", overlay->name}})});
+        s.work_.change_overlay(std::move(overlay));
+    }
+    void operator()(const command::RemoveOverlay&) const {
+        if (s.overlay()) s.work_.change_overlay(nullptr);
+    }
+
     // ---- the work: what is trained
 
     void operator()(const command::ChangeTraining& c) const {
@@ -220,8 +256,15 @@ struct Session::Apply {
         go_to_position(static_cast<std::ptrdiff_t>(s.timeline().size()) - 1);
     }
 
-    void operator()(const command::ChooseBatch& c) const { choose({c.batch, s.cursor().place.head}); }
-    void operator()(const command::ChooseHead& c) const { choose({s.cursor().place.batch, c.head}); }
+    void operator()(const command::ChooseBatch& c) const {
+        choose([&](Place& place) { place.batch = c.batch; });
+    }
+    void operator()(const command::ChooseHead& c) const {
+        choose([&](Place& place) { place.head = c.head; });
+    }
+    void operator()(const command::ChooseOuter& c) const {
+        choose([&](Place& place) { place.outer = c.outer; });
+    }
 
     void operator()(const command::SelectCell& c) const {
         if (s.shown().run->value(s.step().id).contains(c.cell)) s.work_.select(c.cell);
@@ -313,11 +356,15 @@ private:
         leave_trail_for({s.computed_.plan()[id].name, s.cursor().place, {}});
     }
 
-    void choose(Place place) const { s.work_.choose(place, s.shown().scenario, s.step()); }
+    void choose(const std::function<void(Place&)>& change) const {
+        Place place = s.cursor().place;
+        change(place);
+        s.work_.choose(place, s.shown().scenario, s.step());
+    }
 };
 
 void Session::apply(const Command& command) {
-    desk_.tell_nothing();
+    if (command.get_if<command::LendNotes>() == nullptr) desk_.tell_nothing();  // no person asked for that
     carry_out(command);
 }
 

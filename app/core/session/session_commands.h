@@ -28,6 +28,9 @@ namespace decoderscope::core {
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::RemoveEdits& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::ClearEdits& c);
 
+// Goes to where a note is pinned; nothing if the run has no such step, row or cell.
+[[nodiscard]] std::optional<Command> command_to(const Note& note, const Run& run);
+
 // A command that edits the scenario.
 template <class C>
 concept EditCommand = requires(const C& command, const Snapshot& shown, Scenario scenario) {

@@ -34,6 +34,28 @@ void UserState::set_training(train::TrainingPlan plan) {
     note_change(Typing::none);
 }
 
+void UserState::change_notes(Notes next) {
+    undo_.push_back(now_);
+    redo_.clear();
+    set_notes(std::move(next));
+}
+
+void UserState::set_notes(Notes notes) {
+    now_.notes = std::move(notes);
+    note_change(Typing::none);
+}
+
+void UserState::change_overlay(std::shared_ptr<const Overlay> next) {
+    undo_.push_back(now_);
+    redo_.clear();
+    set_overlay(std::move(next));
+}
+
+void UserState::set_overlay(std::shared_ptr<const Overlay> overlay) {
+    now_.overlay = std::move(overlay);
+    note_change(Typing::none);
+}
+
 void UserState::swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to) {
     to.push_back(std::move(now_));
     now_ = std::move(from.back());
@@ -73,6 +95,8 @@ void UserState::choose(Place place, const Scenario& shown, const Step& step) {
     const Index batches = shown.batch(), heads = shown.query_heads();
     place.batch = std::clamp<Index>(place.batch, 0, batches - 1);
     place.head = std::clamp<Index>(place.head, 0, heads - 1);
+    const Axis* outer = outer_axis(step);
+    if (outer != nullptr) place.outer = std::clamp<Index>(place.outer, 0, outer->size - 1);
     if (cursor_.cell && !step.axes.empty()) {
         const Slice now = slice_of(step, cursor_.place, heads), next = slice_of(step, place, heads);
         if (const auto at = now.find(*cursor_.cell)) cursor_.cell = next.cell(at->first, at->second);

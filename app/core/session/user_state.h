@@ -3,11 +3,14 @@
 #include "app/core/labs/generate/sampling.h"
 #include "app/core/labs/train/training_plan.h"
 #include "app/core/run/cursor.h"
+#include "app/core/run/notes.h"
+#include "app/core/run/overlay.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/command.h"
 #include "engine/base/message.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +67,21 @@ public:
     void refuse_training(Sentence error) { training_error_ = std::move(error); }
     [[nodiscard]] const Sentence& training_error() const { return training_error_; }
 
+    // ---- what is noted
+
+    [[nodiscard]] const Notes& notes() const { return now_.notes; }
+    // Takes these notes, with undo.
+    void change_notes(Notes next);
+    // The same without undo, as of a session that is opened.
+    void set_notes(Notes notes);
+
+    // The numbers that colour map and timeline; nullptr: none.
+    [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return now_.overlay; }
+    // Takes these, with undo.
+    void change_overlay(std::shared_ptr<const Overlay> next);
+    // The same without undo, as of a session that is opened.
+    void set_overlay(std::shared_ptr<const Overlay> overlay);
+
     // ---- where the user is
 
     [[nodiscard]] const Cursor& cursor() const { return cursor_; }
@@ -96,6 +114,8 @@ private:
         Scenario scenario;
         std::uint64_t scenario_number = 0;
         train::TrainingPlan training;
+        Notes notes;
+        std::shared_ptr<const Overlay> overlay;
     };
     enum class Typing { none, input, training };
 

@@ -8,6 +8,7 @@
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/platform/files.h"
@@ -227,27 +228,37 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     close_export(state);
 }
 
-float draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+namespace {
+
+// Of a small export nothing would be seen but a flash.
+bool is_worth_showing(const std::optional<core::Exporter::Progress>& progress) {
     constexpr std::size_t kWorthShowing = 8;
+    return progress && progress->total >= kWorthShowing;
+}
+
+}  // namespace
+
+float export_progress_height(const Ui& ui, const core::Session& session) {
+    if (!is_worth_showing(session.exporting())) return 0.0F;
+    return ImGui::GetFrameHeight() + compat::font_size(ui.fonts.caption) + ui.px(20);
+}
+
+void draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     const std::optional<core::Exporter::Progress> progress = session.exporting();
-    if (!progress || progress->total < kWorthShowing) return 0.0F;
-    const float height = ui.px(34), bar = ui.px(240);
-    ImGui::GetWindowDrawList()->AddRectFilled(area.low, {area.high.x, area.low.y + height}, ui.theme.raised);
-    const float y = area.low.y + (height - ImGui::GetFrameHeight()) * 0.5F;
-    ImGui::SetCursorScreenPos({area.low.x + ui.px(14), y});
+    if (!is_worth_showing(progress)) return;
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.raised);
+    const float pad = ui.px(14), gap = ui.px(8), frame = ImGui::GetFrameHeight();
     const std::string count = tr("{done} of {total}", {{"done", progress->done}, {"total", progress->total}});
+    const float cancel_x = area.high.x - pad - button_width(tr("Cancel"));
+    ImGui::SetCursorScreenPos({area.low.x + pad, area.low.y + ui.px(6)});
     ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
-    ImGui::ProgressBar(static_cast<float>(progress->done) / static_cast<float>(progress->total), {bar, 0.0F},
-                       count.c_str());
+    ImGui::ProgressBar(static_cast<float>(progress->done) / static_cast<float>(progress->total),
+                       {cancel_x - gap - area.low.x - pad, 0.0F}, count.c_str());
     ImGui::PopStyleColor();
-    ImGui::SameLine();
+    ImGui::SetCursorScreenPos({cancel_x, area.low.y + ui.px(6)});
     if (button(tr("Cancel"), "stop")) commands.push_back(core::command::StopExport{});
-    ImGui::SameLine();
-    ImGui::AlignTextToFramePadding();
-    const float room = area.high.x - ImGui::GetCursorScreenPos().x - ui.px(14);
-    text_line(ui.fonts.caption, ui.theme.muted,
-              fitted(ui.fonts.caption, tr("Writing {path}", {{"path", progress->path}}), room));
-    return height;
+    draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.low.y + ui.px(10) + frame}, ui.theme.muted,
+              tr("Writing {path}", {{"path", progress->path}}), area.width() - 2.0F * pad);
 }
 
 }  // namespace decoderscope::views::dialogs

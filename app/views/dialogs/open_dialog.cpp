@@ -142,7 +142,9 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
         }
         ImGui::SameLine(ui.px(kOpenWidth - 84));
         text_line(ui.fonts.caption, entry.kind == PathKind::pickled ? ui.theme.muted : ui.theme.accent,
-                  entry.session ? tr("session") : words_for(entry.kind));
+                  entry.session   ? tr("session")
+                  : entry.numbers ? tr("numbers")
+                                  : words_for(entry.kind));
     }
     if (list.more) text_line(ui.fonts.caption, ui.theme.muted, tr("… and more: keep typing"));
     ImGui::EndChild();
@@ -153,8 +155,8 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
     paragraph(
         ui.fonts.caption, ui.theme.muted,
         tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
-           "trace recorded elsewhere, a link, or a bundled model's name. Tab completes; a folder or a file can be "
-           "dropped on the window, too."));
+           "trace recorded elsewhere, a link, a bundled model's name, or numbers that colour map and timeline (.csv, "
+           ".json). Tab completes; a folder or a file can be dropped on the window, too."));
     ImGui::SetNextItemWidth(ui.px(kOpenWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;

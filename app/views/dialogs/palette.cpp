@@ -3,6 +3,7 @@
 #include "app/core/labs/diff/shown_comparison.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
+#include "app/core/session/session_commands.h"
 #include "app/core/text/characters.h"
 #include "app/views/frame/actions.h"
 #include "app/views/frame/view_state.h"
@@ -36,6 +37,18 @@ void add_steps(const core::Session& session, Entries& entries) {
         if (step.is_source()) goes = core::command::Follow{step.name, Cell(step.axes.size(), 0)};
         entries.push_back({step.name, step.is_source() ? tr("weight or input") : tr("step"), false,
                            [goes = std::move(goes)](const core::Session&, ViewState& state, Commands& commands) {
+                               state.tab = core::files::kStepLab;
+                               commands.push_back(goes);
+                           }});
+    }
+}
+
+void add_notes(const core::Session& session, Entries& entries) {
+    for (const core::Note& note : session.notes()) {
+        const std::optional<core::Command> goes = core::command_to(note, *session.shown().run);
+        if (!goes) continue;
+        entries.push_back({core::place_text(note) + ": " + note.text, tr("note"), false,
+                           [goes = *goes](const core::Session&, ViewState& state, Commands& commands) {
                                state.tab = core::files::kStepLab;
                                commands.push_back(goes);
                            }});
@@ -127,6 +140,7 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
     Entries entries;
     add_actions(session, entries);
     add_steps(session, entries);
+    add_notes(session, entries);
     add_models(state, entries);
     add_settings(state, entries);
     add_options(session, entries);

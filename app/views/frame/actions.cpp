@@ -26,6 +26,10 @@ std::string key_text(Key key) {
             return tr(message_c("key", "Home"));
         case Key::end:
             return tr(message_c("key", "End"));
+        case Key::page_up:
+            return tr(message_c("key", "PageUp"));
+        case Key::page_down:
+            return tr(message_c("key", "PageDown"));
         case Key::space:
             return tr(message_c("key", "Space"));
         case Key::escape:

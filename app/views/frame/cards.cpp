@@ -4,6 +4,7 @@
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
+#include "app/views/frame/overlay_colors.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
@@ -63,6 +64,19 @@ void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, 
         lines.push_back({fonts.caption, theme.accent,
                          tr("without edits {value}", {{"value", short_number(static_cast<double>(before.at(cell)))}})});
     }
+    const core::Notes notes = session.seen_notes();
+    for (const core::Note* note : core::notes_of(notes, of->name)) {
+        const bool of_row =
+            note->cell.size() + 1 == cell.size() && std::equal(note->cell.begin(), note->cell.end(), cell.begin());
+        if (note->cell == cell || of_row) lines.push_back({fonts.caption, theme.accent, note->text});
+    }
+    if (const auto& overlay = session.overlay())
+        for (const core::OverlayValue& one : core::values_of(*overlay, of->name)) {
+            if (one.cell != cell) continue;
+            const std::string said = tr(
+                "{file}: {value}", {{"file", overlay->name}, {"value", short_number(static_cast<double>(one.value))}});
+            lines.push_back({fonts.caption, theme.accent, said + (one.text.empty() ? "" : "  ") + one.text});
+        }
     draw_cell_tooltip(ui, gesture, lines);
 }
 
@@ -85,12 +99,16 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
     const core::Value<core::step::ShownHeatmap> shown =
         core::step::shown_heatmap(session.derived(), session.shown(), step, place);
     const core::Slice slice = core::slice_of(step, place, session.shown().scenario.query_heads());
+    const std::vector<core::NotedCell> notes = core::noted_cells(session.seen_notes(), step, slice);
+    const std::vector<ColoredCell> colored = colored_cells(ui, session, step, slice);
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = step.id + 1,
                            .version = shown.number(),
                            .color = color_of(step.meaning),
                            .lit = lit,
                            .changed = &shown->changed,
+                           .notes = notes,
+                           .colored = colored,
                            .stale = session.stale(),
                            .paintable = shows_mask(session, step),
                            .painting = state.painting && shows_mask(session, step),

@@ -106,6 +106,18 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
                        }});
 }
 
+// Of what has rows for each position, or a matrix for each expert.
+void add_outer(std::vector<FlowItem>& choices, const Scene& s) {
+    const Axis* axis = core::outer_axis(s.session.step());
+    if (axis == nullptr) return;
+    const std::string label = core::spoken_axis(axis->name);
+    const Index size = axis->size, outer = std::min(s.session.cursor().place.outer, size - 1);
+    choices.push_back({counter_width(s.ui, label.c_str(), outer), s.ui.px(20), [s, label, outer, size] {
+                           if (const int moved = counter(s.ui, label.c_str(), outer, size); moved != 0)
+                               s.commands.push_back(core::command::ChooseOuter{outer + moved});
+                       }});
+}
+
 void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
     const Index batch = s.session.cursor().place.batch;
     choices.push_back({counter_width(s.ui, tr("batch"), batch), s.ui.px(20), [s, batch] {
@@ -113,6 +125,7 @@ void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
                            if (const int moved = counter(s.ui, tr("batch"), batch, rows); moved != 0)
                                s.commands.push_back(core::command::ChooseBatch{batch + moved});
                        }});
+    add_outer(choices, s);
     const Index block = core::block_number(s.session.step());
     if (block < 0) return;
     choices.push_back({counter_width(s.ui, tr("layer"), block), s.ui.px(20), [s, block] {

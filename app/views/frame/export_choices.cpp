@@ -76,7 +76,8 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
 
 std::vector<ExportChoice> export_choices(const core::Session& session, const ViewState& state) {
     const core::Snapshot& shown = session.shown();
-    ExportScene scene{session, state, {shown.scenario, shown.run}, session.step(), session.cursor().place};
+    ExportScene scene{
+        session, state, {shown.scenario, shown.run, session.notes()}, session.step(), session.cursor().place};
     if (const Lab* lab = find_lab(state.tab);
         lab != nullptr && lab->add_exports != nullptr && has_something(*lab, scene.session))
         lab->add_exports(scene);

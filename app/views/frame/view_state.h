@@ -108,7 +108,7 @@ struct ViewState {
         settings.calm = !shown;
         everything = false;
     }
-    // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
+    // Whether panels appear and pictures change places at once, rather than slide, and the text cursor doesn't blink.
     [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop.reduced_motion); }
     [[nodiscard]] bool is_dark() const { return settings.dark.value_or(desktop.dark); }
     // The text size that is drawn; 1 is 100 %.

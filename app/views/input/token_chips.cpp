@@ -6,6 +6,7 @@
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/input/input_bar.h"
+#include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace decoderscope::views::input {
 
@@ -26,7 +28,9 @@ struct Chip {
     std::string text;        // empty: padding
     std::string prediction;  // with its mark; empty: none
     float width = 0.0F;
-    float left = 0.0F;  // where it was drawn
+    float left = 0.0F;        // where it was drawn
+    float inset = 0.0F;       // of its text: behind the number
+    bool has_number = false;  // its position; not where there is no room for all of them
 };
 
 bool is_padding(const ChipRow& row, Index position) {
@@ -61,25 +65,39 @@ const core::generate::Prediction* prediction_at(const ChipRow& row, Index positi
 
 // ---- the chips
 
-Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
-    if (is_padding(row, position)) return {position, {}, {}, ui.px(12), 0.0F};
+// Whether chips have their positions' numbers.
+enum class Numbered { no, yes };
+
+Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position, float most,
+             Numbered numbered) {
     ImFont* font = ui.fonts.mono_small;
-    Chip chip{position, fitted(font, core::token_text(tokenizer, id_at(row, position)), most), {}, 0.0F, 0.0F};
+    Chip chip;
+    chip.position = position;
+    chip.inset = ui.px(4);
+    if (numbered == Numbered::yes) {
+        chip.has_number = true;
+        chip.inset = ui.px(2) + position_size(ui, position).x + ui.px(2);
+    }
+    if (is_padding(row, position)) {
+        chip.width = std::max(ui.px(12), chip.inset);
+        return chip;
+    }
+    chip.text = fitted(font, core::token_text(tokenizer, id_at(row, position)), most);
     if (const core::generate::Prediction* prediction = prediction_at(row, position))
         chip.prediction = mark_of(*prediction) + fitted(font, predicted_text(tokenizer, *prediction), most);
-    const float text = std::max(compat::text_size(font, chip.text).x, compat::text_size(font, chip.prediction).x);
-    chip.width = std::max(text, ui.px(4)) + ui.px(8);
+    const float text = std::max(compat::text_size(font, chip.text).x, ui.px(4));
+    chip.width = std::max(chip.inset + text + ui.px(4), compat::text_size(font, chip.prediction).x + ui.px(8));
     return chip;
 }
 
 std::string note_before(Index count) { return tr_n("{count} more …", "{count} more …", count); }
 std::string note_behind(Index count) { return tr_n("… {count} more", "… {count} more", count); }
 
-bool all_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width) {
+bool all_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width, Numbered numbered) {
     const auto count = static_cast<Index>(row.ids.size());
     float used = 0.0F;
     for (Index at = 0; at < count && used <= width; ++at)
-        used += (at > 0 ? ui.px(2) : 0.0F) + chip_at(ui, tokenizer, row, at, width * 0.5F).width;
+        used += (at > 0 ? ui.px(2) : 0.0F) + chip_at(ui, tokenizer, row, at, width * 0.5F, numbered).width;
     return used <= width;
 }
 
@@ -91,9 +109,10 @@ std::vector<Chip> fitting_chips(const Ui& ui, const tokenizer::Tokenizer& tokeni
     float used = 0.0F;
     Index at = row.from_end ? count - 1 : std::clamp<Index>(row.first, 0, std::max<Index>(count - 1, 0));
     const bool cut_before = !row.from_end && at > 0;
-    const bool whole = !cut_before && all_fit(ui, tokenizer, row, width);
+    const Numbered numbered = row.numbered ? Numbered::yes : Numbered::no;
+    const bool whole = !cut_before && all_fit(ui, tokenizer, row, width, numbered);
     for (; at >= 0 && at < count; at += row.from_end ? -1 : 1) {
-        Chip chip = chip_at(ui, tokenizer, row, at, width * 0.5F);
+        Chip chip = chip_at(ui, tokenizer, row, at, width * 0.5F, numbered);
         const bool last = row.from_end ? at == 0 : at + 1 == count;
         const float notes = (cut_before ? note : 0.0F) + (last || whole ? 0.0F : note);
         if (used + chip.width + notes > width) break;
@@ -216,10 +235,17 @@ void draw_chip(Drawing& d, Chip& chip) {
     if (d.row.lit == chip.position || (touched.hovered && d.row.clickable))
         compat::add_rect(d.list, at.low, at.high, d.ui.theme.accent, d.ui.px(3),
                          d.ui.px(d.row.lit == chip.position ? 2 : 1));
-    draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, d.ui.theme.text, chip.text);
+    draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + chip.inset, d.text_y(at)}, d.ui.theme.text, chip.text);
     if (touched.hovered) chip_tooltip(d.ui, d.tokenizer, d.row, chip.position, at);
     ImGui::PopID();
     d.x += chip.width + d.ui.px(2);
+}
+
+void draw_number(const Drawing& d, const Chip& chip) {
+    if (!chip.has_number) return;
+    const Area at = under(chip, d.chips);
+    draw_position(d.ui, {at.low.x + d.ui.px(2), at.high.y - position_size(d.ui, 0).y - d.ui.px(1)}, d.ui.theme.text,
+                  chip.position);
 }
 
 }  // namespace
@@ -231,6 +257,10 @@ ImU32 chip_color(Index id, bool dark) {
     ImGui::ColorConvertHSVtoRGB(static_cast<float>(turns - std::floor(turns)), dark ? 0.60F : 0.28F,
                                 dark ? 0.42F : 0.95F, r, g, b);
     return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
+}
+
+bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width) {
+    return all_fit(ui, tokenizer, row, width, Numbered::yes) || !all_fit(ui, tokenizer, row, width, Numbered::no);
 }
 
 ChipsTouched draw_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Area area) {
@@ -247,6 +277,7 @@ ChipsTouched draw_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, con
     const auto page = static_cast<Index>(chips.size());
     if (const Index before = chips.front().position; before > 0) note(d, note_before(before), -page);
     for (Chip& chip : chips) draw_chip(d, chip);
+    for (const Chip& chip : chips) draw_number(d, chip);
     d.x += ui.px(2);
     const Index behind = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;
     if (behind > 0) note(d, note_behind(behind), page);
@@ -356,9 +387,15 @@ void draw_token_rows(const Ui& ui, const core::Session& session, const Sequence&
     box.first_row = std::clamp<Index>(box.first_row, 0, std::max<Index>(rows - lines, 0));
     const float pad = ImGui::GetStyle().FramePadding.y;
     const float height = line_height(ui) * (sequence.predicted ? 2.0F : 1.0F);
-    for (Index line = 0; line < std::min(lines, rows - box.first_row); ++line) {
+    const Index shown = std::min(lines, rows - box.first_row);
+    std::vector<ChipRow> chip_rows;
+    for (Index line = 0; line < shown; ++line) chip_rows.push_back(chips_of(session, sequence, box.first_row + line));
+    const bool numbered = std::ranges::all_of(
+        chip_rows, [&](const ChipRow& chips) { return numbers_fit(ui, sequence.tokenizer, chips, area.width()); });
+    for (Index line = 0; line < shown; ++line) {
         const Index row = box.first_row + line;
-        const ChipRow chips = chips_of(session, sequence, row);
+        ChipRow& chips = chip_rows[static_cast<std::size_t>(line)];
+        chips.numbered = numbered;
         const float y = area.low.y + pad + static_cast<float>(line) * height;
         // Where the predictions aren't known yet, their line stays free.
         const float below = chips.predictions.empty() ? y + line_height(ui) : y + height;

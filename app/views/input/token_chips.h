@@ -24,7 +24,10 @@ struct ChipRow {
     std::span<const core::generate::Prediction> predictions = {};
     std::optional<Index> lit = {};  // the position that is selected
     bool clickable = false;         // a click selects a position
+    bool numbered = false;          // each chip has its position's number before its token
 };
+// Whether there is room for the numbers: they push no token out of sight that would be seen without them.
+[[nodiscard]] bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width);
 
 // What the mouse does to a row of chips.
 struct ChipsTouched {

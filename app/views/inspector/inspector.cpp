@@ -52,6 +52,7 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
     }
     list_gradients(ui, session, commands);
     list_edits(ui, session, state, commands);
+    list_notes(ui, session, state, commands);
     ImGui::EndChild();
 }
 
@@ -117,6 +118,7 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         section_line(ui);
     }
     describe_cell(ui, session, state, commands);
+    inspect_note(ui, session, state, commands);
     inspect_gradient(ui, session, state, commands);
     if (has_cell) offer_score_weights(ui, session, state);
     inspect_what_ifs(ui, session, state, commands);

@@ -30,9 +30,18 @@ struct OfferPlace {
     Sentence label;
 };
 
+// The field that a note is written in.
+struct NoteField {
+    bool open = false;
+    bool take = false;  // the keyboard is to go to the field
+    std::string place;  // what the note is pinned to
+    std::array<char, core::kLongestNote + 1> text{};
+};
+
 // What the inspector remembers from frame to frame.
 struct InspectorState {
     TypeOverState typed;
+    NoteField note;
     std::set<std::string> opened;    // the groups of terms that are open, by line and names
     std::string opened_in;           // the step that they belong to
     std::string what_if;             // what is tried, by its id; empty: nothing
@@ -95,5 +104,11 @@ void list_vectors(const Ui& ui, const core::Session& session, Commands& commands
 
 // The edits that were made, in groups, each with a link that undoes it.
 void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+// The note on the selected cell, or on the step, and the field that it is written in.
+void inspect_note(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+// All notes with links to their places, and one that pins another here.
+void list_notes(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope::views::inspector

@@ -1,6 +1,7 @@
 #include "app/views/lessons/lesson_page.h"
 
 #include "app/core/run/labels.h"
+#include "app/core/session/session_commands.h"
 #include "app/views/lessons/lesson_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 namespace decoderscope::views::lesson_panel {
@@ -47,6 +49,24 @@ void draw_place(const Ui& ui, LessonsState& panel, const core::lessons::Shown& t
     const float width = ImGui::GetContentRegionAvail().x - ui.px(24);
     const std::string text = in_lines(ui.fonts.text, "→ " + core::lessons::plain_text(title), width);
     if (button(text, "place" + std::to_string(block))) panel.player->open(block);
+}
+
+// A note: where it is pinned, as a link to there, and its text.
+void draw_pinned(const Ui& ui, const core::Session& session, const core::lessons::ShownBlock& block,
+                 Commands& commands) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float indent = ui.px(12);
+    ImGui::Indent(indent);
+    const std::string place = block.note.step.empty() ? "…" : core::place_text(block.note);
+    const std::string fits = fitted_in_middle(ui.fonts.mono_small, place, ImGui::GetContentRegionAvail().x);
+    if (const std::optional<core::Command> goes = core::command_to(block.note, *session.shown().run)) {
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent, fits, 0)) commands.push_back(*goes);
+    } else {
+        text_line(ui.fonts.mono_small, ui.theme.muted, fits);
+    }
+    ImGui::Unindent(indent);
+    spans_line(ui, block.text, ui.theme.text, indent);
+    ImGui::GetWindowDrawList()->AddLine(at, {at.x, ImGui::GetItemRectMax().y}, ui.theme.warning, ui.px(2));
 }
 
 // ---- below the page
@@ -133,17 +153,21 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
 
 }  // namespace
 
+const core::lessons::ShownPage& texts_of_page(const core::Session& session, LessonsState& panel) {
+    const core::lessons::Player& player = *panel.player;
+    const decoderscope::core::Value<core::lessons::ShownPage> shown =
+        core::lessons::shown_page(session.derived(), session.shown(), player.lesson(), player.page(), player.opened());
+    // While numbers are computed for another run, the old ones stay.
+    static const core::lessons::ShownPage none;
+    if (shown) panel.last = shown;
+    return panel.last && panel.last->blocks.size() == player.shown_page().blocks.size() ? *panel.last : none;
+}
+
 void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
                       Commands& commands) {
     const std::shared_ptr<core::lessons::Player> player = panel.player;
     const core::lessons::Page& page = player->shown_page();
-    const decoderscope::core::Value<core::lessons::ShownPage> shown = core::lessons::shown_page(
-        session.derived(), session.shown(), player->lesson(), player->page(), player->opened());
-    // While numbers are computed for another run, the old ones stay.
-    static const core::lessons::ShownPage none;
-    if (shown) panel.last = shown;
-    const core::lessons::ShownPage& texts =
-        panel.last && panel.last->blocks.size() == page.blocks.size() ? *panel.last : none;
+    const core::lessons::ShownPage& texts = texts_of_page(session, panel);
     text_line(ui.fonts.heading, ui.theme.text,
               fitted(ui.fonts.heading, core::lessons::plain_text(page.title), ImGui::GetContentRegionAvail().x));
     gap(ui, 2);
@@ -157,6 +181,8 @@ void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& sta
             draw_place(ui, panel, block.text, i);
         else if (std::holds_alternative<core::lessons::Table>(page.blocks[i]))
             draw_lesson_table(ui, block.table);
+        else if (std::holds_alternative<core::lessons::PinnedNote>(page.blocks[i]))
+            draw_pinned(ui, session, block, commands);
         else
             draw_question(ui, session, state, panel, std::get<core::lessons::Question>(page.blocks[i]), block);
         gap(ui, 4);

@@ -50,6 +50,9 @@ struct LessonsState {
     double point_until = 0.0;                                           // seconds, ImGui's clock
 };
 
+// The texts of the lesson's page as last computed; without any until they are.
+[[nodiscard]] const core::lessons::ShownPage& texts_of_page(const core::Session& session, LessonsState& panel);
+
 // A page of the lesson that is open, in the panel's flow.
 
 void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,

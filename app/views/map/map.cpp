@@ -2,7 +2,9 @@
 
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/step/shown_step.h"
+#include "app/views/frame/overlay_colors.h"
 #include "app/views/map/step_tip.h"
+#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
@@ -38,6 +40,8 @@ struct Diagram {
     Commands& commands;
     Area area;
     core::Value<core::diff::Reach> reach;  // of the edits; empty if there are none
+    StepColors colors;
+    core::Notes notes;
     float y = 0.0F;
     float fit = 1.0F;       // of the heights, so that a low window shows more of it
     float here_y = 0.0F;    // where the current step was drawn
@@ -94,6 +98,18 @@ bool changed(const Diagram& d, const core::step::OutlineBlock& block) {
                        [&](const core::step::OutlinePart& part) { return changed(d, part); });
 }
 
+bool has_notes(const Diagram& d, const core::step::OutlinePart& part) {
+    if (d.notes.empty()) return false;
+    return std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) {
+        return core::count_notes(d.notes, d.session.shown().run->plan()[id].name) > 0;
+    });
+}
+
+bool has_notes(const Diagram& d, const core::step::OutlineBlock& block) {
+    return std::any_of(block.parts.begin(), block.parts.end(),
+                       [&](const core::step::OutlinePart& part) { return has_notes(d, part); });
+}
+
 // The room that the mark of a change needs at the right end of a row.
 float mark_room(const Diagram& d, bool is_changed) {
     return is_changed ? compat::text_size(d.ui.fonts.mono_small, kChangedMark).x + d.ui.px(5) : 0.0F;
@@ -126,14 +142,17 @@ void steps_of(Diagram& d, const core::step::OutlinePart& part, StepId here, floa
             list.AddRectFilled(box.low, box.high, d.ui.theme.accent_soft, d.ui.px(3));
         else if (hit.hovered)
             list.AddRectFilled(box.low, box.high, d.ui.theme.raised, d.ui.px(3));
-        list.AddRectFilled({x + d.ui.px(6), d.y + height * 0.5F - d.ui.px(3)},
-                           {x + d.ui.px(12), d.y + height * 0.5F + d.ui.px(3)}, color_of(step.meaning), d.ui.px(1));
+        const float swatch = d.ui.px(d.colors.are_of_file() ? 5 : 3);
+        list.AddRectFilled({x + d.ui.px(9) - swatch, d.y + height * 0.5F - swatch},
+                           {x + d.ui.px(9) + swatch, d.y + height * 0.5F + swatch}, d.colors.of(step), d.ui.px(1));
         const bool is_changed = d.reach && d.reach->has(id);
-        draw_text(d.ui, d.ui.fonts.mono_small,
-                  {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
-                  id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step),
-                  box.high.x - x - d.ui.px(22) - mark_room(d, is_changed));
+        ImFont* font = d.ui.fonts.mono_small;
+        const float room = box.high.x - x - d.ui.px(22) - mark_room(d, is_changed);
+        draw_text(d.ui, font, {x + d.ui.px(18), d.y + (height - compat::font_size(font)) * 0.5F},
+                  id == here ? d.ui.theme.text : d.ui.theme.muted, fitted_in_middle(font, short_name(step), room),
+                  room);
         draw_mark(d, box, is_changed);
+        if (core::count_notes(d.notes, step.name) > 0) draw_note_mark(d.ui, box);
         d.y += height;
     }
 }
@@ -152,7 +171,7 @@ void part_tooltip(const Diagram& d, const core::step::OutlinePart& part) {
 void part_row(Diagram& d, const core::step::OutlinePart& part, StepId here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const bool lit = holds(part, here);
-    const ImU32 color = color_of(part.meaning);
+    const ImU32 color = d.colors.of(part.steps, part.meaning);
     const float x = part.on_stream ? d.stream_x() - d.ui.px(10) : d.stream_x() + d.ui.px(18);
     const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
     const Clicked hit = clickable(box, "part", part.steps.front());
@@ -179,7 +198,8 @@ void part_row(Diagram& d, const core::step::OutlinePart& part, StepId here) {
         list.AddRectFilled(box.low, box.high, hit.hovered || lit ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
         compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4),
                          d.ui.px(lit ? 1.5F : 1));
-        list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
+        list.AddRectFilled(box.low, {box.low.x + d.ui.px(d.colors.are_of_file() ? 9 : 4), box.high.y}, color,
+                           d.ui.px(2));
     }
     const Step& only = d.session.shown().run->plan()[part.steps.front()];
     const std::string title = sum ? short_name(only) : tr(part.title);
@@ -189,6 +209,7 @@ void part_row(Diagram& d, const core::step::OutlinePart& part, StepId here) {
               lit ? d.ui.theme.text : d.ui.theme.muted, title,
               box.high.x - x - d.ui.px(sum ? 44 : 16) - mark_room(d, is_changed));
     draw_mark(d, box, is_changed);
+    if (has_notes(d, part)) draw_note_mark(d.ui, box);
     d.y += d.row() + d.down(1);
     if (lit && part.steps.size() > 1) {
         steps_of(d, part, here, part.on_stream ? x + d.ui.px(20) : x);
@@ -214,6 +235,20 @@ void open_block(Diagram& d, const core::step::OutlineBlock& block, StepId here) 
     list.ChannelsMerge();
 }
 
+// A stripe for each part of a block, up to `end`: as wide as there is room behind its name, or none.
+void draw_stripes(const Diagram& d, const core::step::OutlineBlock& block, float from, float end) {
+    const float gap = d.ui.px(2), height = d.ui.px(5), count = static_cast<float>(block.parts.size());
+    const float width = std::min(d.ui.px(5), (end - from) / count - gap);
+    if (width < d.ui.px(2)) return;
+    float x = end - count * (width + gap);
+    for (const core::step::OutlinePart& part : block.parts) {
+        ImGui::GetWindowDrawList()->AddRectFilled({x, d.y + d.row() * 0.5F - height},
+                                                  {x + width, d.y + d.row() * 0.5F + height},
+                                                  d.colors.of(block.name, part.steps, part.meaning), d.ui.px(1));
+        x += width + gap;
+    }
+}
+
 // A block that is not drawn in parts: one row with a stripe for each of them. `lit`: the current step is in it.
 void closed_block(Diagram& d, const core::step::OutlineBlock& block, bool lit, std::string& opened) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -230,19 +265,13 @@ void closed_block(Diagram& d, const core::step::OutlineBlock& block, bool lit, s
     list.AddRectFilled(box.low, box.high, hit.hovered || lit ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
     compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4),
                      d.ui.px(lit ? 1.5F : 1.0F));
-    draw_text(d.ui, d.ui.fonts.caption,
-              {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
-              lit ? d.ui.theme.text : d.ui.theme.muted, block.name);
     const bool is_changed = changed(d, block);
     draw_mark(d, box, is_changed);
-    const float side = d.ui.px(5);
-    float x = box.high.x - d.ui.px(8) - mark_room(d, is_changed) -
-              static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
-    for (const core::step::OutlinePart& part : block.parts) {
-        list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side},
-                           color_of(part.meaning), d.ui.px(1));
-        x += side + d.ui.px(2);
-    }
+    const float name = box.low.x + d.ui.px(12), end = box.high.x - d.ui.px(8) - mark_room(d, is_changed);
+    draw_text(d.ui, d.ui.fonts.caption, {name, d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+              lit ? d.ui.theme.text : d.ui.theme.muted, block.name, end - name);
+    draw_stripes(d, block, name + compat::text_size(d.ui.fonts.caption, block.name).x + d.ui.px(8), end);
+    if (has_notes(d, block)) draw_note_mark(d.ui, box);
     d.y += d.row() + d.down(kBelowRow);
 }
 
@@ -302,6 +331,12 @@ float full_height(const Ui& ui, const core::step::ShownOutline& outline, const F
 
 void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    if (session.overlay()) {  // above what scrolls
+        draw_overlay_legend(ui, *session.overlay(),
+                            {{area.low.x + ui.px(10), area.low.y + ui.px(8)}, {area.high.x - ui.px(8), area.high.y}},
+                            commands);
+        area.low.y += ui.px(8) + overlay_legend_height(ui);
+    }
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("map", {area.width(), area.height()});
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -312,6 +347,8 @@ void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area
               commands,
               content,
               core::diff::shown_reach(session.derived(), session.shown()),
+              StepColors(ui, session),
+              session.seen_notes(),
               start.y + ui.px(kTop)};
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();

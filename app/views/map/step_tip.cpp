@@ -44,6 +44,14 @@ void step_tooltip(const Ui& ui, const core::Session& session, const Step& step) 
     const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), session.shown());
     if (reach && reach->has(step.id))
         text_line(ui.fonts.caption, ui.theme.accent, tr("{mark} changed by the edits", {{"mark", kChangedMark}}));
+    const core::Notes notes = session.seen_notes();
+    for (const core::Note* note : core::notes_of(notes, step.name))
+        if (note->cell.empty()) paragraph(ui.fonts.caption, ui.theme.accent, note->text, width);
+    if (const auto& overlay = session.overlay())
+        if (const core::OverlayValue* number = core::number_of(*overlay, step.name)) {
+            paragraph(ui.fonts.caption, ui.theme.text, core::overlay_sentence(*overlay, step.name, *number), width);
+            if (!number->text.empty()) paragraph(ui.fonts.caption, ui.theme.accent, number->text, width);
+        }
     ImGui::EndTooltip();
 }
 

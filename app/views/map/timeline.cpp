@@ -2,6 +2,7 @@
 
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/step/gradients.h"
+#include "app/views/frame/overlay_colors.h"
 #include "app/views/labs/checks/checks.h"
 #include "app/views/map/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -86,10 +87,11 @@ void changed_bar(const Ui& ui, const core::Session& session, const core::diff::R
     }
 }
 
-// One mark per step, coloured by its meaning; the current one is taller.
+// One mark per step, coloured by its meaning or by a file's number; the current one is taller.
 void marks(const Ui& ui, const core::Session& session, Area area, std::size_t here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Plan& plan = session.shown().run->plan();
+    const StepColors colors(ui, session);
     const std::vector<StepId>& steps = session.timeline();
     const float pitch = area.width() / static_cast<float>(steps.size());
     const float gap = pitch > ui.px(4) ? ui.px(1) : 0.0F;
@@ -101,9 +103,14 @@ void marks(const Ui& ui, const core::Session& session, Area area, std::size_t he
         const bool lit = i == here;
         const float height =
             lit ? base - area.low.y : (base - area.low.y) * (step.meaning == Meaning::residual ? 0.35F : 0.6F);
-        const ImU32 color = lit ? color_of(step.meaning) : with_alpha(color_of(step.meaning), 0.6F);
+        const ImU32 full = colors.of(step);
+        const ImU32 color = lit || colors.are_of_file() ? full : with_alpha(full, 0.6F);
         list.AddRectFilled({x, base - height}, {std::max(x + pitch - gap, x + 1), base}, color,
                            pitch > ui.px(6) ? ui.px(1.5F) : 0.0F);
+        // The lowest colours are nearly those of the ground.
+        if (colors.are_of_file())
+            list.AddRectFilled({x, base - height}, {std::max(x + pitch - gap, x + 1), base - height + 1},
+                               ui.theme.muted);
         if (lit)
             list.AddTriangleFilled({x + pitch * 0.5F, base + ui.px(2)}, {x + pitch * 0.5F - ui.px(4), base + ui.px(8)},
                                    {x + pitch * 0.5F + ui.px(4), base + ui.px(8)}, ui.theme.text);

@@ -67,6 +67,7 @@ bool reads_tokens(const core::Session& session) { return !session.scenario().inp
 bool can_write(const core::Session& session) { return core::generate::writing_obstacle(session.scenario()).empty(); }
 bool can_undo(const core::Session& session) { return session.can_undo(); }
 bool can_redo(const core::Session& session) { return session.can_redo(); }
+bool has_overlay(const core::Session& session) { return session.overlay() != nullptr; }
 
 void flip_norm(const core::Session& session, ViewState&, Commands& commands) {
     // Of a recording the session refuses it, and says why.
@@ -226,6 +227,15 @@ Effect moves_cell(Index down, Index right) {
     };
 }
 
+Effect moves_outer(Index by) {
+    return [by](const core::Session& session, ViewState&, Commands& commands) {
+        const Axis* axis = core::outer_axis(session.step());
+        if (axis == nullptr) return;
+        const Index now = std::min(session.cursor().place.outer, axis->size - 1);
+        commands.push_back(core::command::ChooseOuter{now + by});
+    };
+}
+
 // ---- the table, group by group
 
 std::vector<Action> actions_of_cursor() {
@@ -240,6 +250,14 @@ std::vector<Action> actions_of_cursor() {
          .key = Key::up,
          .repeats = true,
          .run = asks(core::command::MoveLayer{-1})},
+        {.label = message("Next position, or expert, of a step that shows one at a time"),
+         .key = Key::page_down,
+         .repeats = true,
+         .run = moves_outer(1)},
+        {.label = message("Previous position, or expert, of a step that shows one at a time"),
+         .key = Key::page_up,
+         .repeats = true,
+         .run = moves_outer(-1)},
         {.label = message("First step"), .key = Key::home, .run = asks(core::command::GoFirst{})},
         {.label = message("Last step"), .key = Key::end, .run = asks(core::command::GoLast{})},
         {.label = message("Play or pause"), .key = Key::space, .run = changes([](ViewState& s) {
@@ -301,6 +319,9 @@ std::vector<Action> actions_of_run() {
         {.label = message("Table of exact numbers"),
          .key = Key::x,
          .run = [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }},
+        {.label = message("Pin a note to the cell, or to the step"),
+         .key = Key::j,
+         .run = changes([](ViewState& s) { s.part<inspector::InspectorState>().note.open = true; })},
         {.label = message("Mask brush on or off"), .key = Key::p, .run = changes([](ViewState& s) {
                                                                       s.painting = !s.painting;
                                                                   })},
@@ -346,6 +367,10 @@ std::vector<Action> actions_of_files() {
         {.label = message("What was assumed about the model …"),
          .enabled = was_asked,
          .run = asks(core::command::AskAgain{})},
+        {.label = message("Colour map and timeline by a file …"), .run = opens(Dialog::open_model)},
+        {.label = message("Colour map and timeline by meaning again"),
+         .enabled = has_overlay,
+         .run = asks(core::command::RemoveOverlay{})},
         {.label = message("Save the session"), .key = Key::s, .mods = with_ctrl, .run = dialogs::save_session},
         {.label = message("Save the session as …"),
          .key = Key::s,

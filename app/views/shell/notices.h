@@ -8,9 +8,11 @@
 
 namespace decoderscope::views::shell {
 
-// An error or a confirmation under the toolbar, with what can be done with its file. Returns its height.
-[[nodiscard]] float draw_message(const Ui& ui, const core::Session& session, ViewState& state, Area area,
-                                 Commands& commands);
+// What is said beside the work, in a column of this width: the progress of an export, and an error or a confirmation
+// with what can be done with its file. The height is 0 where nothing is said. They lie in a window of their own, over
+// what is there.
+[[nodiscard]] float messages_height(const Ui& ui, const core::Session& session, const ViewState& state, float width);
+void draw_messages(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands);
 // What this model does, and three things to try, one click each; until it is closed. Returns its height.
 [[nodiscard]] float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area,
                                       Commands& commands);

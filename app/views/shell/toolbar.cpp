@@ -71,6 +71,9 @@ void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Co
     if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
     if (press_row(labelled(tr("Copy a link to what is open"), "link").c_str()))
         dialogs::copy_link(session, state, commands);
+    if (press_row(labelled(tr("Colour map and timeline by a file …"), "overlay").c_str())) open(Dialog::open_model);
+    if (session.overlay() && press_row(labelled(tr("Colour map and timeline by meaning again"), "meaning").c_str()))
+        commands.push_back(core::command::RemoveOverlay{});
     if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
         commands.push_back(core::command::AskAgain{});
     if (can_be_opened_as_model(session.scenario()) &&

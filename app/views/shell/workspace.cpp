@@ -1,7 +1,6 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/export_dialog.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -206,7 +205,7 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
 
 // ---- the panels around the stage
 
-// Toolbar, input and what they have to say, one below the other. Returns where they end.
+// Toolbar, input and what is offered, one below the other. Returns where they end.
 float draw_bars(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     const float input_top = whole.low.y + ui.px(44),
                 input_end = input_top + input::input_bar_height(ui, session, state);
@@ -214,12 +213,17 @@ float draw_bars(const Ui& ui, const core::Session& session, ViewState& state, Ar
     input::draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
-    // Above the message, so that the offers stay where they are when one comes.
-    const float introduced =
-        offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
-    const float message_end =
-        introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high}, commands);
-    return message_end + dialogs::draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
+    return offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
+}
+
+// Messages at the upper or lower edge of an area. Returns their height.
+enum class Edge { upper, lower };
+float draw_messages_at(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Edge edge,
+                       Commands& commands) {
+    const float height = messages_height(ui, session, state, area.width());
+    const float low = edge == Edge::upper ? area.low.y : area.high.y - height;
+    draw_messages(ui, session, state, {{area.low.x, low}, {area.high.x, low + height}}, commands);
+    return height;
 }
 
 // ---- the panels side by side
@@ -278,7 +282,10 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
         high = inspector_start - bar;
         draw_edge(ui, "inspector-edge", {{high, top}, {inspector_start, bottom}}, panels.inspector, kLeastInspector,
                   panels.most_inspector, -1.0F, settings.inspector_width);
-        inspector::draw_inspector(ui, session, state, {{inspector_start, top}, {whole.high.x, bottom}}, commands);
+        // What is said takes the foot of its column: there nothing moves when it comes, and nothing is covered.
+        const Area column = {{inspector_start, top}, {whole.high.x, bottom}};
+        const float said = draw_messages_at(ui, session, state, column, Edge::lower, commands);
+        inspector::draw_inspector(ui, session, state, {column.low, {column.high.x, bottom - said}}, commands);
     } else {
         const Area rail = {{high, top}, {whole.high.x, bottom}};
         if (draw_rail(ui, "unfold-inspector", rail, Icon::back, tr("Show the inspector (F3)")))
@@ -295,6 +302,10 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
                                        {{high, top}, {whole.high.x, bottom}}};
     lesson_panel::draw_lesson_pointer(ui, state, parts);
     draw_stage(ui, session, state, {{low, tabs_end}, {high, bottom}}, commands);
+    if (panels.inspector <= 0.0F) {
+        const float width = std::min(ui.px(core::files::Settings().inspector_width), high - low);
+        draw_messages_at(ui, session, state, {{high - width, tabs_end}, {high, bottom}}, Edge::lower, commands);
+    }
     if (!steps) return;
     ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
     map::draw_timeline(ui, session, state, {{whole.low.x, bottom + 1}, whole.high}, commands);
@@ -334,7 +345,9 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
     draw(SlidePanel::timeline, "slide-timeline",
          [&](Area area) { map::draw_timeline(ui, session, state, area, commands); });
     draw(SlidePanel::bars, "slide-bars", [&](Area area) {
-        const float end = draw_bars(ui, session, state, area, commands);
+        const float bars = draw_bars(ui, session, state, area, commands);
+        const float end =
+            bars + draw_messages_at(ui, session, state, {{area.low.x, bars}, area.high}, Edge::upper, commands);
         slides.bars_height = end + draw_tabs(ui, session, state, {{area.low.x, end}, area.high}) - area.low.y;
     });
 }
@@ -344,7 +357,7 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
 void draw_embedded(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     Area whole = {{0, 0}, ImGui::GetIO().DisplaySize};
     if (session.message() && session.message()->failed)
-        whole.low.y += draw_message(ui, session, state, whole, commands);
+        whole.low.y += draw_messages_at(ui, session, state, whole, Edge::upper, commands);
     draw_presentation(ui, session, state, whole, commands);
 }
 

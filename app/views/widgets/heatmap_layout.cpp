@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,12 +84,80 @@ HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
             with_around(ui.px(96) * static_cast<float>(needs.columns), ui.px(96) * static_cast<float>(needs.rows))};
 }
 
+namespace {
+
+// What the positions' numbers take: the width left of the rows' labels, and the height above the columns'.
+struct NumberRoom {
+    float rows = 0.0F, columns = 0.0F;
+};
+
+bool runs_over_positions(std::string_view name) {
+    return name == axis::src || name == axis::pos || name == axis::query || name == axis::key;
+}
+
+// Whether these are the tokens of a sequence's positions, few enough that each has its number. Of more the labels that
+// fit say it, or the one that is pointed out.
+bool are_tokens(std::string_view axis, std::span<const std::string> labels) {
+    if (!runs_over_positions(axis) || !few(static_cast<Index>(labels.size()))) return false;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        if (labels[i] != std::to_string(i)) return true;
+    return false;
+}
+
+// Of the widest.
+float widest_number(const Ui& ui, Index count) { return position_size(ui, std::max<Index>(count, 1) - 1).x; }
+
+// The cells beside these margins, before any zoom.
+ImVec2 cell_beside(const Ui& ui, const core::Heatmap& h, const Margins& around, NumberRoom numbers, Area area) {
+    const ImVec2 room = {std::max(area.width() - around.left - numbers.rows, 1.0F),
+                         std::max(area.height() - around.top - numbers.columns - around.bottom, 1.0F)};
+    return fitted_cell(ui, h.rows, h.columns, room);
+}
+
+// Of which every number has room, with as many digits as help: ".9977".
+constexpr std::size_t kEnoughCharacters = 5;
+
+// The numbers come where they cost nothing: all cells keep their digits, and stay large enough to hit.
+NumberRoom room_for_numbers(const Ui& ui, const HeatmapDrawing& d, const Margins& around, Area area) {
+    const core::Heatmap& h = d.heatmap;
+    const Index keys = h.own_columns();
+    const ImVec2 without = cell_beside(ui, h, around, {}, area);
+    const auto costs_nothing = [&](ImVec2 cell) {
+        return characters_in(ui, cell) >= std::min(characters_in(ui, without), kEnoughCharacters) &&
+               cell.x >= ui.px(kHittable) && cell.y >= ui.px(kHittableHeight);
+    };
+    NumberRoom room;
+    if (!d.numbers_positions) return room;
+    if (are_tokens(h.row_axis, h.row_labels)) {
+        const float width = widest_number(ui, h.rows) + ui.px(3);
+        if (costs_nothing(cell_beside(ui, h, around, {width, 0.0F}, area))) room.rows = width;
+    }
+    if (are_tokens(h.column_axis, std::span(h.column_labels).first(static_cast<std::size_t>(keys)))) {
+        const float height = position_size(ui, 0).y;
+        const ImVec2 cell = cell_beside(ui, h, around, {room.rows, height}, area);
+        if (costs_nothing(cell) && widest_number(ui, keys) + ui.px(2) <= cell.x) room.columns = height;
+    }
+    return room;
+}
+
+}  // namespace
+
+std::size_t characters_in(const Ui& ui, ImVec2 cell) {
+    const float digit = compat::font_size(ui.fonts.mono_small) * 0.7F;
+    if (cell.y < digit + ui.px(2)) return 0;
+    return static_cast<std::size_t>(std::max(cell.x - ui.px(3), 0.0F) / compat::text_size(ui.fonts.mono_small, "0").x);
+}
+
 HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
     const core::Heatmap& h = d.heatmap;
     const Margins around = margins(ui, h, area.width(), d.legend, d.labels_rows);
+    const NumberRoom numbers = room_for_numbers(ui, d, around, area);
     HeatmapLayout l;
-    l.column_labels_y = area.low.y + around.title;
-    l.cells.low = {std::floor(area.low.x + around.left), std::floor(area.low.y + around.top)};
+    l.column_numbers = numbers.columns;
+    l.row_numbers = numbers.rows;
+    l.column_labels_y = area.low.y + around.title + numbers.columns;
+    l.cells.low = {std::floor(area.low.x + around.left + numbers.rows),
+                   std::floor(area.low.y + around.top + numbers.columns)};
     const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
     const float height = std::max(area.high.y - around.bottom - l.cells.low.y, 1.0F);
     const ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {width, height});
@@ -294,6 +363,49 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
     }
 }
 
+// ---- the positions' numbers
+
+namespace {
+
+// Of the font's size.
+constexpr float kPositionSize = 0.8F;
+
+}  // namespace
+
+ImVec2 position_size(const Ui& ui, Index position) {
+    const ImVec2 size = compat::text_size(ui.fonts.mono_small, std::to_string(position));
+    return {size.x * kPositionSize, size.y * kPositionSize};
+}
+
+void draw_position(const Ui& ui, ImVec2 at, ImU32 color, Index position) {
+    const std::string number = std::to_string(position);
+    ImGui::GetWindowDrawList()->AddText(ui.fonts.mono_small, compat::font_size(ui.fonts.mono_small) * kPositionSize, at,
+                                        color, number.data(), number.data() + number.size());
+}
+
+void draw_position_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
+                           Area area) {
+    const ImU32 color = ui.theme.muted;
+    const auto middle = [](float origin, Index at, float cell) {
+        return origin + (static_cast<float>(at) + 0.5F) * cell;
+    };
+    if (l.column_numbers > 0.0F) {
+        // A sink is no position.
+        const Index end = std::min(seen.column + seen.columns, d.heatmap.own_columns());
+        for (Index column = seen.column; column < end; ++column) {
+            const float x = middle(l.origin.x, column, l.cell.x) - position_size(ui, column).x * 0.5F;
+            draw_position(ui, {x, l.column_labels_y - l.column_numbers}, color, column);
+        }
+    }
+    if (l.row_numbers > 0.0F) {
+        const float line = position_size(ui, 0).y;
+        for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
+            const float x = area.low.x + l.row_numbers - ui.px(3) - position_size(ui, row).x;
+            draw_position(ui, {x, middle(l.origin.y, row, l.cell.y) - line * 0.5F}, color, row);
+        }
+    }
+}
+
 // ---- rows
 
 void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
@@ -311,7 +423,7 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
     const Index every =
         words ? std::max<Index>(1, static_cast<Index>(std::ceil(letters / l.cell.y))) : label_step(letters / l.cell.y);
-    const float room = l.cells.low.x - area.low.x - ui.px(6);
+    const float room = l.cells.low.x - area.low.x - l.row_numbers - ui.px(6);
     const auto middle = [&](Index row) { return l.origin.y + (static_cast<float>(row) + 0.5F) * l.cell.y; };
     const auto is_pointed = [&](const std::optional<Spot>& spot, Index row) { return spot && spot->first == row; };
     const auto hides = [&](const std::optional<Spot>& spot, Index row) {

@@ -13,6 +13,7 @@ struct HeatmapLayout {
     ImVec2 origin;            // where cell (0, 0) starts; outside `cells` once panned
     float least_zoom = 1.0F;  // at which all cells fit
     float column_labels_y = 0.0F;
+    float column_numbers = 0.0F, row_numbers = 0.0F;  // what the positions take: above the labels, left of them
     float legend_y = 0.0F;
 };
 
@@ -46,6 +47,8 @@ struct HeatmapNeeds {
 [[nodiscard]] HeatmapNeeds needs_of(const Ui& ui, const core::Heatmap& heatmap, float width,
                                     Legend legend = Legend::full);
 
+// How many characters a cell of this size holds; none if it is too low for a digit.
+[[nodiscard]] std::size_t characters_in(const Ui& ui, ImVec2 cell);
 // The width of a cell in which so many characters fit.
 [[nodiscard]] float number_width(const Ui& ui, int characters);
 
@@ -73,6 +76,15 @@ void draw_title(const Ui& ui, const HeatmapDrawing& drawing, Area area);
 struct PointedOut {
     std::optional<Spot> hovered, selected;
 };
+
+// The number of a position beside its token, smaller than the token: its size, and how it is written.
+[[nodiscard]] ImVec2 position_size(const Ui& ui, Index position);
+void draw_position(const Ui& ui, ImVec2 at, ImU32 color, Index position);
+
+// Where columns or rows are positions with tokens, their numbers, small, above the tokens or left of them: all of them,
+// or none where cells would lose digits for them, or get hard to hit.
+void draw_position_numbers(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                           const core::CellRect& seen, Area area);
 
 // Every column has its label, shortened to the room beside its neighbours' where they crowd. Only labels without room
 // for a character, and indices, which can't be shortened, are left out at even steps. Pointed out columns have theirs

@@ -199,16 +199,9 @@ bool is_hidden(const core::Heatmap& h, Index row, Index column) {
            h.hidden[static_cast<std::size_t>(row * h.columns + column)] != core::hidden_by::nothing;
 }
 
-// How many characters a cell holds; none if it is too low for a digit.
-std::size_t room_of(const Ui& ui, const HeatmapLayout& l) {
-    const float digit = compat::font_size(ui.fonts.mono_small) * 0.7F;
-    if (l.cell.y < digit + ui.px(2)) return 0;
-    return static_cast<std::size_t>((l.cell.x - ui.px(3)) / compat::text_size(ui.fonts.mono_small, "0").x);
-}
-
 void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
     const core::Heatmap& h = d.heatmap;
-    const std::size_t room = room_of(ui, l);
+    const std::size_t room = characters_in(ui, l.cell);
     if (room == 0) return;
     const std::vector<std::string> texts = core::cell_texts(
         h, seen, room, d.legend == Legend::full ? core::FillSaid::in_legend : core::FillSaid::in_cells);
@@ -246,6 +239,30 @@ void draw_changes(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
                                    ui.theme.background);
             list.AddTriangleFilled({corner.x - size, corner.y}, corner, {corner.x, corner.y + size}, ui.theme.accent);
         }
+    }
+}
+
+// On a row's note, the first of its cells that is seen has the mark.
+void draw_notes(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
+    for (const core::NotedCell& note : d.notes) {
+        const Index column = note.column.value_or(seen.column);
+        const bool is_seen = note.row >= seen.row && note.row < seen.row + seen.rows && column >= seen.column &&
+                             column < seen.column + seen.columns;
+        if (is_seen) draw_note_mark(ui, box_of(l, {note.row, column, 1, 1}));
+    }
+}
+
+// Of a file's number: a square in the lower left corner, told from any cell's colour by its edge.
+void draw_colored(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    for (const ColoredCell& cell : d.colored) {
+        if (cell.row < seen.row || cell.row >= seen.row + seen.rows || cell.column < seen.column ||
+            cell.column >= seen.column + seen.columns)
+            continue;
+        const Area box = box_of(l, {cell.row, cell.column, 1, 1});
+        const float size = std::clamp(std::min(box.width(), box.height()) * 0.5F, ui.px(3), ui.px(9));
+        list.AddRectFilled({box.low.x, box.high.y - size - 1}, {box.low.x + size + 1, box.high.y}, ui.theme.text);
+        list.AddRectFilled({box.low.x, box.high.y - size}, {box.low.x + size, box.high.y}, cell.color);
     }
 }
 
@@ -382,6 +399,15 @@ float legend_bottom(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& 
 
 }  // namespace
 
+void draw_note_mark(const Ui& ui, Area box) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float size = std::clamp(std::min(box.width(), box.height()) * 0.5F, ui.px(3), ui.px(8));
+    const ImVec2 corner = box.low;
+    list.AddTriangleFilled({corner.x + size + 2, corner.y}, corner, {corner.x, corner.y + size + 2},
+                           ui.theme.background);
+    list.AddTriangleFilled({corner.x + size, corner.y}, corner, {corner.x, corner.y + size}, ui.theme.warning);
+}
+
 HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
     const HeatmapLayout l = lay_out(ui, d, view, area);
     HeatmapGesture gesture = use_mouse(d, l, view);
@@ -389,6 +415,7 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     ImDrawList& list = *ImGui::GetWindowDrawList();
     draw_title(ui, d, area);
     const PointedOut pointed = {gesture.hovered, d.selected};
+    draw_position_numbers(ui, d, l, seen, area);
     draw_column_labels(ui, d, l, seen, area, pointed);
     draw_row_labels(ui, d, l, seen, area, pointed);
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
@@ -397,6 +424,8 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     if (d.grid) draw_grid(ui, l, seen);
     draw_numbers(ui, d, l, seen);
     draw_changes(ui, d, l, seen);
+    draw_notes(ui, d, l, seen);
+    draw_colored(ui, d, l, seen);
     if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));
     draw_pointer(ui, d, l, gesture.hovered);
     draw_position(ui, l, d.heatmap);

@@ -29,6 +29,15 @@ void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVe
 // The hatch for a block of cells that is hidden by several masks at once.
 void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing);
 
+// The mark of a note: a box's upper left corner cut off.
+void draw_note_mark(const Ui& ui, Area box);
+
+// A cell that a file has a number for, in the colour of that.
+struct ColoredCell {
+    Index row = 0, column = 0;
+    ImU32 color = 0;
+};
+
 // Row and column of a heatmap's cell.
 using Spot = std::pair<Index, Index>;
 
@@ -47,14 +56,17 @@ struct HeatmapDrawing {
     std::optional<Spot> selected;
     std::optional<core::CellRect> lit;                   // the cells that the hovered or selected one was computed from
     const std::vector<std::uint8_t>* changed = nullptr;  // [row, column]: differs from the unedited run
+    std::span<const core::NotedCell> notes;              // what is pinned to cells and rows
+    std::span<const ColoredCell> colored;                // by a file's numbers: each has a mark
     bool stale = false;                                  // newer numbers are being computed
     bool paintable = false;  // the mask can be painted here: with the right button, or with the left while `painting`
     bool painting = false;
     Legend legend = Legend::full;
-    bool grid = false;            // hairlines around the cells: for pictures that may be of a single colour
-    bool labels_rows = true;      // else a picture to the left has the same rows, and their labels
-    bool keeps_hittable = false;  // the cells of a small matrix stay large enough to hit: without room, it is panned
-    bool scrolls_with = false;    // the wheel scrolls what it is in, and zooms with Ctrl
+    bool grid = false;              // hairlines around the cells: for pictures that may be of a single colour
+    bool numbers_positions = true;  // beside their tokens; not of pictures in a line, whose cells are of one size
+    bool labels_rows = true;        // else a picture to the left has the same rows, and their labels
+    bool keeps_hittable = false;    // the cells of a small matrix stay large enough to hit: without room, it is panned
+    bool scrolls_with = false;      // the wheel scrolls what it is in, and zooms with Ctrl
 };
 
 // What the user did with it.

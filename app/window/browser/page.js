@@ -208,10 +208,14 @@ Module.page = (() => {
         await Promise.all([bringNext(), bringNext(), bringNext(), bringNext()]);
     };
     // First the fonts: they have more characters than those of the first picture.
+    let fontsCome = true;
+    const awaitsFonts = () => fontsCome;
     const bringAll = async entries => {
         const isFont = ({path}) => path.startsWith('/usr/share/fonts/');
-        await bringEach(entries.filter(isFont));
-        call('page_fonts', [], []);
+        await bringEach(entries.filter(isFont)).finally(() => {
+            fontsCome = false;
+            call('page_fonts', [], []);
+        });
         await bringEach(entries.filter(entry => !isFont(entry)));
     };
     // The font with Chinese, Japanese and Korean. Returns its megabytes while it is on its way, 0 if there is none to come.
@@ -379,7 +383,7 @@ Module.page = (() => {
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
         report: shows => answer({shows}),
-        answer, said, failed, put, bring, bringAll, bringLesson, bringWideFont, neededByLink, ofModel, listen, home, downloads,
+        answer, said, failed, put, bring, bringAll, bringLesson, bringWideFont, awaitsFonts, neededByLink, ofModel, listen, home, downloads,
     };
 })();
 

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -72,6 +74,22 @@ TEST_CASE("compare: runs that are equal agree, and the status is 0") {
     CHECK(count(html, "the largest difference is 0") == 2);
     CHECK(contains(html, "logits stayed the same"));
     CHECK_FALSE(contains(html, "<svg"));
+}
+
+// Each step once, though a module's name may be a step's own, too ("embed").
+TEST_CASE("compare counts as many steps beside a recording as beside the model that made it") {
+    for (const std::string& model : {kModel, std::string("pre-ln-layer"), std::string("experts")}) {
+        INFO(model);
+        const TemporaryFolder folder;
+        const std::string trace = folder.file("t.safetensors");
+        REQUIRE(run({"trace", model, "--out", trace}).status == 0);
+        const Outcome same = run({"compare", model, model, trace, "--markdown"});
+        INFO(same.out);
+        const std::regex agree("([0-9]+) steps agree");
+        const std::sregex_iterator beside_model(same.out.begin(), same.out.end(), agree);
+        REQUIRE(std::distance(beside_model, std::sregex_iterator()) == 2);
+        CHECK((*beside_model)[1] == (*std::next(beside_model))[1]);
+    }
 }
 
 TEST_CASE("compare names a planted difference, its cell and both numbers, between recordings and beside a model") {

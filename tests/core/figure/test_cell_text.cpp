@@ -172,6 +172,7 @@ TEST_CASE(
     CHECK_FALSE(fill_of(h));
     CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend).empty());
     h.values[1] = -1e9F;
-    h.hidden[1] = hidden_by::hand;  // which no legend names
-    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend).empty());
+    h.hidden[1] = hidden_by::hand;
+    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend) == std::vector<std::string>{"", "", ".25", ".50"});
+    CHECK(filled_text(hidden_by::hand, fill_of(h)) == "masked manually: −1e9");
 }

@@ -96,6 +96,7 @@ TEST_CASE("all of the work is in its session") {
     SavedSession work = changed_work({{"norm_first", "true"}, {"mask_value", "-1e4"}});
     Scenario& scenario = work.scenario;
     scenario.recording = Recording::patterns;
+    work.cursor.place.outer = 3;
     work.view.norms.growth = {.layers = 12, .d_model = 32, .seeds = 1, .encoder = false, .xavier = false};
     work.view.compare = {Against::configuration,
                          {"activation", "gelu"},
@@ -142,6 +143,14 @@ TEST_CASE("numbers that are not finite are read back bit for bit, from edits and
     for (std::size_t i = 0; i < values.size(); ++i) {
         CHECK(same(again.scenario.inputs.x.data()[i], values[i]));
         CHECK(same(std::get<SetCell>(again.scenario.edits[i]).value, values[i]));
+    }
+}
+
+TEST_CASE("a session is opened on any lab's tab, though the lab keeps nothing of its own") {
+    for (const std::string tab : {"step", "experts", "causes", "a-lab-of-tomorrow"}) {
+        SavedSession work = work_of(scenario_of(make_bundled_model("experts")));
+        work.view.tab = tab;
+        CHECK(parse_session(session_text(session_file_of(work), ""), "").view.tab == tab);
     }
 }
 

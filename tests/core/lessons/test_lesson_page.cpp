@@ -157,6 +157,24 @@ TEST_CASE("a lesson's page shows its places, leads to them, and has versions and
     CHECK(key.front().answer.starts_with("0.9"));  // the largest weight of the row, as in test_lessons_panel.cpp
 }
 
+TEST_CASE("notes are printed with their place; behind a question they are folded away like all else") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("pins.md");
+    decoderscope::testing::write_bytes(
+        path,
+        "# Pins\n\n```lesson\nminutes: 1\nsummary: Pins.\nhints: 0\n```\n\n## Page\n\n```place\ntitle: Open it\n"
+        "model: reverse\nstep: blocks.1.cross_attn.pattern\n```\n\n"
+        "```note\nat: blocks.1.cross_attn.pattern[0, 3, 1, 1 + 1]\ntext: Before & it.\n```\n\n"
+        "```question\nid: q\nkind: explain\nask: Which?\nchoice: This.\nif: true\nchoice: That.\nreply: No.\n"
+        "choice: Neither.\nreply: No.\nlearned: Yes.\n```\n\n"
+        "```note\nat: logits\ntext: Behind it.\n```\n");
+    const std::string html = exported({path});
+    CHECK_THAT(html, Contains("<code>blocks.1.cross_attn.pattern[0, 3, 1, 2]</code> Before &amp; it."));
+    CHECK(html.find("Behind it") == std::string::npos);
+    const std::vector<std::string> folded = unpacked("data-text", html);
+    CHECK(std::ranges::any_of(folded, [](const std::string& text) { return text.find("Behind it") < text.size(); }));
+}
+
 TEST_CASE("what a lesson says behind a question stands nowhere in clear on its page") {
     // "From text to text" shows what follows each position, after it has been asked for.
     const std::string html = exported({"text", "--language", "en"}), caption = "What each position reads";

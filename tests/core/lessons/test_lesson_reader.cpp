@@ -2,6 +2,7 @@
 #include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
+#include "app/core/lessons/page.h"
 #include "app/core/lessons/progress.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
@@ -141,6 +142,39 @@ TEST_CASE("a line break in the file is a space between words, and nothing betwee
     CHECK(paragraph("共有\n{= size(row)}\n个") == "共有 {= size(row)} 个");
     const Lesson lesson = parse_lesson(with("hint: Count.", "hint: 数一\n  数 q\n  k。"), "x.md");
     CHECK(plain_text(std::get<lessons::Question>(lesson.pages[0].blocks[4]).hints.front()) == "数一数 q k。");
+}
+
+TEST_CASE("a note is pinned where its expressions say, as long as the run has that place") {
+    const std::string note =
+        "```note\nat: blocks.1.attn.pattern[0, 3, size(row) - 1, -2]\ntext: The *last* row of {= "
+        "size(row)}.\n```\n\nThe end.";
+    const Lesson lesson = parse_lesson(with("The end.", note), "x.md");
+    CHECK(problems_of(with("The end.", note)).empty());
+    const lessons::Page& page = lesson.pages.front();
+    REQUIRE(page.blocks.size() == 7);
+    CHECK(std::get<PinnedNote>(page.blocks[5]).line == 40);
+    const auto shown_of = [&](const std::string& target) {
+        Runs runs(changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=" + target)));
+        ShownPage all;
+        for (const Block& block : page.blocks) all.blocks.push_back(shown_block(lesson, block, runs));
+        return all;
+    };
+    const ShownPage shown = shown_of("abcab");
+    CHECK(lessons::notes_of(shown, 7) == Notes{{"blocks.1.attn.pattern", {0, 3, 5, 4}, "The last row of 6."}});
+    CHECK(lessons::notes_of(shown, 5).empty());  // behind a question that is open
+    CHECK(lessons::notes_of(shown_of("a"), 7).empty());
+
+    const auto other = [&](std::string_view what, std::string_view instead) {
+        std::string text = with("The end.", note);
+        return text.replace(text.find(what), what.size(), instead);
+    };
+    CHECK(error_of(other("at: blocks.1.attn.pattern[0, 3, size(row) - 1, -2]\n", "")) ==
+          "x.md:40: a note without a place; expected \"at: STEP\" or \"at: STEP[INDEX, …]\"");
+    CHECK(error_of(other("text: The", "words: The")).find("x.md:42: ") == 0);
+    CHECK(error_of(other("-2]", "-2")).find("x.md:41: ") == 0);
+    CHECK(problems_of(other("at: blocks.1", "at: blocks.7")).at(0).find("x.md:40: blocks.7.attn.pattern") == 0);
+    CHECK(problems_of(other("size(row) - 1", "size(row)")).at(0).find("x.md:40: blocks.1.attn.pattern: index 6") == 0);
+    CHECK(problems_of(other("{= size(row)}.", "{= size(rows)}.")).size() == 1);
 }
 
 TEST_CASE("a mistake in the file is answered with its line") {

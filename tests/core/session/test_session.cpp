@@ -194,6 +194,23 @@ TEST_CASE("batch and head stay in range, and the selected cell moves along") {
     CHECK(session.cursor().cell == Cell{2, 6, 3, 1});
 }
 
+TEST_CASE("of a step that shows one position at a time, another is chosen, and the selected cell moves along") {
+    Session session = open("experts");
+    apply(session, command::GoTo{"blocks.0.mlp.post"});  // [batch, pos, slot, d_mlp]
+    const Axes axes = value(session, "blocks.0.mlp.post").axes();
+    REQUIRE(axes[1].name == axis::pos);
+    apply(session, command::SelectCell{{0, 0, 1, 3}});
+    apply(session, command::ChooseOuter{2});
+    CHECK(session.cursor().place == Place{0, 0, 2});
+    CHECK(session.cursor().cell == Cell{0, 2, 1, 3});
+    apply(session, command::ChooseHead{1});
+    CHECK(session.cursor().place == Place{0, 1, 2});
+    apply(session, command::ChooseOuter{999});
+    CHECK(session.cursor().place.outer == axes[1].size - 1);
+    apply(session, command::ChooseOuter{-1});
+    CHECK(session.cursor().place.outer == 0);
+}
+
 TEST_CASE("what fails leaves everything as it was, with a sentence") {
     Session session = open();
     const auto before = everything(session);

@@ -10,6 +10,7 @@
 #include "tests/views/copied.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/said.h"
 
 #include <algorithm>
 #include <atomic>
@@ -179,7 +180,7 @@ TEST_CASE("a second export to the same file asks first, says in which folder, an
     REQUIRE(d.click_label("Replace"));
     REQUIRE(d.last<command::Export>());
     CHECK(read_bytes(path) != "what was there");
-    CHECK(d.sees("Writtento" + path));
+    CHECK(said_beside(d).find("Writtento" + path) != std::string::npos);
     REQUIRE(d.click_text("Openthefolder"));
     REQUIRE(d.last<request::ShowFolder>());
     CHECK(d.last<request::ShowFolder>()->path == folder.path());
@@ -240,6 +241,6 @@ TEST_CASE("an export that takes longer shows how far it is, and can be cancelled
     go = true;
     d.session.finish();
     d.settle();
-    CHECK(d.sees("cancelled;nothingwaswritten"));
+    CHECK(said_beside(d).find("cancelled;nothingwaswritten") != std::string::npos);
     CHECK(folder.entries() == 0);
 }

@@ -4,6 +4,7 @@
 #include "app/views/lessons/lessons_panel.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
@@ -82,6 +83,60 @@ TEST_CASE("a place opens its model and goes to its cell") {
     // What was open before comes back by undo.
     driver.press(Key::z, with_ctrl);
     CHECK(driver.session.shown().scenario.about().name == "verses");
+}
+
+TEST_CASE("what a page pins is seen on the stage while the page is read, and belongs to no work") {
+    const decoderscope::testing::TemporaryFolder folder;
+    const std::string path = folder.file("pins.md");
+    decoderscope::testing::write_bytes(path, R"(# Pins
+
+```lesson
+minutes: 1
+summary: Pins.
+hints: 0
+```
+
+## First
+
+```place
+title: Open it
+model: reverse
+tab: step
+step: blocks.1.cross_attn.pattern
+```
+
+```note
+at: blocks.1.cross_attn.pattern[0, 0, 1, 2]
+text: Right *here*.
+```
+
+## Second
+
+Nothing.
+)");
+    Driver driver("reverse", 1.0F, {1280, 1400});
+    open_lesson(driver.state, lessons::find_lesson(path));
+    driver.settle();
+    driver.settle();
+    CHECK(driver.session.lent_notes() == Notes{{"blocks.1.cross_attn.pattern", {0, 0, 1, 2}, "Right here."}});
+    CHECK(driver.sees("blocks.1.cross_attn.pattern[0,0,1,2]"));
+    CHECK(driver.session.notes().empty());
+    CHECK(driver.session.unsaved_parts().empty());
+    driver.click_text("Lessons");  // the mouse is elsewhere
+    driver.point(driver.heatmap("blocks.1.cross_attn.pattern").middle(1, 2));
+    const auto texts = [&] {
+        return std::ranges::count_if(driver.seen(), [](const DrawnText& one) { return one.text == "Righthere."; });
+    };
+    CHECK(texts() == 2);  // on the page, and under the mouse
+    REQUIRE(driver.click_text("blocks.1.cross_attn.pattern[0,0,1,2]"));
+    CHECK(driver.session.cursor().cell == Cell{0, 0, 1, 2});
+    REQUIRE(driver.click_label("Goon"));
+    CHECK(driver.session.lent_notes().empty());
+    REQUIRE(driver.click_label("Back"));
+    driver.settle();
+    CHECK(driver.session.lent_notes().size() == 1);
+    driver.press(Key::f7);
+    CHECK(driver.session.lent_notes().empty());
 }
 
 TEST_CASE("a wrong answer gets its reply, hints come one by one, the right one opens what follows") {
@@ -191,7 +246,7 @@ TEST_CASE("the list has parts, and finds a card of any by its words") {
     CHECK(driver.sees("Aweightisacomparison"));
     REQUIRE(driver.click_label("Findthebug"));
     CHECK_FALSE(driver.sees("Aweightisacomparison"));
-    CHECK(driver.sees("0of40done"));
+    CHECK(driver.sees("0of46done"));
     LessonsState& panel = panel_of(driver);
     std::ranges::copy(std::string("WEIGHT comparison"), panel.sought.begin());
     driver.settle();

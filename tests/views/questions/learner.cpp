@@ -9,6 +9,17 @@ namespace decoderscope::testing {
 
 using namespace decoderscope::views;
 
+namespace {
+
+// A name too long for the map's row is cut in its middle.
+bool is_drawn_as(std::string_view name, std::string_view drawn) {
+    const size_t gap = drawn.find("…");
+    if (gap == std::string_view::npos) return name == drawn;
+    return name.starts_with(drawn.substr(0, gap)) && name.ends_with(drawn.substr(gap + std::string_view("…").size()));
+}
+
+}  // namespace
+
 float Learner::inspector_edge() const { return ImGui::GetIO().DisplaySize.x - d.state.settings.inspector_width; }
 
 void Learner::click_in_map(const std::string& name) {
@@ -16,9 +27,7 @@ void Learner::click_in_map(const std::string& name) {
     const DrawnText* found = nullptr;
     for (const DrawnText& piece : d.seen()) {
         if (piece.high.x > d.state.settings.map_width) continue;
-        const bool cut = piece.text.ends_with("…");
-        const std::string text = cut ? piece.text.substr(0, piece.text.size() - 3) : piece.text;
-        if (text == wanted || (cut && wanted.starts_with(text))) found = &piece;
+        if (is_drawn_as(wanted, piece.text)) found = &piece;
     }
     INFO("in the map: " << name);
     REQUIRE(found != nullptr);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core::diff;
@@ -117,5 +118,26 @@ TEST_CASE("with the marks of an edit, map and timeline neither overlap nor leave
             INFO(model << " at scale " << screen.scale);
             check_layout(d, screen.size);
         }
+    }
+}
+
+TEST_CASE("in a narrow map no two rows of a block read alike, and no name runs under a block's stripes") {
+    Driver d("reverse", 1.0F, {1024, 768});
+    d.session.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
+    d.settle();
+    std::vector<DrawnText> rows;
+    for (const DrawnText& piece : d.seen())
+        if (piece.high.x < d.state.settings.map_width && piece.text.find("attn") != std::string::npos)
+            rows.push_back(piece);
+    CHECK(rows.size() > 4);
+    for (const DrawnText& a : rows)
+        for (const DrawnText& b : rows) {
+            INFO(a.text);
+            CHECK((&a == &b || a.text != b.text));
+        }
+    for (const char* block : {"encoder.blocks.0", "encoder.blocks.1"}) {
+        d.session.apply(command::GoTo{"encoder.embed"});
+        d.settle();
+        CHECK(in_map(d, block));
     }
 }

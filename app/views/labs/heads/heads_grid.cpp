@@ -153,24 +153,49 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
 
 // ---- the grid
 
-// Where the heads are: one column per head of a layer.
+// Where the heads are: one column per head of a layer; those of a single layer in as many lines as make them largest.
 struct Grid {
     Index columns = 1, rows = 1;
+    bool in_layers = false;  // a line is a layer
     ImVec2 cell, origin;
     CellStyle style;
 };
 
+Index lines(Index count, Index columns) { return (count + columns - 1) / columns; }
+
+// How many of a single layer's heads stand in a line.
+Index most_legible_columns(const Ui& ui, Index count, CellStyle style, Area area) {
+    const auto side = [&](Index columns) {
+        return std::min(area.width() / static_cast<float>(columns),
+                        area.height() / static_cast<float>(lines(count, columns)) - cell_text_height(ui, style));
+    };
+    Index best = count;
+    for (Index columns = count - 1; columns >= 1; --columns)
+        if (side(columns) > side(best)) best = columns;
+    return best;
+}
+
 Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, core::Range weights, bool by_layer,
              Area area) {
     Grid grid;
+    const auto count = static_cast<Index>(scores.size());
     for (const core::heads::HeadScore& score : scores) grid.columns = std::max(grid.columns, score.head + 1);
-    grid.rows = (static_cast<Index>(scores.size()) + grid.columns - 1) / grid.columns;
-    const float left = by_layer ? ui.px(44) : 0.0F, top = by_layer ? ui.px(18) : 0.0F;
+    grid.in_layers = by_layer;
+    if (grid.columns == count) {
+        const Index columns = most_legible_columns(ui, count, {true, weights, false}, area);
+        grid.in_layers = by_layer && columns == count;
+        grid.columns = columns;
+    }
+    grid.rows = lines(count, grid.columns);
+    const float left = grid.in_layers ? ui.px(44) : 0.0F, top = grid.in_layers ? ui.px(18) : 0.0F;
     const float room = area.height() - top, height = room / static_cast<float>(grid.rows);
-    grid.style = {!by_layer, weights, height < ui.px(by_layer ? 72 : 88)};
-    const float text = cell_text_height(ui, grid.style), least = text + ui.px(by_layer ? 15 : 36);
-    const float width = std::min((area.width() - left) / static_cast<float>(grid.columns), ui.px(220));
-    grid.cell = {width, std::clamp(height, least, std::max(least, width + text))};
+    grid.style = {!grid.in_layers, weights, height < ui.px(grid.in_layers ? 72 : 88)};
+    const float text = cell_text_height(ui, grid.style), least = text + ui.px(grid.in_layers ? 15 : 36);
+    const float width =
+        std::min((area.width() - left) / static_cast<float>(grid.columns), std::max(ui.px(220), height - text));
+    // In a narrow window patterns are higher than they are wide, rather than leave the height free.
+    constexpr float kHighest = 1.5F;
+    grid.cell = {width, std::clamp(height, least, std::max(least, width * kHighest + text))};
     if (least > height)
         grid.cell.x = (area.width() - left - ImGui::GetStyle().ScrollbarSize) / static_cast<float>(grid.columns);
     grid.origin = {area.low.x + left, area.low.y + top};
@@ -201,7 +226,7 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
     const HeadsTabState& heads = state.part<HeadsTabState>();
     const bool by_layer = heads.order == core::heads::HeadOrder::by_layer;
     const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
-    if (by_layer) draw_head_numbers(ui, grid, area.low.x);
+    if (grid.in_layers) draw_head_numbers(ui, grid, area.low.x);
     const std::vector<std::size_t> order = core::heads::ordered(scores, heads.measure, heads.order);
     const float head_room = grid.origin.y - area.low.y;
     const float edge = ui.px(2);  // room for the first row's outline
@@ -215,7 +240,7 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
                             origin.y + static_cast<float>(row) * grid.cell.y};
         const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
         if (!ImGui::IsRectVisible(box.low, box.high)) continue;
-        if (by_layer && column == 0)
+        if (grid.in_layers && column == 0)
             draw_layer_number(ui, scores[order[place]].layer, area.low.x,
                               box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
         draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);

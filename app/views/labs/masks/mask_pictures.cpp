@@ -287,6 +287,7 @@ void draw_mask_picture(const MasksScene& scene, const core::masks::MaskPicture& 
                                  .painting = picture.per_key,
                                  .legend = legend,
                                  .grid = legend == Legend::none,
+                                 .numbers_positions = false,
                                  .labels_rows = slot.labels_rows,
                                  .keeps_hittable = picture.per_key,
                                  .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};

@@ -6,6 +6,7 @@
 #include "app/views/frame/cards.h"
 #include "app/views/frame/choices.h"
 #include "app/views/labs/step/spreadsheet_view.h"
+#include "app/views/widgets/glide.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
@@ -175,6 +176,13 @@ void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, co
     state.hovered = hovered;
 }
 
+// The pictures on their way to their places in this step's arrangement, from those that they had in the last one's.
+bool glide(ViewState& state, const Step& result, Arrangement& arrangement) {
+    std::vector<Glide::Placed> pictures = {{result.name, arrangement.result}};
+    for (Card& card : arrangement.operands) pictures.push_back({card.step.name, card.area});
+    return state.part<Glide>().advance(result.name, std::move(pictures), !state.reduces_motion());
+}
+
 // The cards in an area; they are scrolled where they need more height than it has.
 void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const float bar = ImGui::GetStyle().ScrollbarSize;
@@ -183,6 +191,7 @@ void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state,
     const ImVec2 start = ImGui::GetCursorScreenPos();
     Arrangement arrangement =
         arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
+    if (glide(state, session.step(), arrangement)) state.busy = true;
     draw_cards(ui, session, state, arrangement, commands);
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy({1, std::max(arrangement.bottom - start.y, 1.0F)});

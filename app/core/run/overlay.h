@@ -1,0 +1,58 @@
+#pragma once
+
+#include "app/core/figure/heatmap.h"
+#include "engine/tensor/tensor.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope::core {
+
+// A number that was measured elsewhere, of a step, of a part of the map, or of a cell: its time, its sparsity, the
+// error of another program there.
+struct OverlayValue {
+    std::string step;  // by name, or the part of the map: "blocks.1", "blocks.1.attn"
+    Cell cell;         // of the step; empty: all of it
+    float value = 0.0F;
+    std::string text;  // beside the number; may be empty
+    bool operator==(const OverlayValue&) const = default;
+};
+
+// Such numbers, mostly of a file: they colour map, timeline and cells. They change no number of the run.
+struct Overlay {
+    std::string name;                  // of the file
+    std::vector<OverlayValue> values;  // by step and cell, each place once
+    Scale scale = Scale::sequential;   // diverging where a number is negative
+    Range range;                       // of all numbers
+};
+
+inline constexpr std::size_t kMostOverlayValues = 100'000, kLongestOverlayText = 2000;  // numbers; bytes
+
+// Puts the numbers in their order. `where` says where the i-th of those given stands, for errors. Throws Error if there
+// are none or too many, one isn't finite, a text is too long, or two are of the same place.
+[[nodiscard]] Overlay make_overlay(std::string name, std::vector<OverlayValue> values,
+                                   const std::function<std::string(std::size_t)>& where);
+
+// Whether both have the same name and numbers, or neither is there.
+[[nodiscard]] bool same_overlay(const std::shared_ptr<const Overlay>& a, const std::shared_ptr<const Overlay>& b);
+
+// "blocks.0.attn.pattern[0, 1, 2, 3]", or the step's name alone.
+[[nodiscard]] std::string place_text(const OverlayValue& value);
+
+// The numbers of a step and of its cells; of a part of the map, its own alone.
+[[nodiscard]] std::span<const OverlayValue> values_of(const Overlay& overlay, std::string_view step);
+
+// The number that a step is coloured by: its own; else, of its cells, the one of largest magnitude; else that of the
+// nearest part of the map that it is in. Null if there is none.
+[[nodiscard]] const OverlayValue* number_of(const Overlay& overlay, std::string_view step);
+
+// What is said of a step's number under the mouse: "latency.csv: 3.2", "… of blocks.0.attn", "12 cells, …".
+[[nodiscard]] std::string overlay_sentence(const Overlay& overlay, std::string_view step, const OverlayValue& number);
+
+}  // namespace decoderscope::core

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/figure/colormap.h"
+#include "app/core/run/overlay.h"
+#include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
+#include "app/views/widgets/heatmap_view.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace decoderscope::views {
+
+// The colours of steps in map and timeline: of their meanings, or, while a file's numbers are shown, of those. Then a
+// step without a number is grey.
+class StepColors {
+public:
+    StepColors(const Ui& ui, const core::Session& session);
+
+    // Whether a file's numbers are shown.
+    [[nodiscard]] bool are_of_file() const { return coloring_.has_value(); }
+    [[nodiscard]] ImU32 of(const Step& step) const;
+    // Of a box that stands for several steps: of the number of largest magnitude, or of what the box means.
+    [[nodiscard]] ImU32 of(std::span<const StepId> steps, Meaning meaning) const;
+    // Of a block: of the number that the file has for it, else as above.
+    [[nodiscard]] ImU32 of(const std::string& block, std::span<const StepId> steps, Meaning meaning) const;
+
+private:
+    // By StepId; nothing where the file has none.
+    struct Numbers {
+        std::vector<std::optional<float>> all;
+    };
+
+    const core::Session& session_;
+    ImU32 grey_;
+    std::optional<core::Coloring> coloring_;
+    core::Value<Numbers> numbers_;
+};
+
+// The marks of a file's numbers for single cells, in a picture of this slice.
+[[nodiscard]] std::vector<ColoredCell> colored_cells(const Ui& ui, const core::Session& session, const Step& step,
+                                                     const core::Slice& slice);
+
+// The file's name, its range as a colour bar, and a link that removes it. It takes the height below.
+void draw_overlay_legend(const Ui& ui, const core::Overlay& overlay, Area area, Commands& commands);
+[[nodiscard]] float overlay_legend_height(const Ui& ui);
+
+}  // namespace decoderscope::views

@@ -1,0 +1,106 @@
+#include "app/core/session/session_commands.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace decoderscope::views::inspector {
+
+namespace {
+
+// Too long a list can't be read; the palette finds the others.
+constexpr std::size_t kMostNotesListed = 30;
+
+// What a note would be pinned to now: the selected cell, or the step.
+core::Note note_here(const core::Session& session) {
+    core::Note note{session.step().name, session.cursor().cell.value_or(Cell{}), {}};
+    const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
+    if (!note.cell.empty() && (values.empty() || !values.contains(note.cell))) note.cell.clear();
+    if (const core::Note* known = core::find_note(session.notes(), note.step, note.cell)) note.text = known->text;
+    return note;
+}
+
+void fill(NoteField& field, const core::Note& note) {
+    field = {.open = true, .take = true, .place = core::place_text(note)};
+    std::memcpy(field.text.data(), note.text.data(), std::min(note.text.size(), field.text.size() - 1));
+}
+
+// The field. Enter pins what it holds; an empty one removes the note.
+void write_note(const Ui& ui, core::Note here, NoteField& field, Commands& commands) {
+    paragraph(ui.fonts.caption, ui.theme.muted, tr("Note on {place}; Enter pins it", {{"place", field.place}}));
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (field.take) ImGui::SetKeyboardFocusHere();
+    focusable_field("##note");
+    const bool entered =
+        ImGui::InputText("##note", field.text.data(), field.text.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool active = ImGui::IsItemActive();
+    if (entered) {
+        here.text = field.text.data();
+        commands.push_back(core::command::PinNote{std::move(here)});
+    }
+    const bool left = !active && !field.take && ImGui::IsItemDeactivated();
+    field.take = field.take && !active;
+    if (entered || left) field = {};
+}
+
+void line_of_note(const Ui& ui, const core::Session& session, const core::Note& note, int id, Commands& commands) {
+    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 2 * id)) {
+        core::Note gone = note;
+        gone.text.clear();
+        commands.push_back(core::command::PinNote{std::move(gone)});
+    }
+    tooltip(tr("Remove this note"));
+    ImGui::SameLine(0, ui.px(6));
+    const std::string place = fitted(ui.fonts.mono_small, core::place_text(note), ImGui::GetContentRegionAvail().x);
+    if (const std::optional<core::Command> goes = core::command_to(note, *session.shown().run)) {
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent, place, 2 * id + 1)) commands.push_back(*goes);
+    } else {
+        text_line(ui.fonts.mono_small, ui.theme.muted, place);
+        tooltip(tr("This run has no such place."));
+    }
+    paragraph(ui.fonts.caption, ui.theme.text, note.text);
+}
+
+}  // namespace
+
+void inspect_note(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Note here = note_here(session);
+    NoteField& field = state.part<InspectorState>().note;
+    if (field.open && field.place.empty()) fill(field, here);  // by its key
+    if (field.open && field.place != core::place_text(here)) field = {};
+    if (!field.open && here.text.empty()) return;
+    ImGui::PushID("note");
+    if (field.open) {
+        write_note(ui, here, field, commands);
+    } else {
+        paragraph(ui.fonts.caption, ui.theme.warning, here.text);
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Change the note"), 0)) fill(field, here);
+    }
+    ImGui::PopID();
+}
+
+void list_notes(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Notes& notes = session.notes();
+    const core::Note here = note_here(session);
+    NoteField& field = state.part<InspectorState>().note;
+    section_line(ui);
+    ImGui::PushID("notes");
+    const char* label = here.cell.empty() ? tr("Pin a note to this step") : tr("Pin a note to this cell");
+    if (!field.open && here.text.empty() && link(ui, ui.fonts.caption, ui.theme.accent, label, 0)) fill(field, here);
+    if (!notes.empty())
+        text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} note", "{count} notes", notes.size()));
+    for (std::size_t i = 0; i < std::min(notes.size(), kMostNotesListed); ++i)
+        line_of_note(ui, session, notes[i], static_cast<int>(i) + 1, commands);
+    if (notes.size() > kMostNotesListed) {
+        const std::size_t more = notes.size() - kMostNotesListed;
+        text_line(ui.fonts.caption, ui.theme.muted, tr_n("… and {count} more", "… and {count} more", more));
+    }
+    ImGui::PopID();
+}
+
+}  // namespace decoderscope::views::inspector
