@@ -1,5 +1,5 @@
 """Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
-[--only PART] [--peak BENCH_PEAK] [--json FILE]
+[--only PART] [--peak BENCH_PEAK] [--products BENCH_PRODUCTS] [--json FILE]
 
 Then what an edit, the backward pass, and memory cost, of GPT-2-small, and mixtures of experts and a latent cache (mixtures.py).
 
@@ -7,7 +7,8 @@ Before anything is timed, both must give the same numbers. Then they take turns:
 other, so that whatever else the machine does meets both. PyTorch is given its best: two threads that don't fight (on
 Debian that needs libopenblas0-openmp), the fastest of OpenBLAS' kernels (best_blas.py), fused projections, inference
 mode; the quickest of eager, traced and oneDNN's products counts. Medians, and the ratio of the medians; below 1 is in
-our favour.
+our favour. The practical limit (practical.py) is the time of the same products by the best library alone, and one writing
+of what we record.
 """
 
 import argparse
@@ -33,6 +34,7 @@ import safetensors_file  # noqa: E402
 from cases import BACKWARD, CASES, EDITED, EDITS, MEMORY  # noqa: E402
 from config import complete  # noqa: E402
 from mixtures import measure_experts  # noqa: E402
+from practical import practical_limit  # noqa: E402
 from random_weights import random_weights, write_model  # noqa: E402
 from torch_decoder import FastDecoder, OneDnnDecoder  # noqa: E402
 from work import least_milliseconds  # noqa: E402
@@ -64,10 +66,10 @@ class Ours:
     def milliseconds(self, repeat, *options):
         return json.loads(self.run("bench", "--repeat", repeat, "--json", *options))
 
-    def peak_memory(self):
-        """In bytes, of a few runs, everything recorded; as the system counts it while the program is there."""
-        command = [self.program, "bench", str(self.folder), "--inputs", str(self.inputs), "--repeat", "5"]
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    def watched(self, *options):
+        """What bench measures, and the peak of its memory in bytes, as the system counts it while the program is there."""
+        command = [self.program, "bench", str(self.folder), "--inputs", str(self.inputs), "--json", *map(str, options)]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         status = Path(f"/proc/{child.pid}/status")
         peak = 0
         while child.poll() is None:
@@ -76,7 +78,11 @@ class Ours:
                     peak = max(peak, 1024 * int(line.split()[1]))
             time.sleep(0.002)
         assert child.returncode == 0, "the program failed"
-        return peak
+        return json.loads(child.stdout.read()), peak
+
+    def peak_memory(self):
+        """Of a few runs, everything recorded."""
+        return self.watched("--repeat", 5)[1]
 
     def weight_bytes(self):
         return (self.folder / "model.safetensors").stat().st_size
@@ -137,7 +143,7 @@ def repeats(first_ms):
     return int(max(5, min(400, 1000 / first_ms)))
 
 
-def measure(program, folder, config, make_inputs, rounds, peak):
+def measure(program, folder, config, make_inputs, rounds, peak, products):
     inputs = make_inputs(torch.Generator().manual_seed(1))
     weights = random_weights(config)
     write_model(folder, config, weights)
@@ -158,7 +164,8 @@ def measure(program, folder, config, make_inputs, rounds, peak):
             times[name].append(theirs.milliseconds(work, repeat))
     medians = {name: statistics.median(values) for name, values in times.items()}
     quickest = min((name for name in works if name != "keeping"), key=medians.get)
-    result.update(medians, plain=medians[quickest], quickest=quickest)
+    limit = practical_limit(config, weights, inputs, measured["recorded_bytes"], products)
+    result.update(medians, plain=medians[quickest], quickest=quickest, **limit)
     if peak is not None:
         result["least"] = least_milliseconds(config, inputs, measured["recorded_bytes"], peak)
     return result
@@ -243,6 +250,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--peak", help="the program bench_peak: also prints which part of the machine's peak is reached")
+    parser.add_argument("--products", help="the program bench_products: the limit by oneDNN alone, and our products beside it")
     parser.add_argument("--json", help="writes the results there, too")
     options = parser.parse_args()
     torch.set_num_threads(os.cpu_count())
@@ -251,18 +259,22 @@ def main():
     peak = json.loads(subprocess.check_output([options.peak])) if options.peak else None
     if peak is not None:
         print(f"peak: {peak['gflops']:.0f} GFLOP/s, {peak['gigabytes_per_second']:.1f} GB/s\n")
-    print("| | ours, recorded | PyTorch, plain, at its best | PyTorch, keeping | ratio to plain | wanted | ratio to keeping | "
-          "recorded to not recorded |" + (" fraction of the peak |" if peak else ""))
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |" + (" --- |" if peak else ""))
+    print("| | ours, recorded | PyTorch, plain, at its best | practical limit | PyTorch, keeping | ratio to plain | wanted | "
+          "limit to ours | best library's products to ours | ratio to keeping | recorded to not recorded |"
+          + (" fraction of the peak |" if peak else ""))
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |" + (" --- |" if peak else ""))
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         for number, (name, (config, make_inputs, wanted)) in enumerate(CASES.items()):
             if options.only not in name:
                 continue
-            r = measure(options.program, scratch / str(number), config, make_inputs, options.rounds, peak)
+            r = measure(options.program, scratch / str(number), config, make_inputs, options.rounds, peak,
+                        options.products)
             results[name] = {**r, "wanted": wanted}
-            print(f"| {name} | {r['ours']:.3g} ms | {r['plain']:.3g} ms ({r['quickest']}) | {r['keeping']:.3g} ms | "
-                  f"**{r['ours'] / r['plain']:.2f}** | {wanted} | {r['ours'] / r['keeping']:.2f} | "
+            limit, part = (f"{r['limit']:.3g} ms", f"{r['limit'] / r['ours']:.2f}") if r["limit"] else ("–", "–")
+            products = f"{r['products']:.2f}" if r["products"] else "–"
+            print(f"| {name} | {r['ours']:.3g} ms | {r['plain']:.3g} ms ({r['quickest']}) | {limit} | {r['keeping']:.3g} ms | "
+                  f"**{r['ours'] / r['plain']:.2f}** | {wanted} | {part} | {products} | {r['ours'] / r['keeping']:.2f} | "
                   f"{r['ours'] / r['unrecorded']:.2f} |" + (f" {r['least'] / r['ours']:.2f} |" if peak else ""),
                   flush=True)
         if options.only in "edits":

@@ -1,4 +1,4 @@
-// What single operations cost, beside the same work in Eigen or in the C++ library, at GPT-2-small's sizes:
+// What single operations cost, beside the same work by our own kernel or in the C++ library, at GPT-2-small's sizes:
 //     cmake --preset release -DDECODERSCOPE_BENCHMARKS=ON && cmake --build --preset release --target bench_operations
 //     build/release/tests/bench/bench_operations
 #include "engine/base/random.h"
@@ -8,8 +8,8 @@
 #include "engine/ops/norm.h"
 #include "engine/ops/scaled_dot_product.h"
 #include "engine/ops/softmax.h"
-#include "engine/products/eigen.h"
 #include "engine/products/linalg.h"
+#include "engine/products/plain.h"
 
 #include <benchmark/benchmark.h>
 
@@ -58,15 +58,15 @@ void linear(benchmark::State& state) {
 }
 BENCHMARK(linear)->Apply(tokens);
 
-void linear_by_eigen(benchmark::State& state) {
+void linear_by_own_kernel(benchmark::State& state) {
     const Tensor x = stream(state.range(0)), weight = random_tensor({{axis::out, kDFf}, {axis::in, kDModel}}, "w");
     Tensor out({{axis::pos, state.range(0)}, {axis::d_ff, kDFf}});
     for (auto _ : state)
-        eigen_products::multiply_transposed({x.data(), state.range(0), kDModel, kDModel},
+        plain_products::multiply_transposed({x.data(), state.range(0), kDModel, kDModel},
                                             {weight.data(), kDFf, kDModel, kDModel},
                                             {out.writable().data(), state.range(0), kDFf, kDFf}, 1.0F);
 }
-BENCHMARK(linear_by_eigen)->Apply(tokens);
+BENCHMARK(linear_by_own_kernel)->Apply(tokens);
 
 // q · kᵀ of all heads.
 void attention_scores(benchmark::State& state) {

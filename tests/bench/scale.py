@@ -1,0 +1,138 @@
+"""Time and memory per token against the length of the text, patterns recorded: python3 scale.py PROGRAM [--llama]
+[--longest N] [--json FILE] > scale.svg
+
+GPT-2-small's size with room for more positions, up to 4,096 tokens; with --llama a decoder of 1.2 billion parameters, too
+(of the size of Llama 3.2 1B: 5 GB of random weights on disk, 12 GB of memory). The dashed line is what the mathematics
+asks for: the multiply-adds of a token (work.py), drawn through the shortest text, and the bytes of a token's streams, scores
+and patterns, through the two shortest. A step that grows faster leaves it. Progress and a table go to stderr.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from html import escape
+from math import log2
+from pathlib import Path
+
+from against_torch import Ours
+from cases import GPT2_SMALL, tokens
+from random_weights import random_weights, write_model
+from work import operations
+
+import torch
+
+SHORTEST, LONGEST = 128, 4096
+LLAMA_1B = {"d_model": 2048, "nhead": 32, "num_key_value_heads": 8, "num_layers": 16, "dim_feedforward": 8192,
+            "norm": "rmsnorm", "norm_first": True, "final_norm": True, "activation": "silu", "gated_mlp": True,
+            "bias": False, "vocab_size": 128256, "positional_encoding": "rope", "rope_theta": 500000.0, "lm_head": True,
+            "tie_word_embeddings": True}
+WIDTH, HEIGHT, LEFT, TOP, INK, MUTED, LINE = 380, 300, 64, 44, "#1B1D21", "#5C6370", "#D5D8DD"
+COLORS = ["#0072B2", "#D55E00"]
+
+
+def measured(program, folder, config, length):
+    ours = Ours(program, folder, tokens(length)(torch.Generator().manual_seed(1)))
+    result, peak = ours.watched("--record", "patterns", "--repeat", 3 if length <= 1024 else 1)
+    return {"tokens": length, "milliseconds": result["forward_ms"], "recorded_bytes": result["recorded_bytes"], "peak": peak,
+            "operations": operations(config, inputs_of(length))}
+
+
+def inputs_of(length):
+    return {"tokens": torch.zeros(1, length)}
+
+
+def series(program, scratch, name, config, longest):
+    folder = scratch / name.replace(" ", "-")
+    write_model(folder, config, random_weights(config))
+    points, length = [], SHORTEST
+    while length <= longest:
+        p = measured(program, folder, config, length)
+        points.append(p)
+        print(f"{name}, {length} tokens: {p['milliseconds'] / length:.2f} ms and {p['recorded_bytes'] / length / 1024:.0f} KB "
+              f"a token, {p['peak'] / 2**30:.1f} GB at most", file=sys.stderr, flush=True)
+        length *= 2
+    return points
+
+
+def text(x, y, words, anchor="start", color=INK, weight="normal"):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" fill="{color}" font-weight="{weight}">'
+            f'{escape(words)}</text>')
+
+
+def panel(left, title, unit, all_series, value, expected):
+    """One plot: the value of a token of each series by the length, on two logarithmic axes."""
+    values = [value(p) for points in all_series.values() for p in points]
+    lengths = [p["tokens"] for points in all_series.values() for p in points]
+    low, high = log2(min(values)) - 0.3, log2(max(values)) + 0.5
+    first, last = log2(min(lengths)), max(log2(max(lengths)), log2(min(lengths)) + 1)
+
+    def at(length, y):
+        return (left + LEFT + (log2(length) - first) / (last - first) * (WIDTH - LEFT - 30),
+                TOP + 20 + (high - log2(y)) / (high - low) * (HEIGHT - TOP - 60))
+
+    parts = [text(left + LEFT, TOP, title, weight="bold")]
+    for length in sorted(set(lengths)):
+        x, _ = at(length, values[0])
+        parts.append(f'<path d="M {x:.1f} {TOP + 20} V {HEIGHT - 40}" stroke="{LINE}"/>')
+        parts.append(text(x, HEIGHT - 22, f"{length:,}", "middle", MUTED))
+    for color, points in zip(COLORS, all_series.values()):
+        where = [at(p["tokens"], value(p)) for p in points]
+        scale = value(points[0]) / expected(points[0])
+        law = [at(p["tokens"], expected(p) * scale) for p in points]
+        parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in law)}" fill="none" stroke="{MUTED}" '
+                     'stroke-dasharray="4 4"/>')
+        parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in where)}" fill="none" stroke="{color}" '
+                     'stroke-width="2"/>')
+        for (x, y), p in zip(where, points):
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>')
+            parts.append(text(x, y - 7, f"{value(p):.3g}", "middle"))
+    parts.append(text(left + LEFT, HEIGHT - 6, f"{unit}, by the tokens of the text", color=MUTED))
+    return parts
+
+
+def drawn(all_series):
+    parts = []
+    for number, (color, name) in enumerate(zip(COLORS, all_series)):
+        parts.append(text(LEFT + 220 * number, 20, name, color=color, weight="bold"))
+    parts.append(text(LEFT + 220 * len(all_series), 20, "- - - the mathematics", color=MUTED))
+    parts += panel(0, "Time", "ms a token", all_series, lambda p: p["milliseconds"] / p["tokens"],
+                   lambda p: p["operations"] / p["tokens"])
+    parts += panel(WIDTH, "What is recorded", "KB a token", all_series, lambda p: p["recorded_bytes"] / p["tokens"] / 1024,
+                   lambda p: p["law_bytes"])
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * WIDTH}" height="{HEIGHT}" viewBox="0 0 {2 * WIDTH} {HEIGHT}" '
+            f'font-family="Inter, DejaVu Sans, sans-serif">\n<rect width="{2 * WIDTH}" height="{HEIGHT}" fill="white"/>\n'
+            + "\n".join(parts) + "\n</svg>")
+
+
+def with_law(points):
+    """A token's bytes are those of its streams, and of its rows of scores and patterns, which are as long as the text: a line
+    through the two shortest texts."""
+    first, second = points[:2]
+    a, b = (p["recorded_bytes"] / p["tokens"] for p in (first, second))
+    for p in points:
+        p["law_bytes"] = a + (b - a) * (p["tokens"] - first["tokens"]) / (second["tokens"] - first["tokens"])
+    return points
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--llama", action="store_true", help="a decoder of 1.2 billion parameters, too")
+    parser.add_argument("--longest", type=int, default=LONGEST, help="tokens; at least 256")
+    parser.add_argument("--json", help="writes the results there, too")
+    options = parser.parse_args()
+    configs = {"GPT-2-small's size": {**GPT2_SMALL, "max_positions": LONGEST}}
+    if options.llama:
+        configs["Llama's of 1.2 billion"] = LLAMA_1B
+    with tempfile.TemporaryDirectory() as folder:
+        results = {name: with_law(series(options.program, Path(folder), name, config, options.longest))
+                   for name, config in configs.items()}
+    print(drawn(results))
+    if options.json:
+        Path(options.json).write_text(json.dumps({"cores": os.cpu_count(), **results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
