@@ -12,8 +12,8 @@ WIDTH, LEFT, RIGHT, ROW, BAR = 760, 190, 150, 44, 13
 OURS, THEIRS, INK, MUTED, LINE = "#0072B2", "#B8BCC4", "#1B1D21", "#5C6370", "#D5D8DD"
 
 
-def text(x, y, words, size=12.5, anchor="start", color=INK, weight="normal"):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{color}" '
+def text(x, y, words, anchor="start", color=INK, weight="normal"):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="12.5" text-anchor="{anchor}" fill="{color}" '
             f'font-weight="{weight}">{escape(words)}</text>')
 
 

@@ -68,26 +68,27 @@ Work by_us(const Tensor& x, const std::vector<Tensor>& weights, Tensor& out, con
     };
 }
 
-Work by_matmul(const Tensor& x, const std::vector<Tensor>& weights, Tensor& out, const Shape& s) {
-    const MatmulDesc description =
-        matmul_desc(rows_of(s.m, s.k, s.k), any_layout(s.k, s.n), nullptr, rows_of(s.m, s.n, s.n));
+// A product by oneDNN as `description` says, with the weights packed as it likes them best.
+template <class Description>
+Work by_onednn(const Description& description, const memory::desc& plain, const Tensor& x,
+               const std::vector<Tensor>& weights, Tensor& out) {
     std::vector<Packed> packed;
-    for (const Tensor& weight : weights)
-        packed.push_back(pack(weight, matrix(s.k, s.n, 1, s.k), description.weights_desc()));
+    for (const Tensor& weight : weights) packed.push_back(pack(weight, plain, description.weights_desc()));
     return [&, product = Product(description, nullptr), packed = std::move(packed)]() mutable {
         for (const Packed& weight : packed) product.run(x.data(), weight.values, nullptr, out.writable().data());
     };
 }
 
+Work by_matmul(const Tensor& x, const std::vector<Tensor>& weights, Tensor& out, const Shape& s) {
+    const MatmulDesc description =
+        matmul_desc(rows_of(s.m, s.k, s.k), any_layout(s.k, s.n), nullptr, rows_of(s.m, s.n, s.n));
+    return by_onednn(description, matrix(s.k, s.n, 1, s.k), x, weights, out);
+}
+
 Work by_inner_product(const Tensor& x, const std::vector<Tensor>& weights, Tensor& out, const Shape& s) {
     const InnerProductDesc description =
         inner_product_desc(rows_of(s.m, s.k, s.k), any_layout(s.n, s.k), nullptr, rows_of(s.m, s.n, s.n));
-    std::vector<Packed> packed;
-    for (const Tensor& weight : weights)
-        packed.push_back(pack(weight, rows_of(s.n, s.k, s.k), description.weights_desc()));
-    return [&, product = Product(description, nullptr), packed = std::move(packed)]() mutable {
-        for (const Packed& weight : packed) product.run(x.data(), weight.values, nullptr, out.writable().data());
-    };
+    return by_onednn(description, rows_of(s.n, s.k, s.k), x, weights, out);
 }
 
 double seconds(const Work& work) {

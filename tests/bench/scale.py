@@ -12,12 +12,12 @@ import json
 import os
 import sys
 import tempfile
-from html import escape
 from math import log2
 from pathlib import Path
 
 from against_torch import Ours
 from cases import GPT2_SMALL, tokens
+from chart import LINE, MUTED, text
 from random_weights import random_weights, write_model
 from work import operations
 
@@ -28,7 +28,7 @@ LLAMA_1B = {"d_model": 2048, "nhead": 32, "num_key_value_heads": 8, "num_layers"
             "norm": "rmsnorm", "norm_first": True, "final_norm": True, "activation": "silu", "gated_mlp": True,
             "bias": False, "vocab_size": 128256, "positional_encoding": "rope", "rope_theta": 500000.0, "lm_head": True,
             "tie_word_embeddings": True}
-WIDTH, HEIGHT, LEFT, TOP, INK, MUTED, LINE = 380, 300, 64, 44, "#1B1D21", "#5C6370", "#D5D8DD"
+WIDTH, HEIGHT, LEFT, TOP = 380, 300, 64, 44, "#1B1D21", "#5C6370", "#D5D8DD"
 COLORS = ["#0072B2", "#D55E00"]
 
 
@@ -54,11 +54,6 @@ def series(program, scratch, name, config, longest):
               f"a token, {p['peak'] / 2**30:.1f} GB at most", file=sys.stderr, flush=True)
         length *= 2
     return points
-
-
-def text(x, y, words, anchor="start", color=INK, weight="normal"):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" fill="{color}" font-weight="{weight}">'
-            f'{escape(words)}</text>')
 
 
 def panel(left, title, unit, all_series, value, expected):

@@ -28,9 +28,8 @@ struct Chip {
     std::string text;        // empty: padding
     std::string prediction;  // with its mark; empty: none
     float width = 0.0F;
-    float left = 0.0F;        // where it was drawn
-    float inset = 0.0F;       // of its text: behind the number
-    bool has_number = false;  // its position; not where there is no room for all of them
+    float left = 0.0F;   // where it was drawn
+    float inset = 0.0F;  // of its text: behind the number
 };
 
 bool is_padding(const ChipRow& row, Index position) {
@@ -65,19 +64,12 @@ const core::generate::Prediction* prediction_at(const ChipRow& row, Index positi
 
 // ---- the chips
 
-// Whether chips have their positions' numbers.
-enum class Numbered { no, yes };
-
-Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position, float most,
-             Numbered numbered) {
+Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
     ImFont* font = ui.fonts.mono_small;
     Chip chip;
     chip.position = position;
     chip.inset = ui.px(4);
-    if (numbered == Numbered::yes) {
-        chip.has_number = true;
-        chip.inset = ui.px(2) + position_size(ui, position).x + ui.px(2);
-    }
+    if (row.numbered) chip.inset = ui.px(2) + position_number_size(ui, position).x + ui.px(2);
     if (is_padding(row, position)) {
         chip.width = std::max(ui.px(12), chip.inset);
         return chip;
@@ -93,11 +85,11 @@ Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow&
 std::string note_before(Index count) { return tr_n("{count} more …", "{count} more …", count); }
 std::string note_behind(Index count) { return tr_n("… {count} more", "… {count} more", count); }
 
-bool all_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width, Numbered numbered) {
+bool all_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width) {
     const auto count = static_cast<Index>(row.ids.size());
     float used = 0.0F;
     for (Index at = 0; at < count && used <= width; ++at)
-        used += (at > 0 ? ui.px(2) : 0.0F) + chip_at(ui, tokenizer, row, at, width * 0.5F, numbered).width;
+        used += (at > 0 ? ui.px(2) : 0.0F) + chip_at(ui, tokenizer, row, at, width * 0.5F).width;
     return used <= width;
 }
 
@@ -109,10 +101,9 @@ std::vector<Chip> fitting_chips(const Ui& ui, const tokenizer::Tokenizer& tokeni
     float used = 0.0F;
     Index at = row.from_end ? count - 1 : std::clamp<Index>(row.first, 0, std::max<Index>(count - 1, 0));
     const bool cut_before = !row.from_end && at > 0;
-    const Numbered numbered = row.numbered ? Numbered::yes : Numbered::no;
-    const bool whole = !cut_before && all_fit(ui, tokenizer, row, width, numbered);
+    const bool whole = !cut_before && all_fit(ui, tokenizer, row, width);
     for (; at >= 0 && at < count; at += row.from_end ? -1 : 1) {
-        Chip chip = chip_at(ui, tokenizer, row, at, width * 0.5F, numbered);
+        Chip chip = chip_at(ui, tokenizer, row, at, width * 0.5F);
         const bool last = row.from_end ? at == 0 : at + 1 == count;
         const float notes = (cut_before ? note : 0.0F) + (last || whole ? 0.0F : note);
         if (used + chip.width + notes > width) break;
@@ -242,10 +233,10 @@ void draw_chip(Drawing& d, Chip& chip) {
 }
 
 void draw_number(const Drawing& d, const Chip& chip) {
-    if (!chip.has_number) return;
+    if (!d.row.numbered) return;
     const Area at = under(chip, d.chips);
-    draw_position(d.ui, {at.low.x + d.ui.px(2), at.high.y - position_size(d.ui, 0).y - d.ui.px(1)}, d.ui.theme.text,
-                  chip.position);
+    draw_position_number(d.ui, {at.low.x + d.ui.px(2), at.high.y - position_number_size(d.ui, 0).y - d.ui.px(1)},
+                         d.ui.theme.text, chip.position);
 }
 
 }  // namespace
@@ -259,8 +250,11 @@ ImU32 chip_color(Index id, bool dark) {
     return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
 }
 
-bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width) {
-    return all_fit(ui, tokenizer, row, width, Numbered::yes) || !all_fit(ui, tokenizer, row, width, Numbered::no);
+bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, ChipRow row, float width) {
+    row.numbered = true;
+    if (all_fit(ui, tokenizer, row, width)) return true;
+    row.numbered = false;
+    return !all_fit(ui, tokenizer, row, width);
 }
 
 ChipsTouched draw_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Area area) {

@@ -27,7 +27,7 @@ struct ChipRow {
     bool numbered = false;          // each chip has its position's number before its token
 };
 // Whether there is room for the numbers: they push no token out of sight that would be seen without them.
-[[nodiscard]] bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, float width);
+[[nodiscard]] bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, ChipRow row, float width);
 
 // What the mouse does to a row of chips.
 struct ChipsTouched {

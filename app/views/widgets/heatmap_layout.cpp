@@ -105,7 +105,7 @@ bool are_tokens(std::string_view axis, std::span<const std::string> labels) {
 }
 
 // Of the widest.
-float widest_number(const Ui& ui, Index count) { return position_size(ui, std::max<Index>(count, 1) - 1).x; }
+float widest_number(const Ui& ui, Index count) { return position_number_size(ui, std::max<Index>(count, 1) - 1).x; }
 
 // The cells beside these margins, before any zoom.
 ImVec2 cell_beside(const Ui& ui, const core::Heatmap& h, const Margins& around, NumberRoom numbers, Area area) {
@@ -133,7 +133,7 @@ NumberRoom room_for_numbers(const Ui& ui, const HeatmapDrawing& d, const Margins
         if (costs_nothing(cell_beside(ui, h, around, {width, 0.0F}, area))) room.rows = width;
     }
     if (are_tokens(h.column_axis, std::span(h.column_labels).first(static_cast<std::size_t>(keys)))) {
-        const float height = position_size(ui, 0).y;
+        const float height = position_number_size(ui, 0).y;
         const ImVec2 cell = cell_beside(ui, h, around, {room.rows, height}, area);
         if (costs_nothing(cell) && widest_number(ui, keys) + ui.px(2) <= cell.x) room.columns = height;
     }
@@ -372,12 +372,12 @@ constexpr float kPositionSize = 0.8F;
 
 }  // namespace
 
-ImVec2 position_size(const Ui& ui, Index position) {
+ImVec2 position_number_size(const Ui& ui, Index position) {
     const ImVec2 size = compat::text_size(ui.fonts.mono_small, std::to_string(position));
     return {size.x * kPositionSize, size.y * kPositionSize};
 }
 
-void draw_position(const Ui& ui, ImVec2 at, ImU32 color, Index position) {
+void draw_position_number(const Ui& ui, ImVec2 at, ImU32 color, Index position) {
     const std::string number = std::to_string(position);
     ImGui::GetWindowDrawList()->AddText(ui.fonts.mono_small, compat::font_size(ui.fonts.mono_small) * kPositionSize, at,
                                         color, number.data(), number.data() + number.size());
@@ -393,15 +393,15 @@ void draw_position_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapL
         // A sink is no position.
         const Index end = std::min(seen.column + seen.columns, d.heatmap.own_columns());
         for (Index column = seen.column; column < end; ++column) {
-            const float x = middle(l.origin.x, column, l.cell.x) - position_size(ui, column).x * 0.5F;
-            draw_position(ui, {x, l.column_labels_y - l.column_numbers}, color, column);
+            const float x = middle(l.origin.x, column, l.cell.x) - position_number_size(ui, column).x * 0.5F;
+            draw_position_number(ui, {x, l.column_labels_y - l.column_numbers}, color, column);
         }
     }
     if (l.row_numbers > 0.0F) {
-        const float line = position_size(ui, 0).y;
+        const float line = position_number_size(ui, 0).y;
         for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
-            const float x = area.low.x + l.row_numbers - ui.px(3) - position_size(ui, row).x;
-            draw_position(ui, {x, middle(l.origin.y, row, l.cell.y) - line * 0.5F}, color, row);
+            const float x = area.low.x + l.row_numbers - ui.px(3) - position_number_size(ui, row).x;
+            draw_position_number(ui, {x, middle(l.origin.y, row, l.cell.y) - line * 0.5F}, color, row);
         }
     }
 }

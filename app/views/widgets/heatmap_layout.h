@@ -78,8 +78,8 @@ struct PointedOut {
 };
 
 // The number of a position beside its token, smaller than the token: its size, and how it is written.
-[[nodiscard]] ImVec2 position_size(const Ui& ui, Index position);
-void draw_position(const Ui& ui, ImVec2 at, ImU32 color, Index position);
+[[nodiscard]] ImVec2 position_number_size(const Ui& ui, Index position);
+void draw_position_number(const Ui& ui, ImVec2 at, ImU32 color, Index position);
 
 // Where columns or rows are positions with tokens, their numbers, small, above the tokens or left of them: all of them,
 // or none where cells would lose digits for them, or get hard to hit.
