@@ -99,7 +99,7 @@ std::vector<PatternStep> patterns_of(const Run& run) {
                             {}};
         if (const Ref sink = plan.step_of(step.attention, AttentionStep::sink); sink != nullptr) {
             pattern.sink = run.value(sink->id);
-            pattern.sinks = run.operand(step, OperandRole::sinks);
+            pattern.sinks = run.operand(*sink, OperandRole::sinks);  // a wrong pattern may not read them
         }
         patterns.push_back(std::move(pattern));
     }

@@ -272,6 +272,31 @@ TEST_CASE("a NaN in a pattern is no known one, and stands before every other dev
     CHECK(finite.cell == Cell{0, 3, 2, 1});
 }
 
+TEST_CASE(
+    "a pattern that leaves out its sinks breaks its rows' sum, at the weight that is furthest from what the scores "
+    "give") {
+    Scenario scenario = fixture_scenario("sinks");
+    scenario.mutation = "no-sinks";
+    const auto run = execute(plan_of(scenario));
+    const Invariant rows = measure_invariants(*run, scenario.config())->of(Law::pattern_rows);
+    CHECK(rows.verdict == Verdict::broken);
+    // Each attention's softmax over the keys alone sums to 1: the row is off by the weight of its sink.
+    const std::string attention = rows.step.substr(0, rows.step.rfind('.'));
+    double most = 0.0;
+    for (const Step& step : run->plan().steps())
+        if (step.name.ends_with(".sink"))
+            each(run->value(step.id),
+                 [&](const Cell&, float weight) { most = std::max(most, static_cast<double>(weight)); });
+    CHECK(rows.measured == Approx(most).epsilon(1e-6));
+    const Cell& found = rows.cell;
+    CHECK(static_cast<double>(run->value(attention + ".sink").at(Cell{found[0], found[1], found[2], 0})) ==
+          Approx(most));
+    // With s of it the sink's, a weight w of the keys should be w · (1 − s): the largest is furthest off.
+    const Tensor pattern = run->value(rows.step);
+    for (Index key = 0; key < pattern.dim(3); ++key)
+        CHECK(pattern.at(Cell{found[0], found[1], found[2], key}) <= pattern.at(found));
+}
+
 TEST_CASE("a row with nothing left to attend to is NaN as it must be, and the first of all") {
     // The first query of head 2 could see only itself.
     const Invariants laws = measured(bundled("causal-lm-as-meant", {MaskEdit{"blocks.0.attn", 0, 2, 0, 0, false}}));
