@@ -7,7 +7,7 @@
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh windows    the program for Windows, built and tried under Wine: an hour and a half the first time
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
-# Installs the packages that it needs; without clang nothing is fuzzed.
+# Installs the packages that it needs; without clang nothing is sanitized or fuzzed.
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
@@ -38,14 +38,19 @@ run_fuzzers() {
     ls tests/fuzz/corpus | xargs -n 1 -P "$(nproc)" tests/fuzz/run.sh "$1"
 }
 
-fuzz() {
+# clang, with which the sanitizers' build takes half of GCC's time and has the fuzzers in it.
+install_clang() {
     # shellcheck disable=SC2086,SC2154
-    if ! install $fuzz_packages; then
-        echo "Nothing is fuzzed." >&2
-        return
-    fi
+    install $clang_packages || {
+        echo "Without clang nothing is run under $1." >&2
+        return 1
+    }
+}
+
+fuzz() {
+    install_clang "the fuzzers" || return 0
     step "fuzz: compiling"
-    build fuzz
+    build asan --target fuzzers
     step "fuzz: every reader of files, for $1 seconds"
     quietly run_fuzzers "$1"
 }
@@ -56,6 +61,7 @@ install_packages
 for preset in "$@"; do
     case $preset in
     fuzz) fuzz 20 ;;
+    asan) ! install_clang "the address sanitizer" || run_tests asan ;;
     alone)
         step "alone: each file compiled by itself"
         build alone

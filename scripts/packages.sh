@@ -14,9 +14,9 @@ wished_to_run="fonts-noto-cjk"
 # Optional: for the test of the formatting. It shares its libraries with clang.
 # shellcheck disable=SC2034 # test.sh reads it
 format_packages="clang-format-14"
-# Also needed for the fuzzers.
+# Also needed for the sanitizers and the fuzzers.
 # shellcheck disable=SC2034
-fuzz_packages="clang libclang-rt-14-dev"
+clang_packages="clang libclang-rt-14-dev"
 
 is_installed() {
     dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

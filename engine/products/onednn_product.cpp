@@ -1,9 +1,10 @@
 #include "engine/products/onednn_product.h"
 
-#include <omp.h>
-
 #include <array>
 #include <utility>
+
+// OpenMP's. Declared here: its header comes with each compiler's own runtime, and oneDNN has brought GCC's.
+extern "C" void omp_set_num_threads(int count);
 
 namespace decoderscope::products::onednn_products {
 

@@ -17,7 +17,7 @@ namespace {
 // Aligned for vector instructions, so that the order of a vectorised sum never depends on an address.
 constexpr std::size_t kAlignment = 64;
 // Smaller pieces come from malloc. Under the address sanitizer all do, and none is kept: it checks only malloc's.
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef DECODERSCOPE_SANITIZED
 constexpr std::size_t kLarge = SIZE_MAX / 2;
 constexpr std::size_t kMostSmallBytes = 0;
 #else

@@ -225,7 +225,7 @@ TEST_CASE("the time for the longest texts grows as they do", "[.][bench][tokeniz
                 .tokenizer;
         for (const char* unit : {"a", " ", "the decoder reads ", "注意力 😀 text\n"}) {
             std::string line = std::string(family) + " " + Json(unit).dump() + ":";
-            for (const std::size_t size : {100'000, 200'000, 400'000}) {
+            for (const std::size_t size : {100'000U, 200'000U, 400'000U}) {
                 std::string text;
                 while (text.size() < size) text += unit;
                 const auto start = std::chrono::steady_clock::now();
