@@ -7,6 +7,7 @@
 #include "tests/views/driver.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
 using namespace decoderscope;
@@ -123,4 +124,30 @@ TEST_CASE("the cost of a frame while a matrix of 4,096 × 4,096 is panned and zo
     std::cout << "milliseconds of CPU a frame, 4,096 x 4,096, " << times.size() << " frames of wheel and drag: median "
               << times[times.size() / 2] << ", worst " << times.back() << '\n';
     CHECK(d.textures.pictures().size() > 0);
+}
+
+namespace {
+
+// Wall time until everything that a click asked for is shown.
+template <class Ask>
+void print_wait(const char* what, Driver& d, const Ask& ask) {
+    const auto start = std::chrono::steady_clock::now();
+    ask();
+    d.settle();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    std::cout << what << ": " << took.count() << " s\n";
+}
+
+}  // namespace
+
+TEST_CASE("what a person waits for, on dates", "[.][bench][waits]") {
+    Driver d("dates");
+    print_wait("Causes, what moves it", d, [&] { d.press(Key::k); });
+    print_wait("Causes, what comes back", d, [&] { REQUIRE(d.click_label("Whatcomesback")); });
+    print_wait("Norms, gradients", d, [&] {
+        d.state.tab = "norms";
+        d.settle();
+        REQUIRE(d.click_label("Gradients"));
+    });
+    CHECK_FALSE(d.seen().empty());
 }

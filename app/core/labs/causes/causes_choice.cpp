@@ -158,10 +158,13 @@ OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice
             }
             case OtherKind::unedited:
                 if (shown.scenario.edits.empty()) return {{}, nullptr, message("This run has no edits.")};
-                return {{}, shown.unedited, {}};
+                scenario.edits.clear();
+                return {std::move(scenario), shown.unedited, {}};
             case OtherKind::pinned:
                 if (!shown.pinned || !shown.pinned->run) return {{}, nullptr, message("No run is pinned.")};
-                return {{}, shown.pinned->run, {}};
+                return {shown.pinned->scenario ? std::optional(*shown.pinned->scenario) : std::nullopt,
+                        shown.pinned->run,
+                        {}};
             case OtherKind::configuration:
                 if (choice.option.first.empty()) return {{}, nullptr, message("Choose another configuration.")};
                 return {with_override(std::move(scenario), choice.option.first, choice.option.second), nullptr, {}};

@@ -90,8 +90,8 @@ struct ChangedToken {
 // Run B: a scenario to be run, or a run that is there already.
 struct OtherRun {
     std::optional<Scenario> scenario;
-    std::shared_ptr<const Run> run;
-    Sentence obstacle;  // why there is none
+    std::shared_ptr<const Run> run;  // nullptr: not computed yet
+    Sentence obstacle;               // why there is none
 };
 [[nodiscard]] OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice);
 

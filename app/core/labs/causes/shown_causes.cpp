@@ -1,6 +1,7 @@
 #include "app/core/labs/causes/shown_causes.h"
 
 #include "app/core/jobs/resumable.h"
+#include "app/core/run/batch_row.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
@@ -41,14 +42,35 @@ Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
     co_return shown;
 }
 
+// The number in a run of its batch row alone; nothing if it isn't of one row.
+std::optional<ChosenNumber> in_only_row(const Run& run, const ResolvedNumber& number) {
+    const auto in_row = [&](const Cell& cell) { return !cell.empty() && cell.front() == number.batch; };
+    ChosenNumber moved = number.number;
+    const Axes& axes = run.plan().find(moved.tensor)->axes;
+    if (axes.empty() || axes[0].name != axis::batch || !in_row(moved.cell) || (moved.minus && !in_row(*moved.minus)))
+        return {};
+    moved.cell.front() = 0;
+    if (moved.minus) moved.minus->front() = 0;
+    return moved;
+}
+
 Resumable<ShownMoves> moves_job(Scenario scenario, std::shared_ptr<const Run> run, ResolvedNumber number,
                                 SharedProgress progress) {
     progress->done = 0;
     progress->all = runs_of_moves(*run, kSwaps);
     ShownMoves shown;
     try {
+        const double value = number.number.in(run->value(number.number.tensor));
+        const std::optional<ChosenNumber> moved = in_only_row(*run, number);
+        if (const std::optional<Scenario> row = moved ? only_row(scenario, number.batch) : std::nullopt) {
+            scenario = *row;
+            run = co_await execute_in_slices(plan_of(scenario));
+            number.number = *moved;
+            number.batch = 0;
+        }
         shown.moves = co_await measure_moves(std::move(scenario), std::move(run), number.number, number.batch, kSwaps,
                                              std::stop_token(), &progress->done);
+        shown.moves.number = value;  // as it is shown elsewhere, to the last bit
     } catch (const Error& error) {
         shown.error = error.sentence();
     }
@@ -74,8 +96,19 @@ std::vector<StepId> steps_to_patch(const PatchingInputs& question, bool every_st
     return steps;
 }
 
-Resumable<ShownPatching> patching_job(std::shared_ptr<const Run> a, OtherRun other, ResolvedNumber number,
-                                      bool every_step, SharedProgress progress) {
+// Both runs with the number's batch row alone, where that is enough.
+struct RowsOfBoth {
+    Scenario a, b;
+};
+std::optional<RowsOfBoth> rows_of_both(const Scenario& a, const std::optional<Scenario>& b, Index batch) {
+    if (!b || b->inputs.batch() != a.inputs.batch()) return {};
+    std::optional<Scenario> row_of_a = only_row(a, batch), row_of_b = only_row(*b, batch);
+    if (!row_of_a || !row_of_b) return {};
+    return RowsOfBoth{std::move(*row_of_a), std::move(*row_of_b)};
+}
+
+Resumable<ShownPatching> patching_job(Snapshot asked, OtherRun other, ResolvedNumber number, bool every_step,
+                                      SharedProgress progress) {
     progress->done = 0;
     progress->all = 0;
     ShownPatching shown{.patching = {}, .every_step = every_step, .error = {}};
@@ -85,10 +118,23 @@ Resumable<ShownPatching> patching_job(std::shared_ptr<const Run> a, OtherRun oth
     }
     try {
         if (!other.run) other.run = co_await execute_in_slices(plan_of(*other.scenario));
-        const PatchingInputs question{std::move(a), other.run, number.number, number.batch};
+        PatchingInputs question{asked.run, other.run, number.number, number.batch};
+        const double in_a = number.number.in(asked.run->value(number.number.tensor)),
+                     in_b = number.number.in(other.run->value(number.number.tensor));
+        const std::optional<ChosenNumber> moved = in_only_row(*asked.run, number);
+        if (const std::optional<RowsOfBoth> rows =
+                moved ? rows_of_both(asked.scenario, other.scenario, number.batch) : std::nullopt) {
+            question.a = co_await execute_in_slices(plan_of(rows->a));
+            question.b = co_await execute_in_slices(plan_of(rows->b));
+            question.number = *moved;
+            question.batch = 0;
+        }
         std::vector<StepId> steps = steps_to_patch(question, every_step);
         progress->all = patched_rows(question, steps);
         shown.patching = co_await patch_rows(question, std::move(steps), std::stop_token(), &progress->done);
+        for (PatchedStep& step : shown.patching.steps) step.step = asked.run->plan().find(step.name)->id;
+        shown.patching.in_a = in_a;  // as they are shown elsewhere, to the last bit
+        shown.patching.in_b = in_b;
     } catch (const Error& error) {
         shown.error = error.sentence();
     }
@@ -226,7 +272,7 @@ Value<ShownPatching> shown_patching(Derived& derived, const Snapshot& shown, con
                                      static_cast<int>(other.kind), other.position.value_or(-1),
                                      other.token.value_or(-1), other.option, every_step);
     return derived.later<ShownPatching>({shown.run, known ? known : shown.run}, key, [&] {
-        return patching_job(shown.run, other_run(shown, number.batch, other), number, every_step, progress);
+        return patching_job(shown, other_run(shown, number.batch, other), number, every_step, progress);
     });
 }
 

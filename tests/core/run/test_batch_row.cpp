@@ -1,0 +1,72 @@
+// A batch row computed alone is that row of the batch, with the edits that reach it.
+#include "app/core/run/batch_row.h"
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+
+#include <cmath>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+
+namespace {
+
+// Every recorded tensor of `one` is the row of `all`.
+void check_row(const Run& all, const Run& one, Index row) {
+    std::size_t compared = 0;
+    for (const Step& step : one.plan().steps()) {
+        const Tensor& alone = one.value(step.id);
+        if (step.role != Role::recorded || alone.empty() || step.axes.empty() || step.axes[0].name != axis::batch)
+            continue;
+        const Tensor& batch = all.value(step.name);
+        REQUIRE(batch.size() == alone.size() * batch.dim(0));
+        double off = 0.0, scale = 1.0;
+        for (Index i = 0; i < alone.size(); ++i) {
+            const double here = alone.data()[i], there = batch.data()[row * alone.size() + i];
+            if (std::isnan(here) && std::isnan(there)) continue;
+            if (here == there) continue;  // −∞, too
+            scale = std::max(scale, std::abs(there));
+            off = std::max(off, std::abs(here - there));
+        }
+        INFO(step.name << ", row " << row);
+        CHECK(off <= 1e-5 * scale);
+        ++compared;
+    }
+    CHECK(compared > 20);
+}
+
+}  // namespace
+
+TEST_CASE("a batch row alone has the numbers that it has in the batch, of every bundled model") {
+    std::size_t rows = 0;
+    for (const BundledModel& model : bundled_models()) {
+        INFO(model.name);
+        Scenario scenario = scenario_of(make_bundled_model(model.name));
+        const std::string attention = "blocks.0.attn";
+        scenario.edits = {MaskEdit{attention, 1, 0, 3, 1, false}, MaskEdit{attention, std::nullopt, 1, 2, 0, false},
+                          ScaleHead{attention, 0, 0.5F}, SetCell{attention + ".z", {1, 0, 2, 0}, 4.0F}};
+        if (scenario.batch() == 1) {
+            CHECK_FALSE(only_row(scenario, 0));
+            continue;
+        }
+        const auto all = execute(plan_of(scenario));
+        for (Index row = 0; row < scenario.batch(); ++row) {
+            const std::optional<Scenario> one = only_row(scenario, row);
+            REQUIRE(one);
+            CHECK(one->edits.size() == (row == 1 ? 4 : 2));
+            check_row(*all, *execute(plan_of(*one)), row);
+            ++rows;
+        }
+    }
+    CHECK(rows > 6);
+}
+
+TEST_CASE("rows that may not be independent are not taken apart") {
+    Scenario scenario = scenario_of(make_bundled_model("dates"));
+    REQUIRE(only_row(scenario, 0));
+    scenario.dropout_seed = 1;
+    CHECK_FALSE(only_row(scenario, 0));
+    scenario.dropout_seed.reset();
+    scenario.mutation = "no-scale";
+    CHECK_FALSE(only_row(scenario, 0));
+}
