@@ -5,6 +5,7 @@
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/products/linalg.h"
+#include "engine/tensor/grown_rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -69,10 +70,11 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     const auto factor = static_cast<float>(scale_for(d_head));
     Tensor out(axes);
     float* to = out.writable().data();
+    const Planes of_keys = planes_of(in[1]);
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;
         const products::ConstMatrix q = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
-        const products::ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head,
+        const products::ConstMatrix k = {of_keys.data + (b * key_heads + h / group) * of_keys.apart, keys, d_head,
                                          d_head};
         float* scores = to + plane * queries * keys;
         products::multiply_transposed(q, k, {scores, queries, keys, keys}, factor);

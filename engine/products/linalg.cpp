@@ -17,6 +17,14 @@ constexpr Index kSmallRow = 2'000;
 // The same for aᵀ · b with so many numbers: before oneDNN multiplies, a is copied.
 constexpr Index kSmallResult = 20'000;
 
+// Up to this many rows of two matrices our own kernel multiplies, whatever their shape: oneDNN compiles one for each
+// shape, and behind a cache every token brings another one. The bits are the same where its rows stand alone: both sum
+// in the order of k, a multiply-add at a time.
+constexpr Index kFewRowsOfTwo = 4;
+
+// With fewer rows than this, a product with a weight takes as long as reading the weight does.
+constexpr Index kRowsPerReading = 4;
+
 // Up to this many rows the threads share a weight's outputs, so that each reads only its part of the weight. More rows
 // are themselves divided, at multiples that suit the kernels.
 constexpr Index kFewRows = 128;
@@ -26,6 +34,8 @@ using onednn_products::PackedWeight;
 using plain_products::TransposedWeight;
 
 bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
+// Of two matrices.
+bool by_onednn(Index rows, Index k, Index n) { return rows > kFewRowsOfTwo && by_onednn(k, n); }
 
 // Divides the rows of `out` among the threads where a product is large enough: work(first, rows).
 template <class Work>
@@ -40,7 +50,7 @@ void share_rows(Index rows, Index cost_of_row, const Work& work) {
 }
 
 void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
-    const Index cost = x.rows * x.columns * out.columns;
+    const Index cost = std::max(x.rows, kRowsPerReading) * x.columns * out.columns;
     if (!is_shared(cost)) return weight.multiply(x, bias, out);
     if (x.rows <= kFewRows) {
         each_in_parallel(weight.slices(), cost / weight.slices(),
@@ -115,14 +125,14 @@ void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Mat
 }
 
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) {
-    if (by_onednn(a.columns, out.columns))
+    if (by_onednn(a.rows, a.columns, out.columns))
         onednn_products::multiply(a, b, true, out, scale);
     else
         plain_products::multiply_transposed(a, b, out, scale);
 }
 
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
-    if (by_onednn(a.columns, out.columns))
+    if (by_onednn(a.rows, a.columns, out.columns))
         onednn_products::multiply(a, b, false, out, 1.0F);
     else
         plain_products::multiply(a, b, out);

@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/decoder/kv_cache.h"
 #include "engine/model/inputs.h"
+#include "engine/tensor/grown_rows.h"
 #include "tests/catch.h"
 #include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"
@@ -221,6 +222,50 @@ TEST_CASE("a cached pass gives what the full pass gives at the new positions, te
         // Two positions at once.
         check_same(*full, *pass(model, {3, 2}, &first));
     }
+}
+
+TEST_CASE("a text continued in two ways from one cache: neither changes the other's rows, nor the cache's") {
+    for (const Overrides& overrides :
+         {Overrides{{"num_layers", "2"}, {"positional_encoding", "rope"}, {"nhead", "6"}, {"num_key_value_heads", "2"}},
+          Overrides{{"num_layers", "2"}, {"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}}}) {
+        SmallModel model = small_model(overrides, {.pos = 7});
+        const Past first = past_of(*pass(model, {0, 3}, nullptr));
+        const Past second = past_of(*pass(model, {3, 1}, &first));
+        const auto full = model.run();
+        const auto straight_on = pass(model, {4, 1}, &second);
+        SmallModel other = model;
+        for (float& value : other.inputs.x.writable()) value = -value;
+        const auto otherwise = pass(other, {4, 2}, &second);
+        check_kept(*straight_on, second);
+        const Past third = past_of(*straight_on);
+        const auto last = pass(model, {5, 2}, &third);
+        check_same(*full, *last);
+        const std::string k = "blocks.1.attn.k";
+        CHECK(same_bits(part_of(otherwise->value(k), {0, 0, 0, 0}, second.of("blocks.1.attn").k.axes()),
+                        second.of("blocks.1.attn").k));
+        CHECK(largest_difference(otherwise->value(k),
+                                 part_of(last->value(k), {0, 0, 0, 0}, otherwise->value(k).axes())) > 1e-3);
+    }
+}
+
+TEST_CASE("a longer cache lies where the shorter one lay, until its room is full") {
+    const Axes one = {{axis::batch, 2}, {axis::head, 3}, {axis::pos, 1}, {axis::d_head, 4}};
+    Tensor rows(one);
+    std::ranges::fill(rows.writable(), 0.0F);
+    int moved = 0;
+    for (Index count = 1; count < 300; ++count) {
+        Tensor added(one);
+        for (std::size_t i = 0; i < 24; ++i)
+            added.writable()[i] = static_cast<float>(100 * count) + static_cast<float>(i);
+        Axes axes = one;
+        axes.resize(2, count + 1);
+        const Tensor longer = with_rows_added(rows, added, axes);
+        moved += planes_of(longer).data == planes_of(rows).data ? 0 : 1;
+        rows = longer;
+    }
+    CHECK(moved < 15);
+    for (const Index position : {Index{0}, Index{1}, Index{31}, Index{299}})
+        CHECK(rows.at(Cell{1, 2, position, 3}) == (position == 0 ? 0.0F : static_cast<float>(100 * position) + 23.0F));
 }
 
 TEST_CASE("the cached pass names every decoder tensor that the full pass names, and computes none of the encoder") {
