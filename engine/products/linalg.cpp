@@ -13,7 +13,7 @@ namespace {
 
 // Below this many multiply-adds per row, our own kernel is faster. The number of rows must not matter, or their bits
 // would depend on it.
-constexpr Index kSmallRow = 2'000;
+constexpr Index kSmallRow = 5'000;
 // The same for aᵀ · b with so many numbers: before oneDNN multiplies, a is copied.
 constexpr Index kSmallResult = 20'000;
 
@@ -21,9 +21,6 @@ constexpr Index kSmallResult = 20'000;
 // shape, and behind a cache every token brings another one. The bits are the same where its rows stand alone: both sum
 // in the order of k, a multiply-add at a time.
 constexpr Index kFewRowsOfTwo = 4;
-
-// With fewer rows than this, a product with a weight takes as long as reading the weight does.
-constexpr Index kRowsPerReading = 4;
 
 // Up to this many rows the threads share a weight's outputs, so that each reads only its part of the weight. More rows
 // are themselves divided, at multiples that suit the kernels.
@@ -50,7 +47,7 @@ void share_rows(Index rows, Index cost_of_row, const Work& work) {
 }
 
 void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
-    const Index cost = std::max(x.rows, kRowsPerReading) * x.columns * out.columns;
+    const Index cost = x.rows * x.columns * out.columns;
     if (!is_shared(cost)) return weight.multiply(x, bias, out);
     if (x.rows <= kFewRows) {
         each_in_parallel(weight.slices(), cost / weight.slices(),
