@@ -1,5 +1,6 @@
 #include "engine/ops/head_outputs.h"
 
+#include "engine/ops/latent_heads.h"
 #include "engine/ops/linear.h"
 
 #include "engine/base/parallel.h"
@@ -26,6 +27,7 @@ Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
     const Index value_heads = in[1].dim(1), group = heads / value_heads;
     Tensor out(axes);
     float* to = out.writable().data();
+    if (sums_by_latent_rows(in[0], in[1], to)) return out;
     const Planes values = planes_of(in[1]);
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;

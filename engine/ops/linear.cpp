@@ -3,6 +3,7 @@
 #include "engine/base/parallel.h"
 
 #include "engine/base/translate.h"
+#include "engine/ops/latent_heads.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
 #include "engine/tensor/memory.h"
@@ -156,6 +157,7 @@ Axes ProjectHeads::axes(const OperandAxes& in) const {
 }
 
 Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
+    if (when_read) return heads_when_read(axes, in.given(0), in.given(1), in.size() > 2 ? in.given(2) : Tensor());
     const Index batch = axes[0].size, positions = axes[2].size, d_head = axes[3].size;
     Tensor out(axes);
     products::project_to_heads(in[0].data(), in[1], bias_of(in), {batch, heads, positions, d_head},

@@ -17,11 +17,6 @@ constexpr Index kSmallRow = 5'000;
 // The same for aᵀ · b with so many numbers: before oneDNN multiplies, a is copied.
 constexpr Index kSmallResult = 20'000;
 
-// Up to this many rows of two matrices our own kernel multiplies, whatever their shape: oneDNN compiles one for each
-// shape, and behind a cache every token brings another one. The bits are the same where its rows stand alone: both sum
-// in the order of k, a multiply-add at a time.
-constexpr Index kFewRowsOfTwo = 4;
-
 // Up to this many rows the threads share a weight's outputs, so that each reads only its part of the weight. More rows
 // are themselves divided, at multiples that suit the kernels.
 constexpr Index kFewRows = 128;

@@ -120,14 +120,16 @@ template <class Wide, class Half, std::size_t rows>
         multiply_panel<Half, 1, rows>(a, panel, out);
 }
 
-// Of each four numbers of two vectors, the first two or the last two: alternating, or two after two.
-template <class Vector, std::size_t from, std::size_t... i>
-[[gnu::always_inline]] inline Vector alternating(Vector a, Vector b, std::index_sequence<i...>) {
-    return __builtin_shufflevector(a, b, (i / 4 * 4 + from + i % 4 / 2 + i % 2 * sizeof...(i))...);
+// Of each four numbers of two vectors, the first two or the last two: alternating, or two after two. By reference,
+// since how such vectors are returned depends on the CPU.
+template <std::size_t from, class Vector, std::size_t... i>
+[[gnu::always_inline]] inline void alternate(Vector& out, const Vector& a, const Vector& b, std::index_sequence<i...>) {
+    out = __builtin_shufflevector(a, b, (i / 4 * 4 + from + i % 4 / 2 + i % 2 * sizeof...(i))...);
 }
-template <class Vector, std::size_t from, std::size_t... i>
-[[gnu::always_inline]] inline Vector two_by_two(Vector a, Vector b, std::index_sequence<i...>) {
-    return __builtin_shufflevector(a, b, (i / 4 * 4 + from + i % 2 + i % 4 / 2 * sizeof...(i))...);
+template <std::size_t from, class Vector, std::size_t... i>
+[[gnu::always_inline]] inline void two_by_two(Vector& out, const Vector& a, const Vector& b,
+                                              std::index_sequence<i...>) {
+    out = __builtin_shufflevector(a, b, (i / 4 * 4 + from + i % 2 + i % 4 / 2 * sizeof...(i))...);
 }
 
 // Four numbers of each fourth row: of as many rows as fill a vector.
@@ -155,11 +157,15 @@ template <class Width>
     gather(b, rows + stride, stride);
     gather(c, rows + 2 * stride, stride);
     gather(d, rows + 3 * stride, stride);
-    const Vector ab = alternating<Vector, 0>(a, b, kAll), ab_rest = alternating<Vector, 2>(a, b, kAll);
-    const Vector cd = alternating<Vector, 0>(c, d, kAll), cd_rest = alternating<Vector, 2>(c, d, kAll);
-    const Vector columns[] = {two_by_two<Vector, 0>(ab, cd, kAll), two_by_two<Vector, 2>(ab, cd, kAll),
-                              two_by_two<Vector, 0>(ab_rest, cd_rest, kAll),
-                              two_by_two<Vector, 2>(ab_rest, cd_rest, kAll)};
+    Vector ab, ab_rest, cd, cd_rest, columns[4];
+    alternate<0>(ab, a, b, kAll);
+    alternate<2>(ab_rest, a, b, kAll);
+    alternate<0>(cd, c, d, kAll);
+    alternate<2>(cd_rest, c, d, kAll);
+    two_by_two<0>(columns[0], ab, cd, kAll);
+    two_by_two<2>(columns[1], ab, cd, kAll);
+    two_by_two<0>(columns[2], ab_rest, cd_rest, kAll);
+    two_by_two<2>(columns[3], ab_rest, cd_rest, kAll);
     for (const Vector& column : columns) {
         std::memcpy(out, &column, sizeof column);
         out += out_stride;

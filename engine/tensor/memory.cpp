@@ -25,8 +25,8 @@ constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
 
-// So many bytes of large pieces stay whatever is asked for: a step of training has tensors of a few sizes, and of each a
-// different number at different times.
+// So many bytes of large pieces stay whatever is asked for: a step of training has tensors of a few sizes, and of each
+// a different number at different times.
 constexpr std::size_t kLeastLargeBytes = std::size_t{16} << 20;
 // Sizes of large pieces are multiples of this at most.
 constexpr std::size_t kWidestStep = std::size_t{256} << 10;
