@@ -73,21 +73,14 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
     return step(true, "", *preparation.rope, {y});
 }
 
-// Rows of new positions, and these behind the ones that were kept: the same if none were.
-struct Rows {
-    Ref added = nullptr, all = nullptr;
-};
-
-// `make` makes the new rows under the name that it is given.
+// Rows of new positions behind the ones that were kept, if any. `make` makes the new ones under the name that it is
+// given.
 template <class Make>
-Rows behind_kept(Builder& b, const std::string& name, const Tensor& kept, Meaning meaning, const Make& make) {
-    if (kept.empty()) {
-        const Ref made = make(name, Role::recorded);
-        return {made, made};
-    }
+Ref behind_kept(Builder& b, const std::string& name, const Tensor& kept, Meaning meaning, const Make& make) {
+    if (kept.empty()) return make(name, Role::recorded);
     const Ref before = b.plan.input(name + "_kept", kept);
     const Ref added = make(name + "_new", Role::internal);
-    return {added, b.plan.step(name, ops::Append{}, {before, added}, meaning)};
+    return b.plan.step(name, ops::Append{}, {before, added}, meaning);
 }
 
 // k or v: the new rows after those kept from earlier positions. A memory never grows, so if its rows were kept there
@@ -96,11 +89,9 @@ Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearPa
          const Preparation& preparation, const Tensor& kept, Meaning meaning) {
     const Index count = b.config.num_key_value_heads;
     if (!kept.empty() && a.memory == nullptr) return b.plan.input(name, kept);
-    return behind_kept(b, name, kept, meaning,
-                       [&](const std::string& made, Role role) {
-                           return heads(b, made, a.memory, proj, count, preparation, meaning, role);
-                       })
-        .all;
+    return behind_kept(b, name, kept, meaning, [&](const std::string& made, Role role) {
+        return heads(b, made, a.memory, proj, count, preparation, meaning, role);
+    });
 }
 
 // ---- latent attention
@@ -130,7 +121,7 @@ Ref source_of_queries(Builder& b, const Attention& a) {
 }
 
 // DeepSeek-V2's: keys and values are made of a latent row of a position, and of a few turned columns of it that all
-// heads share. A cache keeps these, and beside them the keys and values that were made, so as not to make them again.
+// heads share. A cache keeps these alone; behind it, keys and values are made when they are read.
 Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kept) {
     const Config& c = b.config;
     Plan& plan = b.plan;
@@ -146,25 +137,24 @@ Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kep
     const Ref for_queries = source_of_queries(b, a);
     const LinearParameters down = linear(".kv_down_proj", c.kv_lora_rank + shared_columns, c.d_model);
     const Ref both = internal(".kv_down", ops::Linear{axis::rank}, {a.memory, down.weight, down.bias}, Meaning::key);
-    const Rows latent =
+    made.kv_latent =
         behind_kept(b, a.at + ".kv_latent", kept.latent, Meaning::key, [&](const std::string& name, Role role) {
             const Ref columns = internal(".kv_latent_unnormed", ops::Columns{0, c.kv_lora_rank}, {both}, Meaning::key);
             return latent_row(b, name, a.parameters + ".kv_down_norm", columns, role);
         });
-    const Rows shared =
+    made.k_shared =
         behind_kept(b, a.at + ".k_shared", kept.shared, Meaning::key, [&](const std::string& name, Role role) {
             const ops::Columns columns = {c.kv_lora_rank, shared_columns, true};
             if (!a.rope) return plan.step(name, columns, {both}, Meaning::key, role);
             const Ref unrotated = internal(".k_shared_unrotated", columns, {both}, Meaning::key);
             return plan.step(name, *a.rope, {unrotated}, Meaning::key, role);
         });
-    made.kv_latent = latent.all;
-    made.k_shared = shared.all;
 
     const LinearParameters q = c.q_lora_rank > 0 ? linear(".q_up_proj", heads * c.d_head(), c.q_lora_rank)
                                                  : linear(".q_proj", heads * c.d_head(), c.d_model);
-    const auto projected = [&](const std::string& name, Ref x, const LinearParameters& by, Meaning meaning, Role role) {
-        return plan.step(name, ops::ProjectHeads{heads}, {x, by.weight, by.bias}, meaning, role);
+    const auto projected = [&](const std::string& name, Ref x, const LinearParameters& by, Meaning meaning, Role role,
+                               bool when_read = false) {
+        return plan.step(name, ops::ProjectHeads{heads, when_read}, {x, by.weight, by.bias}, meaning, role);
     };
     made.q = projected(a.at + (a.rope ? ".q_unrotated" : ".q"), for_queries, q, Meaning::query,
                        a.rope ? Role::internal : Role::recorded);
@@ -174,14 +164,11 @@ Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kep
         made.q = plan.step(a.at + ".q", last_columns, {made.q}, Meaning::query);
     }
     const LinearParameters k_up = linear(".k_up_proj", heads * own_columns, c.kv_lora_rank);
-    const Ref own = projected(a.at + ".k_own", latent.added, k_up, Meaning::key, Role::internal);
-    made.k = behind_kept(b, a.at + ".k", kept.k, Meaning::key, [&](const std::string& name, Role role) {
-                 return plan.step(name, ops::JoinColumns{}, {own, shared.added}, Meaning::key, role);
-             }).all;
+    const bool later = !kept.latent.empty();
+    const Ref own = projected(a.at + ".k_own", made.kv_latent, k_up, Meaning::key, Role::internal, later);
+    made.k = plan.step(a.at + ".k", ops::JoinColumns{}, {own, made.k_shared}, Meaning::key);
     const LinearParameters v_up = linear(".v_up_proj", heads * c.value_width(), c.kv_lora_rank);
-    made.v = behind_kept(b, a.at + ".v", kept.v, Meaning::value, [&](const std::string& name, Role role) {
-                 return projected(name, latent.added, v_up, Meaning::value, role);
-             }).all;
+    made.v = projected(a.at + ".v", made.kv_latent, v_up, Meaning::value, Role::recorded, later);
     return made;
 }
 

@@ -32,12 +32,14 @@ Past past_of(const Run& run) {
     for (const std::string& attention : run.plan().attentions()) {
         const Ref key = run.plan().step_of(attention, AttentionStep::key);
         if (key == nullptr || key->in_encoder()) continue;
-        const Tensor& k = run.value(key->id);
-        past.attentions[attention] = {.k = k,
-                                      .v = run.value(attention, AttentionStep::value),
-                                      .latent = run.value(attention, AttentionStep::kv_latent),
-                                      .shared = run.value(attention, AttentionStep::k_shared)};
-        if (key->part == Part::self_attention) past.positions = k.dim(2);
+        KeptRows& kept = past.attentions[attention];
+        kept.latent = run.value(attention, AttentionStep::kv_latent);
+        kept.shared = run.value(attention, AttentionStep::k_shared);
+        if (kept.latent.empty()) {
+            kept.k = run.value(key->id);
+            kept.v = run.value(attention, AttentionStep::value);
+        }
+        if (key->part == Part::self_attention) past.positions = key->axes[2].size;
     }
     return past;
 }
@@ -67,14 +69,11 @@ void check_past(const Past& past, const Config& config, Index batch, Index added
                            {first, positions, {axis::rank, config.kv_lora_rank}});
                 check_rows(block + site + ".k_shared", kept.shared,
                            {first, {axis::head, 1}, positions, {axis::d_head, config.qk_rope_head_dim}});
+                continue;
             }
-            Axes rows = {first,
-                         {axis::head, latent ? config.nhead : config.num_key_value_heads},
-                         positions,
-                         {axis::d_head, config.d_head()}};
+            Axes rows = {first, {axis::head, config.num_key_value_heads}, positions, {axis::d_head, config.d_head()}};
             if (cross && !kept.k.empty()) rows.replace(2, {axis::src, kept.k.dim(2)});
             check_rows(block + site + ".k", kept.k, rows);
-            if (latent) rows.resize(3, config.value_width());
             check_rows(block + site + ".v", kept.v, rows);
         }
     }

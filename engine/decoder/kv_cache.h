@@ -13,13 +13,11 @@ namespace decoderscope::decoder {
 struct KeptRows {
     Tensor k;  // [batch, kv_head, past, d_head], after RoPE, if any
     Tensor v;  // [batch, kv_head, past, d_head]
-    // What latent attention has to keep; k and v [batch, head, past, …] are made of it, and stay so as not to be made
-    // again for every token.
+    // What latent attention keeps instead: k and v are made of it when they are read.
     Tensor latent;  // [batch, past, kv_lora_rank]
     Tensor shared;  // [batch, 1, past, qk_rope_head_dim], after RoPE, if any
 
-    // How many numbers have to be kept: without those that are made of others.
-    [[nodiscard]] Index numbers() const { return latent.empty() ? k.size() + v.size() : latent.size() + shared.size(); }
+    [[nodiscard]] Index numbers() const { return k.size() + v.size() + latent.size() + shared.size(); }
 };
 
 // The KV cache: all that a causal decoder needs of earlier positions. Attention is the only layer in which one position
@@ -31,7 +29,7 @@ struct Past {
 
     // The rows of an attention; empty tensors if nothing is kept.
     [[nodiscard]] const KeptRows& of(std::string_view attention) const;
-    // How many numbers have to be kept.
+    // How many numbers are kept.
     [[nodiscard]] Index numbers() const;
 };
 

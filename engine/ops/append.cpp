@@ -1,6 +1,7 @@
 #include "engine/ops/append.h"
 
 #include "engine/base/translate.h"
+#include "engine/tensor/grown_rows.h"
 
 #include <algorithm>
 
@@ -31,18 +32,7 @@ Axes Append::axes(const OperandAxes& in) const {
     return axes;
 }
 
-Tensor Append::compute(const Operands& in, const Axes& axes) const {
-    const Index kept = plane_of(in[0]), added = plane_of(in[1]);
-    const float* before = in[0].data();
-    const float* after = in[1].data();
-    Tensor out(axes);
-    float* to = out.writable().data();
-    for (Index plane = 0; plane < out.size() / (kept + added); ++plane, before += kept, after += added) {
-        to = std::copy_n(before, kept, to);
-        to = std::copy_n(after, added, to);
-    }
-    return out;
-}
+Tensor Append::compute(const Operands& in, const Axes& axes) const { return with_rows_added(in[0], in[1], axes); }
 
 Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const std::size_t along = rows_axis(in[0].axes());

@@ -1,11 +1,13 @@
 #include "engine/ops/head_outputs.h"
 
+#include "engine/ops/latent_heads.h"
 #include "engine/ops/linear.h"
 
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
+#include "engine/tensor/grown_rows.h"
 #include "engine/tensor/memory.h"
 
 #include <algorithm>
@@ -25,10 +27,12 @@ Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
     const Index value_heads = in[1].dim(1), group = heads / value_heads;
     Tensor out(axes);
     float* to = out.writable().data();
+    if (sums_by_latent_rows(in[0], in[1], to)) return out;
+    const Planes values = planes_of(in[1]);
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;
         const products::ConstMatrix pattern = {in[0].data() + plane * queries * keys, queries, keys, keys};
-        const products::ConstMatrix v = {in[1].data() + (b * value_heads + h / group) * keys * d_head, keys, d_head,
+        const products::ConstMatrix v = {values.data + (b * value_heads + h / group) * values.apart, keys, d_head,
                                          d_head};
         products::multiply(pattern, v, {to + plane * queries * d_head, queries, d_head, d_head});
     });
@@ -171,11 +175,11 @@ Tensor ProjectOutput::pull_back(std::size_t operand, const Backward& b) const {
     const Tensor& z = b.in[0];
     const products::Heads cut = {z.dim(0), z.dim(1), z.dim(2), z.dim(3)};
     const Index rows = cut.batch * cut.positions;
-    std::vector<float> beside(static_cast<std::size_t>(z.size()));  // [batch, pos, head·d_head]
     if (operand == 2) return gradient_by_bias(b.grad.data(), rows, b.in[2].axes());
     if (operand == 1) {
-        products::join_heads(cut, z.data(), beside.data());
-        return gradient_by_weight(b.grad.data(), beside.data(), rows, b.in[1].axes());
+        const Floats beside = floats(z.size());  // [batch, pos, head·d_head]
+        products::join_heads(cut, z.data(), beside.get());
+        return gradient_by_weight(b.grad.data(), beside.get(), rows, b.in[1].axes());
     }
     const Tensor joined =
         gradient_by_rows(b.grad.data(), rows, b.in[1], {z.axes()[0], z.axes()[2], {axis::in, cut.heads * cut.d_head}});

@@ -1,6 +1,7 @@
 #include "engine/ops/latent.h"
 
 #include "engine/ops/head_norm.h"
+#include "engine/ops/latent_heads.h"
 
 #include "engine/base/translate.h"
 
@@ -140,15 +141,9 @@ Axes JoinColumns::axes(const OperandAxes& in) const {
 }
 
 Tensor JoinColumns::compute(const Operands& in, const Axes& axes) const {
-    const Index heads = axes[1].size, positions = axes[2].size, own = in[0].dim(3), shared = in[1].dim(3);
-    const float* from = in[0].data();
+    if (Tensor later = joined_when_read(axes, in[0], in[1]); !later.empty()) return later;
     Tensor out(axes);
-    float* to = out.writable().data();
-    for (Index row = 0; row < axes[0].size * heads * positions; ++row, from += own) {
-        const Index of_all = row / (heads * positions) * positions + row % positions;
-        to = std::copy_n(from, own, to);
-        to = std::copy_n(in[1].data() + of_all * shared, shared, to);
-    }
+    join_columns(in[0], in[1], out.writable().data());
     return out;
 }
 

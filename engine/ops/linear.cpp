@@ -3,12 +3,15 @@
 #include "engine/base/parallel.h"
 
 #include "engine/base/translate.h"
+#include "engine/ops/latent_heads.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
 #include "engine/tensor/memory.h"
 #include "engine/tensor/row_math.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::ops {
@@ -100,13 +103,21 @@ Tensor gradient_by_weight(const float* grad, const float* x, Index rows, Axes ax
     return out;
 }
 
+namespace {
+
+Tensor as_tensor(const std::vector<double>& sums, Axes axes) {
+    Tensor out(std::move(axes));
+    std::ranges::transform(sums, out.writable().begin(), [](double sum) { return static_cast<float>(sum); });
+    return out;
+}
+
+}  // namespace
+
 Tensor gradient_by_bias(const float* grad, Index rows, Axes axes) {
     const Index outputs = axes[0].size;
     std::vector<double> sums(static_cast<std::size_t>(outputs));
     row::add_columns({grad, static_cast<std::size_t>(rows * outputs)}, sums);
-    Tensor out(std::move(axes));
-    for (std::size_t o = 0; o < sums.size(); ++o) out.writable()[o] = static_cast<float>(sums[o]);
-    return out;
+    return as_tensor(sums, std::move(axes));
 }
 
 About Linear::about_pull_back(std::size_t operand) const {
@@ -146,6 +157,7 @@ Axes ProjectHeads::axes(const OperandAxes& in) const {
 }
 
 Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
+    if (when_read) return heads_when_read(axes, in.given(0), in.given(1), in.size() > 2 ? in.given(2) : Tensor());
     const Index batch = axes[0].size, positions = axes[2].size, d_head = axes[3].size;
     Tensor out(axes);
     products::project_to_heads(in[0].data(), in[1], bias_of(in), {batch, heads, positions, d_head},
@@ -171,14 +183,29 @@ About ProjectHeads::about_pull_back(std::size_t operand) const {
     return {tr("gradient w.r.t. the bias"), "∂/∂bias[h·d_head + d] = Σ_bp g[b, h, p, d]", teaches_linear(2)};
 }
 
+namespace {
+
+// The sums of a head's rows, batch row after batch row.   grad [batch, head, pos, d_head]
+Tensor gradient_by_bias_of_heads(const products::Heads& heads, const float* grad, Axes axes) {
+    const auto d_head = static_cast<std::size_t>(heads.d_head),
+               plane = static_cast<std::size_t>(heads.positions) * d_head;
+    std::vector<double> sums(static_cast<std::size_t>(heads.heads) * d_head);
+    for (Index b = 0; b < heads.batch; ++b)
+        for (std::size_t first = 0; first < sums.size(); first += d_head, grad += plane)
+            row::add_columns({grad, plane}, std::span(sums).subspan(first, d_head));
+    return as_tensor(sums, std::move(axes));
+}
+
+}  // namespace
+
 Tensor ProjectHeads::pull_back(std::size_t operand, const Backward& b) const {
     const products::Heads cut = {b.grad.dim(0), b.grad.dim(1), b.grad.dim(2), b.grad.dim(3)};
+    if (operand == 2) return gradient_by_bias_of_heads(cut, b.grad.data(), b.in[2].axes());
     const Floats beside = floats(b.grad.size());  // [batch, pos, head·d_head]
     products::join_heads(cut, b.grad.data(), beside.get());
     const Index rows = cut.batch * cut.positions;
     if (operand == 0) return gradient_by_rows(beside.get(), rows, b.in[1], b.in[0].axes());
-    if (operand == 1) return gradient_by_weight(beside.get(), b.in[0].data(), rows, b.in[1].axes());
-    return gradient_by_bias(beside.get(), rows, b.in[2].axes());
+    return gradient_by_weight(beside.get(), b.in[0].data(), rows, b.in[1].axes());
 }
 
 Explanation ProjectHeads::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {

@@ -1,10 +1,12 @@
 #include "engine/ops/scaled_dot_product.h"
 
+#include "engine/ops/latent_heads.h"
 #include "engine/products/heads.h"
 
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/products/linalg.h"
+#include "engine/tensor/grown_rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -69,14 +71,23 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     const auto factor = static_cast<float>(scale_for(d_head));
     Tensor out(axes);
     float* to = out.writable().data();
+    const auto subtract_by_head = [&](Index plane) {
+        if (!alibi) return;
+        const double slope = alibi_slope(plane % heads, heads);
+        subtract_distances(static_cast<float>(slope), first_query, queries, keys, to + plane * queries * keys);
+    };
+    if (scores_by_latent_rows(in[0], in[1], factor, to)) {
+        for (Index plane = 0; plane < axes[0].size * heads; ++plane) subtract_by_head(plane);
+        return out;
+    }
+    const Planes of_keys = planes_of(in[1]);
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;
         const products::ConstMatrix q = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
-        const products::ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head,
+        const products::ConstMatrix k = {of_keys.data + (b * key_heads + h / group) * of_keys.apart, keys, d_head,
                                          d_head};
-        float* scores = to + plane * queries * keys;
-        products::multiply_transposed(q, k, {scores, queries, keys, keys}, factor);
-        if (alibi) subtract_distances(static_cast<float>(alibi_slope(h, heads)), first_query, queries, keys, scores);
+        products::multiply_transposed(q, k, {to + plane * queries * keys, queries, keys, keys}, factor);
+        subtract_by_head(plane);
     });
     return out;
 }

@@ -4,6 +4,7 @@
 #include "engine/tensor/memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace decoderscope::products {
@@ -15,7 +16,7 @@ void copy_rows(Index rows, Index columns, const float* from, Index from_stride, 
     constexpr Index kAtOnce = 8;
     for (Index r = 0; r < rows; ++r, from += from_stride, to += to_stride) {
         Index i = 0;
-        for (; i + kAtOnce <= columns; i += kAtOnce) std::copy_n(from + i, kAtOnce, to + i);
+        for (; i + kAtOnce <= columns; i += kAtOnce) std::memcpy(to + i, from + i, kAtOnce * sizeof(float));
         for (; i < columns; ++i) to[i] = from[i];
     }
 }

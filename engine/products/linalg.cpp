@@ -13,7 +13,7 @@ namespace {
 
 // Below this many multiply-adds per row, our own kernel is faster. The number of rows must not matter, or their bits
 // would depend on it.
-constexpr Index kSmallRow = 2'000;
+constexpr Index kSmallRow = 5'000;
 // The same for aᵀ · b with so many numbers: before oneDNN multiplies, a is copied.
 constexpr Index kSmallResult = 20'000;
 
@@ -26,6 +26,8 @@ using onednn_products::PackedWeight;
 using plain_products::TransposedWeight;
 
 bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
+// Of two matrices.
+bool by_onednn(Index rows, Index k, Index n) { return rows > kFewRowsOfTwo && by_onednn(k, n); }
 
 // Divides the rows of `out` among the threads where a product is large enough: work(first, rows).
 template <class Work>
@@ -115,14 +117,14 @@ void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Mat
 }
 
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) {
-    if (by_onednn(a.columns, out.columns))
+    if (by_onednn(a.rows, a.columns, out.columns))
         onednn_products::multiply(a, b, true, out, scale);
     else
         plain_products::multiply_transposed(a, b, out, scale);
 }
 
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
-    if (by_onednn(a.columns, out.columns))
+    if (by_onednn(a.rows, a.columns, out.columns))
         onednn_products::multiply(a, b, false, out, 1.0F);
     else
         plain_products::multiply(a, b, out);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::products::plain_products {
@@ -119,10 +120,85 @@ template <class Wide, class Half, std::size_t rows>
         multiply_panel<Half, 1, rows>(a, panel, out);
 }
 
-// What multiplies a panel on this CPU, and how wide its vectors are.
+// Of each four numbers of two vectors, the first two or the last two: alternating, or two after two. By reference,
+// since how such vectors are returned depends on the CPU.
+template <std::size_t from, class Vector, std::size_t... i>
+[[gnu::always_inline]] inline void alternate(Vector& out, const Vector& a, const Vector& b, std::index_sequence<i...>) {
+    out = __builtin_shufflevector(a, b, (i / 4 * 4 + from + i % 4 / 2 + i % 2 * sizeof...(i))...);
+}
+template <std::size_t from, class Vector, std::size_t... i>
+[[gnu::always_inline]] inline void two_by_two(Vector& out, const Vector& a, const Vector& b,
+                                              std::index_sequence<i...>) {
+    out = __builtin_shufflevector(a, b, (i / 4 * 4 + from + i % 2 + i % 4 / 2 * sizeof...(i))...);
+}
+
+// Four numbers of each fourth row: of as many rows as fill a vector.
+[[gnu::always_inline]] inline void gather(Four::Vector& fours, const float* rows, Index) { load(fours, rows); }
+[[gnu::always_inline]] inline void gather(Eight::Vector& fours, const float* rows, Index stride) {
+    Four::Vector low, high;
+    gather(low, rows, stride);
+    gather(high, rows + 4 * stride, stride);
+    fours = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+[[gnu::always_inline]] inline void gather(Sixteen::Vector& fours, const float* rows, Index stride) {
+    Eight::Vector low, high;
+    gather(low, rows, stride);
+    gather(high, rows + 8 * stride, stride);
+    fours = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+// Four numbers of each of as many rows as a vector holds, as four columns.
+template <class Width>
+[[gnu::always_inline]] inline void transpose_four(const float* rows, Index stride, float* out, Index out_stride) {
+    using Vector = typename Width::Vector;
+    constexpr std::make_index_sequence<static_cast<std::size_t>(Width::kWidth)> kAll;
+    Vector a, b, c, d;
+    gather(a, rows, stride);
+    gather(b, rows + stride, stride);
+    gather(c, rows + 2 * stride, stride);
+    gather(d, rows + 3 * stride, stride);
+    Vector ab, ab_rest, cd, cd_rest, columns[4];
+    alternate<0>(ab, a, b, kAll);
+    alternate<2>(ab_rest, a, b, kAll);
+    alternate<0>(cd, c, d, kAll);
+    alternate<2>(cd_rest, c, d, kAll);
+    two_by_two<0>(columns[0], ab, cd, kAll);
+    two_by_two<2>(columns[1], ab, cd, kAll);
+    two_by_two<0>(columns[2], ab_rest, cd_rest, kAll);
+    two_by_two<2>(columns[3], ab_rest, cd_rest, kAll);
+    for (const Vector& column : columns) {
+        std::memcpy(out, &column, sizeof column);
+        out += out_stride;
+    }
+}
+
+// The rows of b [n, k] from `first` on as the columns of a panel [k, width], as many at once as fill a vector. Returns
+// the first one of those left over.
+template <class Width>
+[[gnu::always_inline]] inline Index transpose_wide(ConstMatrix b, Index first, float* panel, Index width) {
+    for (; first + Width::kWidth <= b.rows; first += Width::kWidth) {
+        const float* rows = b.data + first * b.stride;
+        Index i = 0;
+        for (; i + 4 <= b.columns; i += 4) transpose_four<Width>(rows + i, b.stride, panel + i * width + first, width);
+        for (; i < b.columns; ++i)
+            for (Index r = 0; r < Width::kWidth; ++r) panel[i * width + first + r] = rows[r * b.stride + i];
+    }
+    return first;
+}
+
+// The same for all rows; columns that b doesn't have stay as they are.
+template <class Width>
+[[gnu::always_inline]] inline void transpose_rows(ConstMatrix b, float* panel, Index width) {
+    Index c = transpose_wide<Four>(b, transpose_wide<Width>(b, 0, panel, width), panel, width);
+    for (; c < b.rows; ++c)
+        for (Index i = 0; i < b.columns; ++i) panel[i * width + c] = b.data[c * b.stride + i];
+}
+
+// What multiplies a panel on this CPU, and makes one of rows, and how wide its vectors are.
 struct Kernel {
     Index width;
     void (*multiply)(const Rows&, const Panel&, Matrix);
+    void (*transpose)(ConstMatrix, float*, Index);
 
     // Of a panel for so many columns, of which it holds twice its width at most.
     [[nodiscard]] Index panel_width(Index columns) const {
@@ -131,71 +207,45 @@ struct Kernel {
 };
 
 void multiply_by_four(const Rows& a, const Panel& panel, Matrix out) { multiply_columns<Four, Four, 4>(a, panel, out); }
+void transpose_by_four(ConstMatrix b, float* panel, Index width) { transpose_rows<Four>(b, panel, width); }
 
 #if defined(__x86_64__)
 
 [[gnu::target("avx2,fma")]] void multiply_by_eight(const Rows& a, const Panel& panel, Matrix out) {
     multiply_columns<Eight, Four, 4>(a, panel, out);
 }
+[[gnu::target("avx2,fma")]] void transpose_by_eight(ConstMatrix b, float* panel, Index width) {
+    transpose_rows<Eight>(b, panel, width);
+}
 
 [[gnu::target("avx512f,avx2,fma")]] void multiply_by_sixteen(const Rows& a, const Panel& panel, Matrix out) {
     multiply_columns<Sixteen, Eight, 8>(a, panel, out);
+}
+[[gnu::target("avx512f,avx2,fma")]] void transpose_by_sixteen(ConstMatrix b, float* panel, Index width) {
+    transpose_rows<Sixteen>(b, panel, width);
 }
 
 Kernel kernel_of_cpu() {
     switch (kCpuVectors) {
         case CpuVectors::of_avx512:
-            return {Sixteen::kWidth, multiply_by_sixteen};
+            return {Sixteen::kWidth, multiply_by_sixteen, transpose_by_sixteen};
         case CpuVectors::of_avx2:
-            return {Eight::kWidth, multiply_by_eight};
+            return {Eight::kWidth, multiply_by_eight, transpose_by_eight};
         case CpuVectors::of_any:
             break;
     }
-    return {Four::kWidth, multiply_by_four};
+    return {Four::kWidth, multiply_by_four, transpose_by_four};
 }
 
 #else
 
-Kernel kernel_of_cpu() { return {Four::kWidth, multiply_by_four}; }
+Kernel kernel_of_cpu() { return {Four::kWidth, multiply_by_four, transpose_by_four}; }
 
 #endif
 
 const Kernel& kernel() {
     static const Kernel chosen = kernel_of_cpu();
     return chosen;
-}
-
-// Four numbers of each of four rows, as four columns.
-void transpose_four(const float* rows, Index stride, float* out, Index out_stride) {
-    Four::Vector a, b, c, d;
-    load(a, rows);
-    load(b, rows + stride);
-    load(c, rows + 2 * stride);
-    load(d, rows + 3 * stride);
-    const Four::Vector ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const Four::Vector ab_rest = __builtin_shufflevector(a, b, 2, 6, 3, 7),
-                       cd_rest = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const std::array columns = {
-        __builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
-        __builtin_shufflevector(ab_rest, cd_rest, 0, 1, 4, 5), __builtin_shufflevector(ab_rest, cd_rest, 2, 3, 6, 7)};
-    for (const Four::Vector& column : columns) {
-        std::memcpy(out, &column, sizeof column);
-        out += out_stride;
-    }
-}
-
-// The rows of b [n, k] as the columns of a panel [k, width]; columns that b doesn't have stay as they are.
-void transpose_rows(ConstMatrix b, float* panel, Index width) {
-    Index c = 0;
-    for (; c + 4 <= b.rows; c += 4) {
-        const float* rows = b.data + c * b.stride;
-        Index i = 0;
-        for (; i + 4 <= b.columns; i += 4) transpose_four(rows + i, b.stride, panel + i * width + c, width);
-        for (; i < b.columns; ++i)
-            for (Index r = 0; r < 4; ++r) panel[i * width + c + r] = rows[r * b.stride + i];
-    }
-    for (; c < b.rows; ++c)
-        for (Index i = 0; i < b.columns; ++i) panel[i * width + c] = b.data[c * b.stride + i];
 }
 
 // Room for a panel of k rows, kept by each thread.
@@ -248,7 +298,7 @@ void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) 
     multiply_panels({a.data, a.rows, a.stride, 1}, a.columns, nullptr, scale, out,
                     [&](Index first, Index columns, Index width) -> Placed {
                         float* const room = room_for(a.columns, width);
-                        transpose_rows(b.rows_from(first, columns), room, width);
+                        kernel().transpose(b.rows_from(first, columns), room, width);
                         return {room, width};
                     });
 }
@@ -266,7 +316,7 @@ TransposedWeight::TransposedWeight(ConstMatrix weight) : k_(weight.columns) {
     panels_ = floats(widths * k_);
     std::fill_n(panels_.get(), widths * k_, 0.0F);
     each_panel(weight.rows, [&](Index first, Index columns, Index width) {
-        transpose_rows(weight.rows_from(first, columns), panels_.get() + first * k_, width);
+        kernel().transpose(weight.rows_from(first, columns), panels_.get() + first * k_, width);
     });
 }
 

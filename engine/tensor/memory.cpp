@@ -25,6 +25,9 @@ constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
 
+// So many bytes of large pieces stay whatever is asked for: a step of training has tensors of a few sizes, and of each
+// a different number at different times.
+constexpr std::size_t kLeastLargeBytes = std::size_t{16} << 20;
 // Sizes of large pieces are multiples of this at most.
 constexpr std::size_t kWidestStep = std::size_t{256} << 10;
 
@@ -36,7 +39,7 @@ std::size_t bytes_of_piece(std::size_t wanted) {
 }
 
 // Pieces of whole pages. If no piece of a size is free, those kept longest are released first, so that the total never
-// exceeds the need.
+// exceeds the need by much.
 class LargePieces {
 public:
     LargePieces() = default;
@@ -48,26 +51,27 @@ public:
         const auto found =
             std::find_if(pieces_.rbegin(), pieces_.rend(), [&](const Piece& piece) { return piece.bytes == bytes; });
         if (found == pieces_.rend()) {
-            release(bytes);
+            release(std::min(bytes, kept_ - std::min(kept_, kLeastLargeBytes)));
             return platform::map_pages(bytes);
         }
         void* const start = found->start;
         pieces_.erase(std::next(found).base());
+        kept_ -= bytes;
         return start;
     }
 
-    void give(void* start, std::size_t bytes) { pieces_.push_back({start, bytes}); }
-
-    [[nodiscard]] std::size_t bytes() const {
-        std::size_t all = 0;
-        for (const Piece& piece : pieces_) all += piece.bytes;
-        return all;
+    void give(void* start, std::size_t bytes) {
+        pieces_.push_back({start, bytes});
+        kept_ += bytes;
     }
+
+    [[nodiscard]] std::size_t bytes() const { return kept_; }
 
     void release(std::size_t bytes) {
         for (std::size_t released = 0; released < bytes && !pieces_.empty(); pieces_.pop_front()) {
             platform::unmap_pages(pieces_.front().start, pieces_.front().bytes);
             released += pieces_.front().bytes;
+            kept_ -= pieces_.front().bytes;
         }
     }
 
@@ -77,6 +81,7 @@ private:
         std::size_t bytes;
     };
     std::deque<Piece> pieces_;  // the oldest first
+    std::size_t kept_ = 0;      // in bytes
 };
 
 // Pieces from malloc, by size.

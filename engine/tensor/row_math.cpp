@@ -171,6 +171,11 @@ void softmax_back(In y, In grad, std::size_t width, Out x) {
     }
 }
 
+double log_sum_exp(In x) {
+    const auto top = static_cast<double>(highest(x));
+    return top + std::log(added_up(x, [top](float value) { return exponential(static_cast<double>(value) - top); }));
+}
+
 double entropy(In x) {
     double bits = 0.0;
     for (const float p : x) {
@@ -318,12 +323,7 @@ double squares(In x, double centre) { return on_this_cpu<any_cpu::squares>(x, ce
 void softmax(In x, std::size_t width, Out y) { on_this_cpu<any_cpu::softmax>(x, width, y); }
 void softmax_back(In y, In grad, std::size_t width, Out x) { on_this_cpu<any_cpu::softmax_back>(y, grad, width, x); }
 double entropy(In x) { return on_this_cpu<any_cpu::entropy>(x); }
-
-double log_sum_exp(In x) {
-    const auto top = static_cast<double>(highest(x));
-    return top + std::log(added_up(x, [top](float value) { return exponential(static_cast<double>(value) - top); }));
-}
-
+double log_sum_exp(In x) { return on_this_cpu<any_cpu::log_sum_exp>(x); }
 void exponentials(In x, double shift, double factor, Out y) { on_this_cpu<any_cpu::exponentials>(x, shift, factor, y); }
 void normalize(In x, double centre, double scale, In gain, In shift, Out y) {
     on_this_cpu<any_cpu::normalize>(x, centre, scale, gain, shift, y);

@@ -16,6 +16,8 @@
 //     CombinedMasks     ops/masks.h         a mask, from a handful of rules                              rows
 //     MaskedScores      ops/masks.h         scores with the fill where the mask is 0                     rows
 //     LaterSoftmax      ops/softmax.cpp     probabilities that no step reads
+//     LatentHeads       latent_heads.cpp    values behind a latent cache, and what LatentKeys makes keys of
+//     GrownRows         grown_rows.cpp      the rows of a cache, in memory that later tokens share
 //     ReplacedRows      rows.cpp            an earlier tensor whose rows from one on are others
 //     RestWhenRead      execute.cpp         rows that an edit cannot reach, or that nothing waits for
 //     MadeAgain         execute.cpp         a tensor that was freed after its last reader

@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/decoder/kv_cache.h"
 #include "engine/model/inputs.h"
+#include "engine/tensor/grown_rows.h"
 #include "tests/catch.h"
 #include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"
@@ -187,7 +188,7 @@ void check_same(const Run& full, const Run& cached) {
 void check_kept(const Run& cached, const Past& past) {
     for (const auto& [name, rows] : past.attentions) {
         INFO(name);
-        CHECK_FALSE(rows.k.empty());
+        CHECK(rows.k.empty() == !rows.latent.empty());
         for (const auto& [what, kept] : {std::pair(".k", rows.k), std::pair(".v", rows.v),
                                          std::pair(".kv_latent", rows.latent), std::pair(".k_shared", rows.shared)}) {
             if (kept.empty()) continue;
@@ -221,6 +222,52 @@ TEST_CASE("a cached pass gives what the full pass gives at the new positions, te
         // Two positions at once.
         check_same(*full, *pass(model, {3, 2}, &first));
     }
+}
+
+TEST_CASE("a text continued in two ways from one cache: neither changes the other's rows, nor the cache's") {
+    for (const Overrides& overrides :
+         {Overrides{{"num_layers", "2"}, {"positional_encoding", "rope"}, {"nhead", "6"}, {"num_key_value_heads", "2"}},
+          Overrides{{"num_layers", "2"}, {"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}}}) {
+        SmallModel model = small_model(overrides, {.pos = 7});
+        const Past first = past_of(*pass(model, {0, 3}, nullptr));
+        const Past second = past_of(*pass(model, {3, 1}, &first));
+        const auto full = model.run();
+        const auto straight_on = pass(model, {4, 1}, &second);
+        SmallModel other = model;
+        for (float& value : other.inputs.x.writable()) value = -value;
+        const auto otherwise = pass(other, {4, 2}, &second);
+        check_kept(*straight_on, second);
+        const Past third = past_of(*straight_on);
+        const auto last = pass(model, {5, 2}, &third);
+        check_same(*full, *last);
+        const KeptRows& kept = second.of("blocks.1.attn");
+        const auto& [name, rows] = kept.k.empty() ? std::pair(std::string("blocks.1.attn.kv_latent"), kept.latent)
+                                                  : std::pair(std::string("blocks.1.attn.k"), kept.k);
+        const Tensor &one = otherwise->value(name), &two = last->value(name);
+        const Cell first_cell(one.rank(), 0);
+        CHECK(same_bits(part_of(one, first_cell, rows.axes()), rows));
+        CHECK(largest_difference(one, part_of(two, first_cell, one.axes())) > 1e-3);
+    }
+}
+
+TEST_CASE("a longer cache lies where the shorter one lay, until its room is full") {
+    const Axes one = {{axis::batch, 2}, {axis::head, 3}, {axis::pos, 1}, {axis::d_head, 4}};
+    Tensor rows(one);
+    std::ranges::fill(rows.writable(), 0.0F);
+    int moved = 0;
+    for (Index count = 1; count < 300; ++count) {
+        Tensor added(one);
+        for (std::size_t i = 0; i < 24; ++i)
+            added.writable()[i] = static_cast<float>(100 * count) + static_cast<float>(i);
+        Axes axes = one;
+        axes.resize(2, count + 1);
+        const Tensor longer = with_rows_added(rows, added, axes);
+        moved += planes_of(longer).data == planes_of(rows).data ? 0 : 1;
+        rows = longer;
+    }
+    CHECK(moved < 15);
+    for (const Index position : {Index{0}, Index{1}, Index{31}, Index{299}})
+        CHECK(rows.at(Cell{1, 2, position, 3}) == (position == 0 ? 0.0F : static_cast<float>(100 * position) + 23.0F));
 }
 
 TEST_CASE("the cached pass names every decoder tensor that the full pass names, and computes none of the encoder") {
@@ -273,25 +320,46 @@ TEST_CASE("a cached row explains itself by the row that was kept, a new one by t
     CHECK(k->operation.about().name == "append to the cache");
 }
 
-TEST_CASE("latent attention keeps its latent rows and the shared columns, and makes no kept key or value again") {
+TEST_CASE(
+    "latent attention keeps its latent rows and the shared columns, and makes keys and values where they are read") {
+    for (const char* bias : {"false", "true"}) {
+        const SmallModel model =
+            small_model({{"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}, {"num_layers", "2"}, {"bias", bias}},
+                        {.batch = 2, .pos = 14});
+        const auto full = model.run();
+        const Past past = past_of(*pass(model, {0, 4}, nullptr));
+        CHECK(past.numbers() == 2 * 2 * 4 * (3 + 2));                // layers, batch, positions
+        for (const Index added : {Index{1}, Index{2}, Index{10}}) {  // of so many queries, keys and values are made
+            INFO(added << " positions, bias " << bias);
+            const auto cached = pass(model, {4, added}, &past);
+            for (const char* name : {"blocks.0.attn.k", "blocks.1.attn.v"})
+                CHECK(cached->value(name).is_ready() == (added == 10));
+            const std::string result = "blocks.1.resid_post";
+            CHECK(largest_difference(part_of(full->value(result), {0, 4, 0}, cached->value(result).axes()),
+                                     cached->value(result)) < 2e-6);
+            CHECK(cached->value("blocks.1.attn.k").dim(2) == 4 + added);
+            CHECK(largest_difference(
+                      part_of(full->value("blocks.1.attn.k"), {0, 0, 0, 0}, cached->value("blocks.1.attn.k").axes()),
+                      cached->value("blocks.1.attn.k")) < 2e-6);
+        }
+    }
     const SmallModel model =
         small_model({{"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}, {"num_layers", "2"}}, {.batch = 2, .pos = 5});
     const Past past = past_of(*pass(model, {0, 4}, nullptr));
-    CHECK(past.numbers() == 2 * 2 * 4 * (3 + 2));  // layers, batch, positions
-    const auto cached = pass(model, {4, 1}, &past);
-    for (const char* made : {".k_own", ".v_new", ".kv_latent_new"}) {  // of the new position alone
-        const Tensor& rows = cached->value(std::string("blocks.1.attn") + made);
-        INFO(made);
-        REQUIRE_FALSE(rows.empty());
-        CHECK(rows.dim(rows.rank() - 2) == 1);
-    }
-    CHECK(cached->value("blocks.1.attn.k").dim(2) == 5);
     Past without = past;
-    without.attentions["blocks.0.attn"].v = Tensor();
-    CHECK(error_of([&] { pass(model, {4, 1}, &without); }).starts_with("blocks.0.attn.v: shape []"));
+    without.attentions["blocks.0.attn"].latent = Tensor();
+    CHECK(error_of([&] { pass(model, {4, 1}, &without); }).starts_with("blocks.0.attn.kv_latent: shape []"));
     Past other = past;
     other.attentions["blocks.1.attn"].shared = Tensor();
     CHECK(error_of([&] { pass(model, {4, 1}, &other); }).starts_with("blocks.1.attn.k_shared: shape []"));
+}
+
+TEST_CASE("a key that was edited is what later queries read, though a latent cache doesn't keep it") {
+    SmallModel model = small_model({{"kv_lora_rank", "3"}, {"qk_rope_head_dim", "2"}, {"num_layers", "2"}}, {.pos = 5});
+    model.edits = {SetCell{"blocks.0.attn.k", {0, 1, 2, 0}, 3.0F}, SetCell{"blocks.1.attn.v", {1, 0, 1, 0}, -2.0F}};
+    const auto full = model.run();
+    const Past past = past_of(*pass(model, {0, 4}, nullptr));
+    check_same(*full, *pass(model, {4, 1}, &past));
 }
 
 TEST_CASE("a text that LongRoPE turns otherwise than what was kept is not continued") {

@@ -115,19 +115,29 @@ TEST_CASE("where rows stand alone, some of them are the same bits as all of them
         INFO(s.m << " x " << s.k << " x " << s.n << " by " << products_by());
         const std::vector<float> x = numbers(s.m * s.k, "x"), b = numbers(s.n * s.k, "weight");
         const Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, b);
+        const std::vector<float> b_turned = turned(b, s.n, s.k);  // [k, n]
         const auto by_matrix = [&](Index rows, const std::vector<float>& a) {
-            std::vector<float> out(static_cast<std::size_t>(rows * s.n));
-            multiply_transposed({a.data(), rows, s.k, s.k}, {b.data(), s.n, s.k, s.k}, {out.data(), rows, s.n, s.n});
+            std::vector<float> out(static_cast<std::size_t>(2 * rows * s.n));
+            float* const second = out.data() + rows * s.n;
+            multiply_transposed({a.data(), rows, s.k, s.k}, {b.data(), s.n, s.k, s.k}, {out.data(), rows, s.n, s.n},
+                                0.3F);
+            multiply({a.data(), rows, s.k, s.k}, {b_turned.data(), s.k, s.n, s.n}, {second, rows, s.n, s.n});
             return out;
         };
+        // Of both products, the rows from one on.
+        const auto rows_of_both = [&](const std::vector<float>& both, Index from) {
+            std::vector<float> rows;
+            for (const Index product : {Index{0}, s.m})
+                rows.insert(rows.end(), both.begin() + (product + from) * s.n, both.begin() + (product + s.m) * s.n);
+            return rows;
+        };
         const std::vector<float> weighted = by_weight(s, x, weight, nullptr), products = by_matrix(s.m, x);
-        for (const Index from : {s.m - 1, s.m / 2, s.m / 3}) {
+        for (const Index from : {s.m - 1, s.m - std::min<Index>(s.m, 6), s.m / 2, s.m / 3}) {
             const std::vector<float> rows(x.begin() + from * s.k, x.end());
             if (weight_rows_stand_alone(s.k, s.n))
                 CHECK(same_bits(by_weight({s.m - from, s.k, s.n}, rows, weight, nullptr),
                                 {weighted.begin() + from * s.n, weighted.end()}));
-            if (rows_stand_alone(s.k, s.n))
-                CHECK(same_bits(by_matrix(s.m - from, rows), {products.begin() + from * s.n, products.end()}));
+            if (rows_stand_alone(s.k, s.n)) CHECK(same_bits(by_matrix(s.m - from, rows), rows_of_both(products, from)));
         }
     }
 }

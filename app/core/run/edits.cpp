@@ -264,10 +264,9 @@ Tensor with_kept_length(const Tensor& mask, Axes axes, Index batch, Index kept) 
 
 Index kept_length(const Tensor& mask, Index batch, Index length) {
     if (mask.empty()) return length;
-    Index kept = 0;
-    for (Index i = 0; i < length; ++i)
-        if (mask.at(Cell{batch, i}) != 0.0F) kept = i + 1;
-    return kept;
+    const std::span<const float> keep = mask.row({batch, 0}).first(static_cast<std::size_t>(length));
+    const auto last = std::find_if(keep.rbegin(), keep.rend(), [](float kept) { return kept != 0.0F; });
+    return static_cast<Index>(keep.rend() - last);
 }
 
 }  // namespace decoderscope::core

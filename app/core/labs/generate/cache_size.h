@@ -16,8 +16,8 @@ struct CacheSize {
 };
 [[nodiscard]] CacheSize cache_size(const Plan& plan);
 
-// "Kept 20 rows × (16 latent + 4 shared numbers) × 2 layers = 800 numbers, 3200 bytes; k and v, made of them and held
-// beside them to save time, take 2560 numbers, 10,240 bytes", of a latent cache. A number has 4 bytes.
+// "Kept 20 rows × (16 latent + 4 shared numbers) × 2 layers = 800 numbers, 3200 bytes; k and v, made of them
+// only where they are looked at, would take 2560 numbers, 10,240 bytes", of a latent cache. A number has 4 bytes.
 [[nodiscard]] Sentence latent_cache_sentence(const CacheSize& size, Index rows, Index layers);
 
 }  // namespace decoderscope::core::generate

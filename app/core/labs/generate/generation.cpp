@@ -23,7 +23,7 @@ void add_position(Inputs& inputs, Index pad) {
         Tensor out({{axis::batch, batch}, {axis::pos, pos + 1}});
         float* to = out.writable().data();
         for (Index row = 0; row < batch; ++row) {
-            for (Index i = 0; i < pos; ++i) *to++ = rows.empty() ? 1.0F : rows.at(Cell{row, i});
+            to = rows.empty() ? std::fill_n(to, pos, 1.0F) : std::ranges::copy(rows.row({row, 0}), to).out;
             *to++ = filler;
         }
         return out;
@@ -47,10 +47,9 @@ void drop_open_mask(Tensor& mask) {
 Index row_length(const Inputs& inputs, Index row) { return kept_length(inputs.attention_mask, row, inputs.pos()); }
 
 std::vector<Index> row_tokens(const Inputs& inputs, Index row) {
-    std::vector<Index> tokens;
-    for (Index i = 0; i < row_length(inputs, row); ++i)
-        tokens.push_back(static_cast<Index>(inputs.tokens.at(Cell{row, i})));
-    return tokens;
+    const std::span<const float> all = inputs.tokens.row({row, 0});
+    const std::span<const float> kept = all.first(static_cast<std::size_t>(row_length(inputs, row)));
+    return {kept.begin(), kept.end()};
 }
 
 Index generated_count(const Scenario& scenario, Index row) {
@@ -81,8 +80,9 @@ Sentence row_is_full(const Scenario& scenario, Index row) {
 }
 
 bool has_ended(const Scenario& scenario, Index row) {
-    const std::vector<Index> tokens = row_tokens(scenario.inputs, row);
-    return !tokens.empty() && scenario.tokenizer().special().ends_at(tokens.back());
+    const Index length = row_length(scenario.inputs, row);
+    return length > 0 &&
+           scenario.tokenizer().special().ends_at(static_cast<Index>(scenario.inputs.tokens.at(Cell{row, length - 1})));
 }
 
 Scenario with_token(Scenario scenario, Index row, Index token) {

@@ -44,12 +44,17 @@ std::optional<Index> Generator::next() {
     if (cached_) past_ = decoder::past_of(*run);
     const Tensor logits = rows_from(run->value("logits"), part.count - 1);  // [1, 1, vocab]
     const auto vocab = static_cast<std::size_t>(logits.dim(2));
-    const auto choice = next_token(logits.values().last(vocab), sampling_);
-    if (!choice) throw Error("logits: NaN or ∞ after position {length}, expected numbers", {{"length", length - 1}});
-    const Draw drawn = draw(*choice, sampling_number(sampling_.seed, row_, length));
-    const Index token = choice->candidates[drawn.rank].token;
-    scenario_ = with_token(std::move(scenario_), 0, token);
+    const std::optional<Index> token = drawn_from(logits.values().last(vocab), length);
+    if (!token) throw Error("logits: NaN or ∞ after position {length}, expected numbers", {{"length", length - 1}});
+    scenario_ = with_token(std::move(scenario_), 0, *token);
     return token;
+}
+
+std::optional<Index> Generator::drawn_from(std::span<const float> logits, Index position) const {
+    if (sampling_.temperature == 0.0) return greedy_token(logits);
+    const auto choice = next_token(logits, sampling_);
+    if (!choice) return std::nullopt;
+    return choice->candidates[draw(*choice, sampling_number(sampling_.seed, row_, position)).rank].token;
 }
 
 std::vector<Index> Generator::tokens() const { return row_tokens(scenario_.inputs, 0); }

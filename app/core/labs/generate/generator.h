@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace decoderscope::core::generate {
@@ -31,6 +32,9 @@ public:
     [[nodiscard]] Index computed_positions() const { return computed_positions_; }
 
 private:
+    // The token at a position by the logits before it; nothing if there is none to draw.
+    [[nodiscard]] std::optional<Index> drawn_from(std::span<const float> logits, Index position) const;
+
     Scenario scenario_;  // the row alone
     Index row_;
     Sampling sampling_;

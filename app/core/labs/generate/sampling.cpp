@@ -109,6 +109,11 @@ std::optional<NextToken> next_token(std::span<const float> logits, const Samplin
     return next;
 }
 
+std::optional<Index> greedy_token(std::span<const float> logits) {
+    if (!can_be_drawn_from(logits)) return std::nullopt;
+    return std::ranges::max_element(logits) - logits.begin();
+}
+
 double sampling_number(std::uint64_t seed, Index row, Index position) {
     return RandomStream(seed, "next_token." + std::to_string(row)).uniform(static_cast<std::uint64_t>(position));
 }

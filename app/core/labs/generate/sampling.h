@@ -46,6 +46,8 @@ struct NextToken {
 // transformers. Logits that tie with the k-th stay; top-p keeps the smallest set that adds up to p, and at least one
 // token. Nothing if no logit is above −∞, or one is NaN or +∞: then there is nothing to draw from.
 [[nodiscard]] std::optional<NextToken> next_token(std::span<const float> logits, const Sampling& sampling);
+// The token that temperature 0 takes, without its rivals in order; nothing in the same cases.
+[[nodiscard]] std::optional<Index> greedy_token(std::span<const float> logits);
 
 // The number in [0, 1) for the token at a position of a batch row: it depends on these and the seed alone, so that a
 // run repeats, and stepping back and forward gives the same token.

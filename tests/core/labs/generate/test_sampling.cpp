@@ -116,6 +116,7 @@ TEST_CASE("of equally probable tokens the first comes first, as numpy's argmax h
     const auto greedy = next_token(logits, {.temperature = 0.0});
     REQUIRE(greedy);
     CHECK(greedy->candidates[draw(*greedy, 0.99).rank].token == 1);
+    CHECK(greedy_token(logits) == 1);
 }
 
 TEST_CASE("a number falls on the token whose stretch of the sum it lies in") {
