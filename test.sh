@@ -1,9 +1,10 @@
 #!/bin/sh
 # Builds the program and runs its tests: ./test.sh [PRESET ...]
 #   ./test.sh            the tests, optimised: what to run before and after a change
-#   ./test.sh all        release, sizes, seeds, asan, tsan, fuzz and alone: those, every tab at every size of the window in
-#                        every language, trainings from other seeds, under sanitizers, with threads watched, every reader
-#                        of files fuzzed, and each file compiled by itself
+#   ./test.sh all        release, sizes, seeds, asan, tsan and fuzz: those, every tab at every size of the window in every
+#                        language, trainings from other seeds, under sanitizers, with threads watched, and every reader of
+#                        files fuzzed
+#   ./test.sh alone      each file compiled by itself: the compiler's word on what the test of includes reads in the sources
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh windows    the program for Windows, built and tried under Wine: an hour and a half the first time
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
@@ -57,7 +58,7 @@ fuzz() {
 
 install_packages
 [ $# -gt 0 ] || set -- release
-[ "$*" != all ] || set -- release sizes seeds alone asan tsan fuzz
+[ "$*" != all ] || set -- release sizes seeds asan tsan fuzz
 for preset in "$@"; do
     case $preset in
     fuzz) fuzz 20 ;;

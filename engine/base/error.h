@@ -2,6 +2,7 @@
 
 #include "engine/base/message.h"
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <vector>

@@ -4,6 +4,7 @@
 #include "tests/engine/fixtures.h"
 #include "tests/engine/small_models.h"
 
+#include <istream>
 #include <sstream>
 
 using namespace decoderscope;

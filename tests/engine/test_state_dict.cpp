@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 using namespace decoderscope;
 using namespace decoderscope::decoder;

@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <sstream>

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
+#include <iterator>
 #include <utility>
 
 namespace decoderscope::core {

@@ -7,6 +7,7 @@
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 

@@ -11,6 +11,7 @@
 #include <exception>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace decoderscope::core::bisect {

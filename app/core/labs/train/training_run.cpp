@@ -1,5 +1,7 @@
 #include "app/core/labs/train/training_run.h"
 
+#include <iterator>
+
 namespace decoderscope::core::train {
 
 namespace {

@@ -5,6 +5,7 @@
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace decoderscope;
 using namespace decoderscope::core::checks;

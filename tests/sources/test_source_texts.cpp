@@ -1,14 +1,16 @@
 // Every text that the user sees in the window is a message: CONTRIBUTING.md, "A text".
 #include "tests/catch.h"
-#include "tests/engine/temporary_folder.h"
-#include "tests/messages/source_texts.h"
+#include "tests/sources/source_texts.h"
+#include "tests/sources/texts.h"
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 using namespace decoderscope::testing;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -34,18 +36,13 @@ bool begins_with_one_of(const std::string& path, const auto& beginnings) {
 // What a check finds in the program's sources, one line per finding.
 template <class Check>
 std::string found_in_sources(Check check) {
-    const fs::path root = fs::path(DECODERSCOPE_TESTS_DIR).parent_path();
     std::string found;
     std::size_t files = 0;
-    for (const char* room : {"engine", "app"}) {
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / room)) {
-            const std::string path = entry.path().lexically_relative(root).string();
-            if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-            if (begins_with_one_of(path, kElsewhere) || begins_with_one_of(path, kToDo)) continue;
-            ++files;
-            for (const Finding& finding : check(read_bytes(entry.path().string())))
-                found += path + ":" + std::to_string(finding.line) + ": " + finding.what + "\n";
-        }
+    for (const auto& [path, text] : texts_in({"engine", "app"})) {
+        if (begins_with_one_of(path, kElsewhere) || begins_with_one_of(path, kToDo)) continue;
+        ++files;
+        for (const Finding& finding : check(text))
+            found += path + ":" + std::to_string(finding.line) + ": " + finding.what + "\n";
     }
     CHECK(files > 200);
     return found;
