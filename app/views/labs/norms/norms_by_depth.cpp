@@ -343,6 +343,19 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
         offer_by_depth(norms, {below.low.x, below.low.y + compat::font_size(ui.fonts.caption) + ui.px(10)});
 }
 
+// The answer of one seed comes first, and stands there as such until that of all is measured.
+void take_growth(const core::Session& session, NormsTabState& norms) {
+    const auto ask = [&](const core::files::GrowthChoice& choice) {
+        const auto answer =
+            core::norms::measured_growth(session.derived(), session.scenario().model(), choice, norms.growth_progress);
+        norms.grown.take(load::about(session.scenario().opened()), answer, [&] { return choice; });
+        return static_cast<bool>(answer);
+    };
+    core::files::GrowthChoice first = norms.growth;
+    first.seeds = 1;
+    if (ask(first)) static_cast<void>(ask(norms.growth));
+}
+
 }  // namespace
 
 void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -353,10 +366,7 @@ void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState&
         if (button(tr("Measure"), "measure-growth")) norms.growth_stopped = false;
         return;
     }
-    norms.grown.take(load::about(session.scenario().opened()),
-                     core::norms::measured_growth(session.derived(), session.scenario().model(), norms.growth,
-                                                  norms.growth_progress),
-                     [&] { return norms.growth; });
+    take_growth(session, norms);
     draw_answer(
         ui, "coming-growth", norms.grown, area, commands,
         [&](Commands& heard) {

@@ -301,6 +301,24 @@ TEST_CASE("the page of gradients measures stacks of its own, and says what is he
     CHECK_FALSE(norms.growth_stopped);
 }
 
+TEST_CASE("of several seeds the first is shown as soon as it is measured, as what it is") {
+    Driver d("induction");
+    NormsTabState& norms = d.state.part<NormsTabState>();
+    norms.growth = {.layers = 6, .d_model = 32, .seeds = 3};
+    norms.view = NormsView::gradients;
+    d.state.tab = "norms";
+    std::vector<Index> shown;
+    for (int frame = 0; frame < 20 && (shown.empty() || shown.back() != 3); ++frame) {
+        d.settle_one();
+        if (norms.grown && (shown.empty() || shown.back() != norms.grown.question().seeds)) {
+            shown.push_back(norms.grown.question().seeds);
+            CHECK(norms.grown.stale() == (shown.back() == 1));
+            CHECK(norms.grown.answer()->schemes.size() == stack_schemes().size());
+        }
+    }
+    CHECK(shown == std::vector<Index>{1, 3});
+}
+
 TEST_CASE("what the page of gradients measures is saved and restored") {
     Driver d("induction");
     NormsTabState& norms = d.state.part<NormsTabState>();
