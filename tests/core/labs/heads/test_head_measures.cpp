@@ -161,10 +161,10 @@ TEST_CASE("queries that the attention mask leaves out are padding, in the sequen
 
 TEST_CASE("heads are ordered over the whole grid, those without a number last") {
     const std::vector<HeadScore> scores = {score(1, 0, 0), score(kNan, 0, 1), score(3, 1, 0), score(1, 1, 1)};
-    using Places = std::vector<std::size_t>;
-    CHECK(ordered(scores, PatternMeasure::entropy, HeadOrder::by_layer) == Places{0, 1, 2, 3});
-    CHECK(ordered(scores, PatternMeasure::entropy, HeadOrder::highest_first) == Places{2, 0, 3, 1});
-    CHECK(ordered(scores, PatternMeasure::entropy, HeadOrder::lowest_first) == Places{0, 3, 2, 1});
+    using Indices = std::vector<std::size_t>;
+    CHECK(ordered(scores, PatternMeasure::entropy, HeadOrder::by_layer) == Indices{0, 1, 2, 3});
+    CHECK(ordered(scores, PatternMeasure::entropy, HeadOrder::highest_first) == Indices{2, 0, 3, 1});
+    CHECK(ordered(scores, PatternMeasure::entropy, HeadOrder::lowest_first) == Indices{0, 3, 2, 1});
 }
 
 TEST_CASE("a threshold keeps the heads from it up, or down from it") {
