@@ -27,7 +27,9 @@ using plain_products::TransposedWeight;
 
 bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
 // Of two matrices.
-bool by_onednn(Index rows, Index k, Index n) { return rows > kFewRowsOfTwo && by_onednn(k, n); }
+bool by_onednn(Index rows, Index k, Index n) {
+    return (rows > kFewRowsOfTwo || !plain_products::rounds_once()) && by_onednn(k, n);
+}
 
 // Divides the rows of `out` among the threads where a product is large enough: work(first, rows).
 template <class Work>

@@ -33,9 +33,9 @@ void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Mat
 [[nodiscard]] bool takes_blocks(const Tensor& weight, Index block);
 // The same weight, kept only in packed form; its values are unpacked on demand. Other tensors are returned unchanged.
 [[nodiscard]] Tensor packed_for_products(const Tensor& weight);
-// Up to this many rows of two matrices our own kernel multiplies, whatever their shape: oneDNN compiles one for each
-// shape, and behind a cache every token brings another one. The bits are the same where its rows stand alone: both sum
-// in the order of k, a multiply-add at a time.
+// Up to this many rows of two matrices our own kernel multiplies, whatever their shape, if it rounds as oneDNN does:
+// oneDNN compiles one for each shape, and behind a cache every token brings another one. The bits are the same where
+// its rows stand alone: both sum in the order of k, a multiply-add at a time.
 inline constexpr Index kFewRowsOfTwo = 16;
 // out = scale · a · bᵀ       a [m, k], b [n, k], out [m, n]
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale = 1.0F);

@@ -27,6 +27,10 @@ private:
     Floats panels_;
 };
 
+// Whether what is multiplied is added to a sum before it is rounded, by one instruction, as oneDNN's kernels do on a
+// CPU that can.
+[[nodiscard]] bool rounds_once();
+
 // Of how many numbers its vectors are.
 [[nodiscard]] Index vector_width();
 

@@ -326,6 +326,18 @@ void TransposedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) co
     });
 }
 
+bool rounds_once() {
+    static const bool once = [] {
+        // −1 + (1 + e)(1 − e) is −e², or 0 where the product is rounded first.
+        constexpr float e = 0x1p-13F;
+        const std::array<float, 2> a = {1.0F, 1.0F + e}, b = {-1.0F, 1.0F - e};
+        float sum = 0.0F;
+        multiply({a.data(), 1, 2, 2}, {b.data(), 2, 1, 1}, {&sum, 1, 1, 1});
+        return sum != 0.0F;
+    }();
+    return once;
+}
+
 Index vector_width() { return kernel().width; }
 
 }  // namespace decoderscope::products::plain_products

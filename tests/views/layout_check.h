@@ -15,8 +15,9 @@ struct Screen {
     float scale;
     ImVec2 size;
 };
-inline const std::array kAllScreens = {Screen{1.0F, {1024, 768}},  Screen{1.0F, {1280, 800}},  Screen{1.5F, {1280, 800}},
-                                       Screen{2.0F, {1920, 1080}}, Screen{2.0F, {3840, 2160}}, Screen{3.0F, {3840, 2160}}};
+inline const std::array kAllScreens = {Screen{1.0F, {1024, 768}},  Screen{1.0F, {1280, 800}},
+                                       Screen{1.5F, {1280, 800}},  Screen{2.0F, {1920, 1080}},
+                                       Screen{2.0F, {3840, 2160}}, Screen{3.0F, {3840, 2160}}};
 inline const std::span<const Screen> kScreens = std::span(kAllScreens).first(kSanitized ? 1 : kAllScreens.size());
 
 // Fails if visible text leaves a screen of this size, or if two pieces of it overlap.
