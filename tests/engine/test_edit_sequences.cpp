@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/engine/random_models.h"
 #include "tests/engine/same_bits.h"
+#include "tests/sanitized.h"
 
 #include <cmath>
 #include <limits>
@@ -42,7 +43,7 @@ struct Moment {
 }  // namespace
 
 TEST_CASE("any edits in any order, and undoing them: a run equals a fresh one bit for bit") {
-    constexpr std::uint64_t kConfigurations = 1000;
+    constexpr std::uint64_t kConfigurations = kSanitized ? 150 : 1000;
     std::size_t computed = 0, computed_afresh = 0;
     std::map<std::string, std::set<std::string>> tried;  // the values that each key of the configuration had
     for (std::uint64_t seed = 0; seed < kConfigurations; ++seed) {
@@ -71,7 +72,7 @@ TEST_CASE("any edits in any order, and undoing them: a run equals a fresh one bi
     CHECK(computed < computed_afresh / 2);  // and reuse was worth it
     for (const auto& [key, values] : tried) {
         INFO("values of " << key);
-        CHECK(values.size() >= 2);
+        CHECK((values.size() >= 2 || kSanitized));
     }
 }
 
@@ -108,7 +109,7 @@ void change_rows(Dice& dice, SmallModel& model) {
 }  // namespace
 
 TEST_CASE("a run that takes over rows equals a fresh one bit for bit") {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < (kSanitized ? 10U : 60U); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         SmallModel model = small_model(roomy_configuration(dice), {.batch = 1 + dice.below(2), .pos = 80});

@@ -10,6 +10,7 @@
 #include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,7 +94,7 @@ TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of al
     std::set<std::string> not_named;
     for (const Case& wanted : cases()) {
         if (wanted.is_right()) continue;
-        ++bugs;
+        if (bugs++ % 5 != 0 && kSanitized) continue;
         const Bisection found = bisected(wanted);
         INFO(wanted.way << " " << wanted.name);
         CHECK(found.first);  // every bug raises an alarm
@@ -104,7 +105,7 @@ TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of al
             CHECK(cause_of(found) == wanted.cause);  // a wrong cause is worse than none
     }
     CHECK(bugs >= 24);
-    CHECK(not_named == kNotNamed);
+    if (!kSanitized) CHECK(not_named == kNotNamed);
 }
 
 TEST_CASE("bisect raises no alarm where a decoder is only written otherwise") {
@@ -178,6 +179,7 @@ Scenario simple() { return scenario_of(make_bundled_model("simple-decoder")); }
 }  // namespace
 
 TEST_CASE("docs/bisect.md has the table of results") {
+    if (kSanitized) return;
     const std::string page = read_text(DECODERSCOPE_TESTS_DIR "/../docs/bisect.md");
     const std::string table = results_table();
     INFO(table);

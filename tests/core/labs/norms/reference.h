@@ -10,8 +10,10 @@
 namespace decoderscope::testing {
 
 inline const nlohmann::json& reference() {
-    static const nlohmann::json measures =
-        parse_json(read_text(DECODERSCOPE_TESTS_DIR "/reference/labs_norms.json"), message("JSON"));
+    // In a function of its own: in the initialiser of a static variable clang 14 loses track of a default argument.
+    static const nlohmann::json measures = [] {
+        return parse_json(read_text(DECODERSCOPE_TESTS_DIR "/reference/labs_norms.json"), message("JSON"));
+    }();
     return measures;
 }
 
