@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kMostScores = 8;
 
+std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
+
 // A table of numbers in the panel's flow: a name, and columns at the right of it.
 class Table {
 public:
@@ -53,7 +55,10 @@ public:
 
 private:
     [[nodiscard]] float row_height() const { return compat::font_size(ui_.fonts.mono_small) + ui_.px(5); }
-    [[nodiscard]] float column() const { return ui_.px(66); }
+    // As wide as the longest number with its doubt.
+    [[nodiscard]] float column() const {
+        return compat::text_size(ui_.fonts.mono_small, doubted("-1.23e-05", true)).x + ui_.px(6);
+    }
     [[nodiscard]] float bar_width() const { return ui_.px(56); }
 
     void right(std::size_t number, float y, ImFont* font, ImU32 color, const std::string& text) const {
@@ -74,8 +79,6 @@ void heading(const Ui& ui, std::string_view text, std::string_view note, float w
 
 // By which tables are sorted: what is NaN is first.
 double size_of(double number) { return std::isnan(number) ? INFINITY : std::abs(number); }
-
-std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
 
 void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves, float width, Commands& commands) {
     heading(ui, tr("Heads"), tr("≠: the sign of the gradient is not that of the measured effect."), width);

@@ -44,6 +44,21 @@ TEST_CASE("W on a cell asks what moves it: slopes beside what happens") {
     CHECK(causes.moving->done == causes.moving->all);
 }
 
+TEST_CASE("no number of the heads is cut, nor one with its doubt") {
+    Driver d("dates", 1.0F, {1280, 800});
+    d.press(Key::k);
+    d.settle();
+    std::size_t doubted = 0;
+    for (const DrawnText& piece : d.seen()) {
+        INFO(piece.text);
+        const bool number =
+            piece.text.starts_with("≠") || piece.text.starts_with("0.") || piece.text.starts_with("-0.");
+        if (number) CHECK(piece.text.find("…") == std::string::npos);
+        doubted += piece.text.starts_with("≠-") ? 1U : 0U;
+    }
+    CHECK(doubted > 0);
+}
+
 TEST_CASE("a measurement can be cancelled, and asked for again") {
     Driver d("induction");
     d.press(Key::k);
