@@ -39,7 +39,7 @@ TEST_CASE("bisect finds every bug of the gallery") {
     std::string missed;
     for (const Exercise& one : exercises()) {
         if (one.is_false_alarm()) continue;
-        if (kSanitized && looked++ % 12 != 0) continue;
+        if (kSanitized && looked++ % 20 != 0) continue;
         const TemporaryFolder folder;
         const Trace trace = trace_of(one.mutant, folder);
         Scenario right = one.right;
@@ -61,14 +61,15 @@ TEST_CASE("bisect finds every bug of the gallery") {
                       "; expected " + one.bug.solution + ", " + cause + "\n";
     }
     INFO(missed);
-    CHECK(bugs >= (kSanitized ? 3 : 24));
+    CHECK(bugs >= (kSanitized ? 2 : 24));
     CHECK(10 * named >= 9 * bugs);
     if (!missed.empty()) std::cout << missed;
 }
 
 TEST_CASE("of a false alarm bisect says that it looks wrong and is right") {
+    std::size_t looked = 0;
     for (const Exercise& one : exercises()) {
-        if (!one.is_false_alarm()) continue;
+        if (!one.is_false_alarm() || (kSanitized && looked++ % 4 != 0)) continue;
         const TemporaryFolder folder;
         const Bisection found = core::bisect::bisect(one.right, trace_of(one.mutant, folder));
         INFO(one.name << " " << first_of(found));

@@ -131,10 +131,13 @@ Area box_of(const Scene& s, const Seen& seen, const core::CellRect& places) {
 }
 
 std::optional<Spot> place_under(const Scene& s, const Seen& seen, ImVec2 point) {
-    const auto row = static_cast<Index>(std::floor((point.y - seen.origin.y) / s.line)),
-               column = static_cast<Index>(std::floor((point.x - seen.origin.x) / s.column));
-    if (row < 0 || column < 0 || row >= s.table().rows || column >= s.table().columns) return std::nullopt;
-    return Spot{row, column};
+    // Before they become integers: where there is no mouse, it is further away than those reach.
+    const float row = std::floor((point.y - seen.origin.y) / s.line),
+                column = std::floor((point.x - seen.origin.x) / s.column);
+    if (!(row >= 0.0F && column >= 0.0F && row < static_cast<float>(s.table().rows) &&
+          column < static_cast<float>(s.table().columns)))
+        return std::nullopt;
+    return Spot{static_cast<Index>(row), static_cast<Index>(column)};
 }
 
 // Where a cell of the tensor is in the table.
