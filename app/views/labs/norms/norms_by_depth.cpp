@@ -345,15 +345,19 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
 
 // The answer of one seed comes first, and stands there as such until that of all is measured.
 void take_growth(const core::Session& session, NormsTabState& norms) {
-    const auto ask = [&](const core::files::GrowthChoice& choice) {
-        const auto answer =
-            core::norms::measured_growth(session.derived(), session.scenario().model(), choice, norms.growth_progress);
-        norms.grown.take(load::about(session.scenario().opened()), answer, [&] { return choice; });
-        return static_cast<bool>(answer);
+    using Answer = core::Value<core::norms::MeasuredGrowth>;
+    const auto measured = [&](const core::files::GrowthChoice& choice) {
+        return core::norms::measured_growth(session.derived(), session.scenario().model(), choice,
+                                            norms.growth_progress);
     };
-    core::files::GrowthChoice first = norms.growth;
-    first.seeds = 1;
-    if (ask(first)) static_cast<void>(ask(norms.growth));
+    const auto take = [&](const Answer& answer, const core::files::GrowthChoice& choice) {
+        norms.grown.take(load::about(session.scenario().opened()), answer, [&] { return choice; });
+    };
+    core::files::GrowthChoice one_seed = norms.growth;
+    one_seed.seeds = 1;
+    const Answer first = measured(one_seed), all = first ? measured(norms.growth) : Answer();
+    if (!all) take(first, one_seed);
+    take(all, norms.growth);
 }
 
 }  // namespace
