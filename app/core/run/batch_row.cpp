@@ -1,9 +1,8 @@
 #include "app/core/run/batch_row.h"
 
 #include "engine/graph/edit.h"
-#include "engine/graph/plan.h"
 
-#include <memory>
+#include <utility>
 #include <variant>
 
 namespace decoderscope::core {
@@ -36,15 +35,14 @@ struct Moving {
 
 }  // namespace
 
-std::optional<Scenario> only_row(const Scenario& scenario, Index row) {
+std::optional<Scenario> only_row(const Scenario& scenario, const Plan& plan, Index row) {
     if (!scenario.computes() || scenario.batch() == 1 || scenario.dropout_seed || !scenario.mutation.empty()) return {};
-    const std::shared_ptr<const Plan> plan = plan_of(scenario);
     Scenario one = scenario;
     one.inputs = part_of(scenario.inputs, {0, scenario.inputs.pos(), row});
     one.gradients_of.clear();
     one.edits.clear();
     for (Edit edit : scenario.edits)
-        if (std::visit(Moving{*plan, row}, edit)) one.edits.push_back(std::move(edit));
+        if (std::visit(Moving{plan, row}, edit)) one.edits.push_back(std::move(edit));
     return one;
 }
 

@@ -46,12 +46,12 @@ TEST_CASE("a batch row alone has the numbers that it has in the batch, of every 
         scenario.edits = {MaskEdit{attention, 1, 0, 3, 1, false}, MaskEdit{attention, std::nullopt, 1, 2, 0, false},
                           ScaleHead{attention, 0, 0.5F}, SetCell{attention + ".z", {1, 0, 2, 0}, 4.0F}};
         if (scenario.batch() == 1) {
-            CHECK_FALSE(only_row(scenario, 0));
+            CHECK_FALSE(only_row(scenario, *plan_of(scenario), 0));
             continue;
         }
         const auto all = execute(plan_of(scenario));
         for (Index row = 0; row < scenario.batch(); ++row) {
-            const std::optional<Scenario> one = only_row(scenario, row);
+            const std::optional<Scenario> one = only_row(scenario, all->plan(), row);
             REQUIRE(one);
             CHECK(one->edits.size() == (row == 1 ? 4 : 2));
             check_row(*all, *execute(plan_of(*one)), row);
@@ -63,10 +63,11 @@ TEST_CASE("a batch row alone has the numbers that it has in the batch, of every 
 
 TEST_CASE("rows that may not be independent are not taken apart") {
     Scenario scenario = scenario_of(make_bundled_model("dates"));
-    REQUIRE(only_row(scenario, 0));
+    const auto alone = [&] { return only_row(scenario, *plan_of(scenario), 0); };
+    REQUIRE(alone());
     scenario.dropout_seed = 1;
-    CHECK_FALSE(only_row(scenario, 0));
+    CHECK_FALSE(alone());
     scenario.dropout_seed.reset();
     scenario.mutation = "no-scale";
-    CHECK_FALSE(only_row(scenario, 0));
+    CHECK_FALSE(alone());
 }

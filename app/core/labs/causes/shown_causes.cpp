@@ -62,7 +62,7 @@ Resumable<ShownMoves> moves_job(Scenario scenario, std::shared_ptr<const Run> ru
     try {
         const double value = number.number.in(run->value(number.number.tensor));
         const std::optional<ChosenNumber> moved = in_only_row(*run, number);
-        if (const std::optional<Scenario> row = moved ? only_row(scenario, number.batch) : std::nullopt) {
+        if (const std::optional<Scenario> row = moved ? only_row(scenario, run->plan(), number.batch) : std::nullopt) {
             scenario = *row;
             run = co_await execute_in_slices(plan_of(scenario));
             number.number = *moved;
@@ -100,9 +100,10 @@ std::vector<StepId> steps_to_patch(const PatchingInputs& question, bool every_st
 struct RowsOfBoth {
     Scenario a, b;
 };
-std::optional<RowsOfBoth> rows_of_both(const Scenario& a, const std::optional<Scenario>& b, Index batch) {
-    if (!b || b->inputs.batch() != a.inputs.batch()) return {};
-    std::optional<Scenario> row_of_a = only_row(a, batch), row_of_b = only_row(*b, batch);
+std::optional<RowsOfBoth> rows_of_both(const Snapshot& a, const OtherRun& b, Index batch) {
+    if (!b.scenario || b.scenario->inputs.batch() != a.scenario.inputs.batch()) return {};
+    std::optional<Scenario> row_of_a = only_row(a.scenario, a.run->plan(), batch),
+                            row_of_b = only_row(*b.scenario, b.run->plan(), batch);
     if (!row_of_a || !row_of_b) return {};
     return RowsOfBoth{std::move(*row_of_a), std::move(*row_of_b)};
 }
@@ -122,8 +123,7 @@ Resumable<ShownPatching> patching_job(Snapshot asked, OtherRun other, ResolvedNu
         const double in_a = number.number.in(asked.run->value(number.number.tensor)),
                      in_b = number.number.in(other.run->value(number.number.tensor));
         const std::optional<ChosenNumber> moved = in_only_row(*asked.run, number);
-        if (const std::optional<RowsOfBoth> rows =
-                moved ? rows_of_both(asked.scenario, other.scenario, number.batch) : std::nullopt) {
+        if (const std::optional<RowsOfBoth> rows = moved ? rows_of_both(asked, other, number.batch) : std::nullopt) {
             question.a = co_await execute_in_slices(plan_of(rows->a));
             question.b = co_await execute_in_slices(plan_of(rows->b));
             question.number = *moved;
