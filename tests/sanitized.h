@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 namespace decoderscope::testing {
 
 // Whether every access to memory is checked, which takes five to ten times as long. What is looped over to see many
@@ -9,5 +11,8 @@ inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
+
+// Whether the one of this number among many of its kind is looked at: under the sanitizers each `every`th.
+constexpr bool is_looked_at(std::size_t number, std::size_t every) { return !kSanitized || number % every == 0; }
 
 }  // namespace decoderscope::testing
