@@ -23,7 +23,7 @@ PlaneSizes plane_sizes(const Axes& axes) {
 }
 
 // Planes with room behind their rows. Those before `taken` never change again, so that tensors of different lengths can
-// share them; who first takes the rows that follow may write them.
+// share them; the first to take the rows that follow writes them.
 class Room {
 public:
     Room(const PlaneSizes& sizes, Index capacity)
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] float* plane(Index number) { return values_.get() + number * plane_; }
     [[nodiscard]] const float* data() const { return values_.get(); }
     [[nodiscard]] Index apart() const { return plane_; }
-    // Whether the rows from `first` up to `end` are there and were nobody's until now.
+    // Takes the rows from `first` up to `end`; false if there is no room for them, or another tensor has taken them.
     [[nodiscard]] bool take(Index first, Index end) {
         return end <= capacity_ && taken_.compare_exchange_strong(first, end);
     }

@@ -9,7 +9,8 @@ namespace decoderscope::testing {
 // stands for nearly all of them.
 [[nodiscard]] std::set<std::string> standard_headers_of(const std::string& name);
 
-// The headers of another library's names, by how they begin: "<imgui.h>" of "ImVec2". Empty if it is nobody's.
+// The headers of another library's names, by how they begin: "<imgui.h>" of "ImVec2". Empty if no library has such
+// names.
 [[nodiscard]] std::set<std::string> library_headers_of(const std::string& name);
 
 }  // namespace decoderscope::testing

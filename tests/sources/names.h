@@ -13,7 +13,7 @@ namespace decoderscope::testing {
 struct Names {
     std::set<std::string> offered;   // defined at a namespace's scope: types, constants, functions
     std::set<std::string> declared;  // anywhere: also members, parameters, variables, and types that are only announced
-    std::set<std::string> used;      // types, constants and called functions that are nobody's members
+    std::set<std::string> used;      // types, constants and called functions, but no members
     std::set<std::string> standard;  // used with std:: before them, or std::ranges::
 };
 
