@@ -42,13 +42,13 @@ TEST_CASE("a batch row alone has the numbers that it has in the batch, of every 
     for (const BundledModel& model : bundled_models()) {
         INFO(model.name);
         Scenario scenario = scenario_of(make_bundled_model(model.name));
-        const std::string attention = "blocks.0.attn";
-        scenario.edits = {MaskEdit{attention, 1, 0, 3, 1, false}, MaskEdit{attention, std::nullopt, 1, 2, 0, false},
-                          ScaleHead{attention, 0, 0.5F}, SetCell{attention + ".z", {1, 0, 2, 0}, 4.0F}};
         if (scenario.batch() == 1) {
             CHECK_FALSE(only_row(scenario, *plan_of(scenario), 0));
             continue;
         }
+        const std::string attention = "blocks.0.attn";
+        scenario.edits = {MaskEdit{attention, 1, 0, 3, 1, false}, MaskEdit{attention, std::nullopt, 1, 2, 0, false},
+                          ScaleHead{attention, 0, 0.5F}, SetCell{attention + ".z", {1, 0, 2, 0}, 4.0F}};
         const auto all = execute(plan_of(scenario));
         for (Index row = 0; row < scenario.batch(); ++row) {
             const std::optional<Scenario> one = only_row(scenario, all->plan(), row);
