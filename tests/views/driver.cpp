@@ -65,6 +65,8 @@ void Driver::load(float scale) {
 }
 
 bool Driver::frame() {
+    ImGui::SetCurrentContext(context_.get());  // another driver may have been made since
+    shown_.reset();
     if (demand_.grew()) load(fonts_.scale);
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
@@ -93,23 +95,24 @@ void Driver::settle() {
     }
     frame();
     frame();
-    look();
 }
 
-void Driver::settle_one() {
-    static_cast<void>(frame());
-    look();
-}
+void Driver::settle_one() { static_cast<void>(frame()); }
 
-void Driver::look() {
-    seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
-    pictures_ = drawn_pictures(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
+const Driver::Shown& Driver::shown() const {
+    if (!shown_) {
+        ImGui::SetCurrentContext(context_.get());
+        const ImDrawData& drawn = *ImGui::GetDrawData();
+        const ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+        shown_ = Shown{drawn_text(drawn, atlas), drawn_pictures(drawn, atlas)};
+    }
+    return *shown_;
 }
 
 Area Driver::stage() const { return state.stage; }
 
 std::optional<DrawnText> Driver::find_on_stage(std::string_view part) const {
-    for (const DrawnText& piece : seen_)
+    for (const DrawnText& piece : seen())
         if (piece.text.find(part) != std::string::npos && on_stage(piece)) return piece;
     return std::nullopt;
 }
@@ -117,16 +120,17 @@ std::optional<DrawnText> Driver::find_on_stage(std::string_view part) const {
 DrawnHeatmap Driver::heatmap(const std::string& step, std::string_view title) const {
     const Axes& axes = session.shown().run->plan().find(step)->axes;
     const auto rows = static_cast<int>(axes.size() < 2 ? 1 : axes[axes.size() - 2].size);
-    return {seen_, pictures_, title.empty() ? std::string_view(step) : title, rows, static_cast<int>(axes.back().size)};
+    return {seen(), pictures(), title.empty() ? std::string_view(step) : title, rows,
+            static_cast<int>(axes.back().size)};
 }
 
 DrawnText Driver::behind(std::string_view label) const {
-    const auto named = find_text(seen_, label);
+    const auto named = find_text(seen(), label);
     INFO(label);
     REQUIRE(named);
     const float line = named->middle().y;
     const DrawnText* nearest = nullptr;
-    for (const DrawnText& piece : seen_)
+    for (const DrawnText& piece : seen())
         if (piece.low.x >= named->high.x && piece.low.y < line && piece.high.y > line &&
             (nearest == nullptr || piece.low.x < nearest->low.x))
             nearest = &piece;
@@ -135,7 +139,7 @@ DrawnText Driver::behind(std::string_view label) const {
 }
 
 bool Driver::click_text(std::string_view part, Button button) {
-    const auto piece = find_text(seen_, part);
+    const auto piece = find_text(seen(), part);
     if (!piece) return false;
     const ImVec2 at = piece->middle_of(part);
     hands.click(at.x, at.y, button);
@@ -144,8 +148,8 @@ bool Driver::click_text(std::string_view part, Button button) {
 }
 
 bool Driver::click_label(std::string_view label) {
-    const auto piece = std::ranges::find(seen_, label, &DrawnText::text);
-    if (piece == seen_.end()) return false;
+    const auto piece = std::ranges::find(seen(), label, &DrawnText::text);
+    if (piece == seen().end()) return false;
     const ImVec2 at = piece->middle();
     hands.click(at.x, at.y);
     settle();

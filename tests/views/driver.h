@@ -10,7 +10,9 @@
 #include "tests/views/drawn_text.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace decoderscope::testing {
 
@@ -60,17 +62,17 @@ public:
     void settle_one();
     void forget() { commands.clear(); }
 
-    // The CPU time of the window's thread that the last frame took to build, in milliseconds: all panels, without reading the
-    // text back.
+    // The CPU time of the window's thread that the last frame took to build, in milliseconds: all panels, without
+    // reading the text back.
     [[nodiscard]] double frame_milliseconds() const { return frame_milliseconds_; }
 
     // What is on the screen.
-    [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
-    [[nodiscard]] const std::vector<Area>& pictures() const { return pictures_; }
+    [[nodiscard]] const std::vector<DrawnText>& seen() const { return shown().texts; }
+    [[nodiscard]] const std::vector<Area>& pictures() const { return shown().pictures; }
     // A step's heatmap at the cursor's place, as it is drawn under its title (the step's name, if none is given).
     [[nodiscard]] DrawnHeatmap heatmap(const std::string& step, std::string_view title = "") const;
     [[nodiscard]] const Fonts& fonts() const { return fonts_; }
-    [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
+    [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen(), part).has_value(); }
     // Where the open tab is drawn: between map and inspector, from below the tabs' titles to the timeline.
     [[nodiscard]] Area stage() const;
     [[nodiscard]] bool on_stage(const DrawnText& piece) const {
@@ -103,8 +105,12 @@ private:
         return {piece.middle().x, piece.middle().y + lines * 1.5F * (piece.high.y - piece.low.y)};
     }
     bool frame();
-    // Reads back what the last frame shows, which takes longer than the frame.
-    void look();
+    struct Shown {
+        std::vector<DrawnText> texts;
+        std::vector<Area> pictures;
+    };
+    // What the last frame shows, read back on demand: that takes longer than the frame.
+    [[nodiscard]] const Shown& shown() const;
     void apply(const Commands& asked);
     void load(float scale);
 
@@ -114,8 +120,7 @@ private:
     GlyphDemand demand_;
     std::unique_ptr<ImGuiContext, Deleter> context_;
     Fonts fonts_;
-    std::vector<DrawnText> seen_;
-    std::vector<Area> pictures_;
+    mutable std::optional<Shown> shown_;
     double frame_milliseconds_ = 0.0;
     bool styled_dark_ = true;
 };
