@@ -1,6 +1,5 @@
 #include "tests/views/questions/cells_on_stage.h"
 
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -43,9 +42,9 @@ std::optional<ImVec2> place_in(Driver& d, const std::string& tensor, Area pictur
 std::optional<ImVec2> place_of_cell(Driver& d, const std::string& tensor, Index row, Index column) {
     const Area stage = d.stage();
     const std::vector<Area> pictures = d.pictures();  // as they are now: the search draws frames
-    for (const Area& picture : std::views::reverse(pictures)) {
-        if (!stage.contains(picture.low)) continue;
-        if (const auto at = place_in(d, tensor, picture, {row, column})) return at;
+    for (auto picture = pictures.rbegin(); picture != pictures.rend(); ++picture) {
+        if (!stage.contains(picture->low)) continue;
+        if (const auto at = place_in(d, tensor, *picture, {row, column})) return at;
     }
     return std::nullopt;
 }
