@@ -8,6 +8,7 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/lessons/learner.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,8 @@
 using namespace decoderscope;
 using namespace decoderscope::core;
 using namespace decoderscope::core::lessons;
+using decoderscope::testing::is_looked_at;
+using decoderscope::testing::kSanitized;
 using decoderscope::testing::Onlooker;
 using decoderscope::testing::perform;
 using decoderscope::testing::play;
@@ -362,6 +365,7 @@ constexpr std::array kLanguages = {"", "zh_CN"};
 
 TEST_CASE("every number has a value on the run that is open when it is shown, and what the words say of it holds") {
     for (const std::string language : kLanguages) {
+        if (kSanitized && !language.empty()) continue;
         for (const LessonCard& card : course()) {
             INFO(card.name << " " << language);
             Session session(load::load_model("reverse"));
@@ -379,7 +383,9 @@ TEST_CASE("every number has a value on the run that is open when it is shown, an
 }
 
 TEST_CASE("every place of every lesson opens what it says, where it stands") {
+    std::size_t looked = 0;
     for (const LessonCard& card : lesson_cards()) {
+        if (!is_looked_at(looked++, 4)) continue;
         const std::shared_ptr<const Lesson> lesson = find_lesson(card.name);
         Session session(load::load_model("reverse"));
         Player player(lesson, {});
