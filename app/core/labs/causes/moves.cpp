@@ -180,6 +180,7 @@ public:
         const std::vector<HeadPlace> places = heads_of(run_->plan());
         std::vector<std::string> names;
         for (const HeadPlace& place : places) names.push_back(run_->plan()[place.z].name);
+        co_yield kPause;  // a backward pass takes longer than a frame
         const std::map<std::string, Tensor> here = gradients_by(scenario_, number_, names);
         for (const HeadPlace& place : places) {
             const Tensor& z = run_->value(place.z);
@@ -203,6 +204,7 @@ public:
         const std::vector<TokenInput> inputs = token_inputs(run_->plan());
         std::vector<std::string> names;
         for (const TokenInput& input : inputs) names.push_back(input.embedding->name);
+        co_yield kPause;
         const std::map<std::string, Tensor> here = gradients_by(scenario_, number_, names);
         for (const TokenInput& input : inputs) {
             for (Index position = 0; position < input.tokens->axes[1].size; ++position) {

@@ -25,6 +25,7 @@ auto key_of(const ChosenNumber& number) {
 }
 
 Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
+    co_yield kPause;  // planning a backward pass takes longer than a frame
     ShownSlopes shown;
     try {
         const auto& [tensor, cell, minus] = number.number;
