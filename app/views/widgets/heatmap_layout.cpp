@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -408,6 +409,21 @@ void draw_position_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapL
 
 // ---- rows
 
+namespace {
+
+// Whether two different labels, of every so many rows, would be cut to the same: "0 resid_p…" says neither pre nor
+// post.
+bool would_look_alike(ImFont* font, std::span<const std::string> labels, Index every, float room) {
+    std::map<std::string, const std::string*> cut;
+    for (std::size_t row = 0; row < labels.size(); row += static_cast<std::size_t>(every)) {
+        const auto [same, is_new] = cut.emplace(fitted(font, labels[row], room), &labels[row]);
+        if (!is_new && *same->second != labels[row]) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
                      Area area, const PointedOut& pointed) {
     if (!d.labels_rows) return;
@@ -424,6 +440,7 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     const Index every =
         words ? std::max<Index>(1, static_cast<Index>(std::ceil(letters / l.cell.y))) : label_step(letters / l.cell.y);
     const float room = l.cells.low.x - area.low.x - l.row_numbers - ui.px(6);
+    const auto cut = would_look_alike(font, labels, every, room) ? fitted_in_middle : fitted;
     const auto middle = [&](Index row) { return l.origin.y + (static_cast<float>(row) + 0.5F) * l.cell.y; };
     const auto is_pointed = [&](const std::optional<Spot>& spot, Index row) { return spot && spot->first == row; };
     const auto hides = [&](const std::optional<Spot>& spot, Index row) {
@@ -438,7 +455,7 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
                           numbered = std::to_string(r) + " " + label;
         const bool with_number =
             (hovered || selected) && !is_index(label) && compat::text_size(font, numbered).x <= room;
-        const std::string text = with_number ? numbered : fitted(font, label, room);
+        const std::string text = with_number ? numbered : cut(font, label, room);
         const float y = middle(r) - line * 0.5F, width = compat::text_size(font, text).x;
         if (y < l.cells.low.y - line * 0.5F || y + line > l.cells.high.y + line * 0.5F) continue;
         const ImVec2 at = {l.cells.low.x - ui.px(5) - width, y};

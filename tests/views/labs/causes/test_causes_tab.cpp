@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <string>
 
 using namespace decoderscope;
 using namespace decoderscope::core::causes;
@@ -57,6 +59,21 @@ TEST_CASE("no number of the heads is cut, nor one with its doubt") {
         doubted += piece.text.starts_with("≠") ? 1U : 0U;
     }
     CHECK(doubted > 0);
+}
+
+TEST_CASE("the stream's steps are told apart where their names don't fit") {
+    Driver d("reverse", 1.0F, {1280, 800});
+    d.press(Key::k);
+    d.settle();
+    // Encoder and decoder have a step each of a name.
+    std::map<std::string, int> cut;
+    for (const DrawnText& piece : d.seen())
+        if ((piece.text.starts_with("0r") || piece.text.starts_with("1r")) && d.on_stage(piece)) ++cut[piece.text];
+    CHECK(cut.size() >= 8);  // pre, mid, mid_cross and post of two blocks
+    for (const auto& [label, times] : cut) {
+        INFO(label);
+        CHECK(times <= 2);
+    }
 }
 
 TEST_CASE("a measurement can be cancelled, and asked for again") {
