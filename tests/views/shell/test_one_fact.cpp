@@ -23,8 +23,8 @@ using namespace decoderscope::load;
 using namespace decoderscope::views;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
-using decoderscope::testing::is_looked_at;
 using decoderscope::testing::kSanitized;
+using decoderscope::testing::looked_at;
 
 namespace {
 
@@ -389,9 +389,7 @@ void check_causes(Driver& d, CheckedCauses& checked) {
 TEST_CASE("after random edits of any model, no sentence of any tab contradicts the tensors") {
     SeenKinds seen;
     unsigned seed = 7;
-    std::size_t looked = 0;
-    for (const BundledModel& model : bundled_models()) {
-        if (!is_looked_at(looked++, 3)) continue;
+    for (const BundledModel& model : looked_at(bundled_models(), 3)) {
         Driver d(model.name, 1.0F, {1920, 1080});
         if (!d.session.scenario().computes() || masked_attentions(d.session.shown().run->plan()).empty()) continue;
         Draws draws(++seed);
@@ -430,9 +428,7 @@ TEST_CASE("a mask that leaves a row nothing is wrong and changed wherever that i
 TEST_CASE("after random edits of any model, Causes says nothing of a number that the tensors contradict") {
     CheckedCauses checked;
     unsigned seed = 70;
-    std::size_t looked = 0;
-    for (const BundledModel& model : bundled_models()) {
-        if (!is_looked_at(looked++, 3)) continue;
+    for (const BundledModel& model : looked_at(bundled_models(), 3)) {
         Draws draws(++seed);
         Driver d(model.name, 1.0F, {1920, 1080});
         if (!d.session.scenario().computes() || masked_attentions(d.session.shown().run->plan()).empty()) continue;
