@@ -50,6 +50,27 @@ TEST_CASE("a session opens on a computed attention pattern") {
     }
 }
 
+TEST_CASE("the cursor stays within the batch's rows and the attention's heads, however far it is sent") {
+    for (const BundledModel& model : bundled_models()) {
+        INFO(model.name);
+        Session session = open(model.name);
+        const Axes& axes = session.shown().run->plan().find(session.cursor().step)->axes;  // [batch, head, query, key]
+        REQUIRE(axes.size() == 4);
+        for (const Index beyond : {axes[1].size, axes[1].size + 1, Index{1'000'000}}) {
+            session.apply(command::ChooseHead{beyond});
+            CHECK(session.cursor().place.head == axes[1].size - 1);
+        }
+        for (const Index beyond : {axes[0].size, Index{1'000'000}}) {
+            session.apply(command::ChooseBatch{beyond});
+            CHECK(session.cursor().place.batch == axes[0].size - 1);
+        }
+        session.apply(command::ChooseHead{-1});
+        session.apply(command::ChooseBatch{-1});
+        CHECK(session.cursor().place.head == 0);
+        CHECK(session.cursor().place.batch == 0);
+    }
+}
+
 TEST_CASE("painting a mask cell changes that head's pattern and what follows, and undo takes it back bit for bit") {
     Session session = open();
     const auto before = everything(session);
