@@ -85,8 +85,8 @@ Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
             const std::span<const float> logits = logits_at(b.in[0], row);
             const std::span<float> here = to.subspan(static_cast<std::size_t>(row) * words, words);
             const float target = b.in[1].data()[row];
-            // What is left out counts 0 times: that is 0, and NaN where the logits are, as in PyTorch.
-            const double grad = target == kIgnoredTarget ? 0.0 : static_cast<double>(b.grad.data()[row]);
+            // The mean counts what is left out 0 times: that is 0, and NaN where the logits are, as in PyTorch.
+            const auto grad = static_cast<double>(b.grad.data()[row]);
             const double total = row::log_sum_exp(logits);
             row::exponentials(logits, total, grad, here);
             if (target == kIgnoredTarget) continue;
@@ -103,7 +103,6 @@ Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const C
     const std::span<const float> logits = logits_at(b.in[0], b.in[1].offset(position));
     const double probability = std::exp(static_cast<double>(b.in[0].at(cell)) - row::log_sum_exp(logits));
     const double right = static_cast<float>(cell[2]) == target ? 1.0 : 0.0;
-    const Factor grad = target == kIgnoredTarget ? constant_factor(0.0, tr("left out")) : b.grad_at(position);
     return {
         {line("g · (p − [t = target])",
               {term({b.grad_at(position),

@@ -62,6 +62,24 @@ std::vector<std::pair<std::string, Tensor>> tensors_ending(const Run& run, const
 
 // ---- attention
 
+TEST_CASE("a row of which nothing is left is NaN to its end, however long the text is") {
+    for (const Index length : {5, 40}) {  // short rows are computed several at a time
+        INFO(length);
+        SmallModel model = small_model({}, {.batch = 1, .pos = length, .src = 4});
+        std::vector<float> kept(static_cast<std::size_t>(length), 1.0F);  // the first position is padding
+        kept[0] = 0.0F;
+        model.inputs.attention_mask = Tensor({{axis::batch, 1}, {axis::pos, length}}, kept);
+        const auto run = model.run();
+        const std::vector<Row> rows = rows_of(run->value("blocks.0.attn.pattern"));
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            INFO(row);
+            const bool sees_nothing = row % static_cast<std::size_t>(length) == 0;
+            CHECK(all_nan(rows[row]) == sees_nothing);
+            CHECK(std::isnan(rows[row].back()) == sees_nothing);
+        }
+    }
+}
+
 TEST_CASE("the weights of a row are positive and sum to 1, with that of the sink if there is one, or all are NaN") {
     std::size_t nan_rows = 0;
     for (const Fixture& fixture : unedited_fixtures()) {
