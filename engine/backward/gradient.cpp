@@ -145,7 +145,7 @@ private:
                                       step.meaning, Role::internal));
             plan_.name_gradient(parts.back()->id, step.id, false);
         }
-        return plan_.step(name, SumGradients{}, parts, step.meaning, role);
+        return plan_.step(name, SumGradients{.when_read = step.role == Role::parameter}, parts, step.meaning, role);
     }
 
     // Tells the operands of one reader apart that are the same tensor.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace decoderscope::backward {
 
@@ -20,6 +21,26 @@ Operands own_operands(const Operands& in) {
     for (std::size_t i = 0; i + 2 < in.size(); ++i) own.add(in[i]);
     return own;
 }
+
+// The sum of tensors of the same axes.
+void add_up(std::span<const Tensor> parts, row::Out to) {
+    in_parallel(static_cast<Index>(to.size()), kCopyCost, [&](Index begin, Index end) {
+        const auto part = [&](auto values) {
+            return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        };
+        row::add(part(parts[0].values()), part(parts[1].values()), part(to));
+        for (const Tensor& next : parts.subspan(2)) row::add(part(to), part(next.values()), part(to));
+    });
+}
+
+class SumWhenRead : public LazyValues {
+public:
+    explicit SumWhenRead(std::vector<Tensor> parts) : parts_(std::move(parts)) {}
+    void make(std::span<float> values) const override { add_up(parts_, values); }
+
+private:
+    std::vector<Tensor> parts_;
+};
 
 // Most of them are never read.
 class Zeros : public LazyValues {
@@ -46,15 +67,11 @@ About SumGradients::about() const {
 }
 
 Tensor SumGradients::compute(const Operands& in, const Axes& axes) const {
+    std::vector<Tensor> parts;
+    for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(in[i]);
+    if (when_read) return {axes, std::make_shared<const SumWhenRead>(std::move(parts))};
     Tensor out(axes);
-    const row::Out to = out.writable();
-    in_parallel(out.size(), kCopyCost, [&](Index begin, Index end) {
-        const auto part = [&](auto values) {
-            return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        };
-        row::add(part(in[0].values()), part(in[1].values()), part(to));
-        for (std::size_t i = 2; i < in.size(); ++i) row::add(part(to), part(in[i].values()), part(to));
-    });
+    add_up(parts, out.writable());
     return out;
 }
 

@@ -30,6 +30,8 @@ struct PullBack {
 // The gradient with respect to a tensor that several steps read: the sum of the gradients through each.
 // {one gradient a reader, at least two} -> the same axes
 struct SumGradients {
+    bool when_read = false;  // no step reads it: computed on demand
+
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 namespace decoderscope::ops {
 
@@ -66,16 +68,31 @@ About Embed::about_pull_back(std::size_t) const {
                "table learn nothing from this text.")};
 }
 
+namespace {
+
+// A table's gradient: as large as the table, and 0 but for the rows of the tokens.
+class TokenRows : public LazyValues {
+public:
+    TokenRows(Tensor tokens, Tensor grad, float factor)
+        : tokens_(std::move(tokens)), grad_(std::move(grad)), factor_(factor) {}
+
+    void make(std::span<float> values) const override {
+        std::ranges::fill(values, 0.0F);
+        const auto width = static_cast<std::size_t>(grad_.axes().back().size);
+        const float* grad = grad_.data();
+        for (const float token : tokens_.values())
+            for (float& sum : values.subspan(static_cast<std::size_t>(token) * width, width)) sum += factor_ * *grad++;
+    }
+
+private:
+    Tensor tokens_, grad_;
+    float factor_;
+};
+
+}  // namespace
+
 Tensor Embed::pull_back(std::size_t, const Backward& b) const {
-    const Index width = b.in[1].dim(1);
-    Tensor out(b.in[1].axes());
-    const std::span<float> to = out.writable();
-    std::ranges::fill(to, 0.0F);
-    const float* grad = b.grad.data();
-    for (const float token : b.in[0].values())
-        for (Index d = 0; d < width; ++d)
-            to[static_cast<std::size_t>(static_cast<Index>(token) * width + d)] += scale * multiplier * *grad++;
-    return out;
+    return {b.in[1].axes(), std::make_shared<const TokenRows>(b.in[0], b.grad, scale * multiplier)};
 }
 
 Explanation Embed::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {

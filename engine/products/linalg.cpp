@@ -3,6 +3,7 @@
 #include "engine/base/parallel.h"
 #include "engine/products/onednn.h"
 #include "engine/products/plain.h"
+#include "engine/products/xsmm.h"
 #include "engine/tensor/memory.h"
 
 #include <algorithm>
@@ -132,7 +133,32 @@ void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
         plain_products::multiply(a, b, out);
 }
 
+namespace {
+
+// Rows and columns in pieces that suit libxsmm's copy of b, a few for each thread.
+void share_by_xsmm(ConstMatrix a, ConstMatrix b, Matrix out) {
+    constexpr Index kRows = 512, kColumns = 256;
+    const Index row_pieces = (out.rows + kRows - 1) / kRows;
+    const Index wanted = is_shared(out.rows * a.columns * out.columns) ? 2 * thread_count() : 1;
+    const Index panels = (out.columns + xsmm_products::kPanel - 1) / xsmm_products::kPanel;
+    const Index column_pieces =
+        std::clamp<Index>((wanted + row_pieces - 1) / row_pieces, (out.columns + kColumns - 1) / kColumns, panels);
+    const Index rows = (out.rows + row_pieces - 1) / row_pieces;
+    const Index columns = (panels + column_pieces - 1) / column_pieces * xsmm_products::kPanel;
+    each_in_parallel(row_pieces * column_pieces, rows * a.columns * columns, [&](Index piece) {
+        const Index row = piece / column_pieces * rows, column = piece % column_pieces * columns;
+        const Index height = std::min(rows, out.rows - row), width = std::min(columns, out.columns - column);
+        if (height <= 0 || width <= 0) return;
+        xsmm_products::multiply(a.rows_from(row, height), {b.data + column, b.rows, width, b.stride},
+                                {out.data + row * out.stride + column, height, width, out.stride});
+    });
+}
+
+}  // namespace
+
 void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
+    if (by_onednn(a.rows, a.columns, out.columns) && xsmm_products::can_multiply(xsmm_products::kPanel))
+        return share_by_xsmm(a, b, out);
     if (!rows_stand_alone(a.columns, out.columns)) return multiply(a, b, out);
     share_rows(a.rows, a.columns * out.columns,
                [&](Index first, Index rows) { multiply(a.rows_from(first, rows), b, out.rows_from(first, rows)); });

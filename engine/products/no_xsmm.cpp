@@ -8,5 +8,6 @@ namespace decoderscope::products::xsmm_products {
 bool can_multiply(Index) { return false; }
 bool takes_blocks(const Panels&, Index) { return false; }
 void multiply(const Panels&, Index, Index, ConstMatrix, const float*, Matrix) { std::abort(); }
+void multiply(ConstMatrix, ConstMatrix, Matrix) { std::abort(); }
 
 }  // namespace decoderscope::products::xsmm_products

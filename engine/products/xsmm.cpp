@@ -21,10 +21,11 @@ constexpr Index kRowsAtATime = 128;
 // libxsmm's matrices are column-major, ours row-major: for libxsmm this is outᵀ += partᵀ · xᵀ.
 class Kernel {
 public:
-    Kernel(Index width, Index rows, Index k, Index x_stride, Index out_stride) {
+    // Without `adds` it writes the product alone.
+    Kernel(Index width, Index rows, Index k, Index x_stride, Index out_stride, bool adds = true) {
         const int part_by = static_cast<int>(width), x_by = static_cast<int>(x_stride),
                   out_by = static_cast<int>(out_stride);
-        const float alpha = 1.0F, beta = 1.0F;
+        const float alpha = 1.0F, beta = adds ? 1.0F : 0.0F;
         const int flags = LIBXSMM_GEMM_FLAG_NONE, fetch = LIBXSMM_GEMM_PREFETCH_AL2;
         run_ = libxsmm_smmdispatch(static_cast<int>(width), static_cast<int>(rows), static_cast<int>(k), &part_by,
                                    &x_by, &out_by, &alpha, &beta, &flags, &fetch);
@@ -111,6 +112,54 @@ void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, con
         const Index rows = std::min(kRowsAtATime, x.rows - row);
         multiply_rows(weight, first, first + count, x.rows_from(row, rows), bias, out.rows_from(row, rows));
     }
+    clear_upper_halves();
+}
+
+namespace {
+
+// How much of k is copied from b at a time.
+constexpr Index kCopied = 256;
+
+// Copies b, [k, columns], to panels of rows of kPanel numbers, one panel after another, each with room for kCopied
+// rows.
+void copy_panels(ConstMatrix b, float* panels) {
+    for (Index r = 0; r < b.rows; ++r)
+        for (Index c = 0; c < b.columns; c += kPanel)
+            std::copy_n(b.data + r * b.stride + c, std::min(kPanel, b.columns - c), panels + c * kCopied + r * kPanel);
+}
+
+// out (+)= a · panel, for as much of k as was copied; it begins the sums, or adds to them.
+void multiply_panel(ConstMatrix a, const float* panel, bool begins, float* out, Index stride) {
+    for (Index k = 0; k < a.columns; k += kDepth) {
+        const Kernel kernel(kPanel, a.rows, std::min(kDepth, a.columns - k), a.stride, stride, !begins || k > 0);
+        const float* const part = panel + k * kPanel;
+        kernel.run(part, part + kDepth * kPanel, a.data + k, out);
+    }
+}
+
+}  // namespace
+
+void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
+    const Index panels = (out.columns + kPanel - 1) / kPanel, whole = out.columns / kPanel * kPanel;
+    const Index narrow = out.columns - whole;
+    thread_local std::vector<float> copied, beside;
+    copied.resize(static_cast<std::size_t>(panels * kPanel * kCopied));
+    beside.resize(static_cast<std::size_t>(narrow > 0 ? out.rows * kPanel : 0));  // the outputs of a narrower panel
+    for (Index k = 0; k < a.columns; k += kCopied) {
+        const Index depth = std::min(kCopied, a.columns - k);
+        copy_panels({b.data + k * b.stride, depth, b.columns, b.stride}, copied.data());
+        for (Index row = 0; row < out.rows; row += kRowsAtATime) {
+            const Index rows = std::min(kRowsAtATime, out.rows - row);
+            const ConstMatrix part = {a.data + row * a.stride + k, rows, depth, a.stride};
+            float* const to = out.data + row * out.stride;
+            for (Index c = 0; c < whole; c += kPanel)
+                multiply_panel(part, copied.data() + c * kCopied, k == 0, to + c, out.stride);
+            if (narrow > 0)
+                multiply_panel(part, copied.data() + whole * kCopied, k == 0, beside.data() + row * kPanel, kPanel);
+        }
+    }
+    for (Index r = 0; r < out.rows && narrow > 0; ++r)
+        std::copy_n(beside.data() + r * kPanel, narrow, out.data + r * out.stride + whole);
     clear_upper_halves();
 }
 

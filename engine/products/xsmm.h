@@ -2,7 +2,7 @@
 
 #include "engine/products/linalg.h"
 
-// Products by libxsmm with weights that oneDNN packed. All run on the calling thread.
+// Products by libxsmm, with weights that oneDNN packed or of two matrices. All run on the calling thread.
 namespace decoderscope::products::xsmm_products {
 
 // A weight [n, k] in panels of `width` outputs: each is [k, width], row after row, and the next begins `stride` numbers
@@ -22,5 +22,12 @@ struct Panels {
 
 // out = x · weightᵀ + bias, for `count` outputs from `first`, the beginning of a panel.
 void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, const float* bias, Matrix out);
+
+// How wide the panels are that the next function copies b to.
+inline constexpr Index kPanel = 64;
+// out = a · b       a [m, k], b [k, n], out [m, n]
+// Each number is summed in the order of k, for any number of rows and columns, if can_multiply(kPanel). A copy of 256
+// rows of b should fit into the L2 cache, and be worth it: for more than a few rows of a.
+void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
 
 }  // namespace decoderscope::products::xsmm_products

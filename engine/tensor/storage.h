@@ -21,7 +21,9 @@
 //     ReplacedRows      rows.cpp            an earlier tensor whose rows from one on are others
 //     RestWhenRead      execute.cpp         rows that an edit cannot reach, or that nothing waits for
 //     MadeAgain         execute.cpp         a tensor that was freed after its last reader
-//     Zeros             ops/pull_back.cpp   gradients with respect to what the target doesn't depend on
+//     Zeros             pull_back.cpp       gradients with respect to what the target doesn't depend on
+//     SumWhenRead       pull_back.cpp       a parameter's gradient through several steps
+//     TokenRows         ops/embed.cpp       an embedding table's gradient
 //     Unpacked          linalg.cpp          a weight, from the form that its products read
 //     ExpandedWhenRead  load/expanded.cpp   a weight, from fewer bits in its file
 //     ForOneUse         tensor.cpp          the same for one computation, where it may not stay in memory

@@ -28,9 +28,9 @@ struct Shape {
 
 // Small and large, odd and even, one row and many, wider than one slice of a packed weight, longer than one piece of
 // rows.
-const std::vector<Shape> kShapes = {{1, 1, 1},     {3, 5, 7},      {14, 8, 14},    {39, 32, 29},   {900, 32, 48},
-                                    {1, 64, 64},   {17, 64, 256},  {16, 50, 41},   {1, 100, 900},  {5, 129, 1000},
-                                    {70, 33, 770}, {128, 64, 128}, {40, 256, 385}, {300, 130, 200}};
+const std::vector<Shape> kShapes = {{1, 1, 1},     {3, 5, 7},      {14, 8, 14},    {39, 32, 29},    {900, 32, 48},
+                                    {1, 64, 64},   {17, 64, 256},  {16, 50, 41},   {1, 100, 900},   {5, 129, 1000},
+                                    {70, 33, 770}, {128, 64, 128}, {40, 256, 385}, {300, 130, 200}, {600, 330, 200}};
 
 // The largest error of out = scale · a · bᵀ + bias, relative to Σ |a| |b|, with which rounding errors grow.
 double largest_error(const Shape& s, const std::vector<float>& a, const std::vector<float>& b,
@@ -89,6 +89,17 @@ TEST_CASE("every product is the sum that it stands for") {
         const std::vector<float> b_turned = turned(b, s.n, s.k);  // b as [k, n]
         multiply({a.data(), s.m, s.k, s.k}, {b_turned.data(), s.k, s.n, s.n}, {out.data(), s.m, s.n, s.n});
         CHECK(largest_error(s, a, b, out, 1.0, nullptr) < rounding);
+
+        std::ranges::fill(out, 0.0F);
+        multiply_in_parallel({a.data(), s.m, s.k, s.k}, {b_turned.data(), s.k, s.n, s.n}, {out.data(), s.m, s.n, s.n});
+        CHECK(largest_error(s, a, b, out, 1.0, nullptr) < rounding);
+        if (rows_stand_alone(s.k, s.n)) {
+            std::vector<float> by_one(out.size());
+            const ThreadLimit one(1);
+            multiply_in_parallel({a.data(), s.m, s.k, s.k}, {b_turned.data(), s.k, s.n, s.n},
+                                 {by_one.data(), s.m, s.n, s.n});
+            CHECK(same_bits(out, by_one));
+        }
 
         std::ranges::fill(out, 0.0F);
         const std::vector<float> by_column = turned(a, s.m, s.k);  // a as [k, m]

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <thread>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -128,14 +129,49 @@ TEST_CASE("the cost of a frame while a matrix of 4,096 × 4,096 is panned and zo
 
 namespace {
 
+class Watch {
+public:
+    [[nodiscard]] double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 // Wall time until everything that a click asked for is shown.
 template <class Ask>
 void print_wait(const char* what, Driver& d, const Ask& ask) {
-    const auto start = std::chrono::steady_clock::now();
+    const Watch watch;
     ask();
     d.settle();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    std::cout << what << ": " << took.count() << " s\n";
+    std::cout << what << ": " << watch.seconds() << " s\n";
+}
+
+// Frames that don't wait for what is computed, until this is so.
+template <class Enough>
+double seconds_until(Driver& d, const Watch& watch, const Enough& enough) {
+    d.waits = false;
+    while (!enough()) {
+        d.settle_one();
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    d.waits = true;
+    return watch.seconds();
+}
+
+// Until the first of the three models after this step is shown with its patterns, and until all are.
+void print_looking_back(Driver& d, Index step) {
+    const auto shown = [&] {
+        return std::ranges::count_if(
+            d.seen(), [end = ",step" + std::to_string(step)](const auto& piece) { return piece.text.ends_with(end); });
+    };
+    const Watch watch;
+    d.session.apply(command::LookAtTraining{step});
+    const double first = seconds_until(d, watch, [&] { return shown() > 0; });
+    const double all = seconds_until(d, watch, [&] { return shown() == 3; });
+    std::cout << "Train, looking back at step " << step << ": the first model after " << first << " s, all after "
+              << all << " s\n";
 }
 
 }  // namespace
@@ -149,4 +185,16 @@ TEST_CASE("what a person waits for, on dates", "[.][bench][waits]") {
         d.state.tab = "norms";
     });
     CHECK_FALSE(d.seen().empty());
+}
+
+TEST_CASE("what a person waits for, in Train", "[.][bench][waits]") {
+    Driver d("induction");
+    d.press(Key::f);
+    const Watch watch;
+    REQUIRE(d.click_text("Threeruns:whatwarm-upisfor"));
+    const double all = seconds_until(d, watch, [&] { return d.session.training().finished(); });
+    std::cout << "Train, three runs, 900 steps together: " << all << " s\n";
+    d.session.finish_training();
+    d.settle();
+    for (const Index step : {159, 158, 160, 15, 299, 204}) print_looking_back(d, step);
 }

@@ -2,9 +2,9 @@
 
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/figure_canvas.h"
+#include "app/core/jobs/side_by_side.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
-#include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/train/backpropagation.h"
 #include "engine/train/tasks.h"
@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -20,8 +22,7 @@ namespace decoderscope::core::norms {
 
 namespace {
 
-constexpr Index kStepsOfSlice = 4;         // that many steps of a pass
-constexpr Index kCostOfSlice = 4'000'000;  // multiply-adds, at least
+constexpr Index kStepsOfSlice = 4;  // that many steps of a pass
 
 NormPlacement placement_of(StackScheme scheme) {
     switch (scheme) {
@@ -61,10 +62,11 @@ void multiply(Weights& weights, const std::string& name, double factor) {
 // One number a seed, by layer.
 using SeedsByLayer = std::vector<std::vector<double>>;
 
-void add_norms(SeedsByLayer& layers, const decoderscope::train::Gradients& gradients, const std::string& prefix) {
+void set_norms(SeedsByLayer& layers, std::size_t seed, const decoderscope::train::Gradients& gradients,
+               const std::string& prefix) {
     for (std::size_t layer = 0; layer < layers.size(); ++layer)
-        layers[layer].push_back(
-            euclidean_norm(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight")));
+        layers[layer][seed] =
+            euclidean_norm(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight"));
 }
 
 StackGradients summary_of(const SeedsByLayer& layers) {
@@ -78,28 +80,61 @@ StackGradients summary_of(const SeedsByLayer& layers) {
     return summary;
 }
 
-// One seed's stack, forward and backward.
-struct Seed {
-    Seed(decoderscope::train::Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
-        : weights(std::move(drawn)), run(backpropagation.begin(weights, batch)) {}
-
-    Weights weights;
-    decoderscope::train::BackwardRun run;
-    bool ended = false;
+// A scheme at a depth, and what its seeds have given so far.
+struct Stack {
+    StackScheme scheme;
+    Index layers;
+    decoderscope::train::Backpropagation backpropagation;
+    SeedsByLayer decoder, encoder;
+    Index begun = 0, ended = 0;  // seeds
 };
 
-// A few steps of each, side by side on the threads: a single step of such a stack is too small to be shared. Returns
-// whether all have ended.
-bool advance_together(std::span<Seed> seeds, std::atomic<std::size_t>* done) {
-    each_in_parallel(static_cast<Index>(seeds.size()), kCostOfSlice, [&](Index number) {
-        Seed& seed = seeds[static_cast<std::size_t>(number)];
-        for (Index step = 0; step < kStepsOfSlice && !seed.ended; ++step) {
-            seed.ended = seed.run.advance();
-            if (seed.ended && done != nullptr) done->fetch_add(1, std::memory_order_relaxed);
-        }
-    });
-    return std::ranges::all_of(seeds, &Seed::ended);
-}
+// All stacks of a measurement, seed by seed, on several threads.
+struct Measurement {
+    GrowthSetting setting;
+    decoderscope::train::Task task;
+    std::atomic<std::size_t>* done;
+    std::vector<Stack> stacks;
+    std::mutex mutex;  // of the stacks
+
+    // The next seed of the first stack that has one left.
+    std::optional<Resumable<Done>> next_seed() {
+        const std::lock_guard lock(mutex);
+        const auto stack = std::ranges::find_if(stacks, [&](const Stack& one) { return one.begun < setting.seeds; });
+        if (stack == stacks.end()) return std::nullopt;
+        return measure(*stack, stack->begun++);
+    }
+
+    Resumable<Done> measure(Stack& stack, Index number) {
+        const auto seed = static_cast<std::uint64_t>(number);
+        const Weights weights = growth_weights(setting, stack.scheme, stack.layers, seed);
+        const Inputs batch = task.batch(seed, 1, setting.rows);
+        decoderscope::train::BackwardRun run = begin(stack, weights, batch);
+        for (Index steps = 1; !run.advance(); ++steps)
+            if (steps % kStepsOfSlice == 0) co_yield kPause;
+        const decoderscope::train::Gradients gradients = run.result().gradients;
+        const std::lock_guard lock(mutex);
+        set_norms(stack.decoder, static_cast<std::size_t>(number), gradients, "");
+        set_norms(stack.encoder, static_cast<std::size_t>(number), gradients, "encoder.");
+        ++stack.ended;
+        if (done != nullptr) done->fetch_add(1, std::memory_order_relaxed);
+        co_return Done{};
+    }
+
+    decoderscope::train::BackwardRun begin(Stack& stack, const Weights& weights, const Inputs& batch) {
+        const std::lock_guard lock(mutex);
+        return stack.backpropagation.begin(weights, batch);
+    }
+
+    // Of the stacks of which all seeds are there.
+    [[nodiscard]] std::vector<GradientGrowth> complete() const {
+        std::vector<GradientGrowth> all;
+        for (const Stack& stack : stacks)
+            if (stack.ended == setting.seeds)
+                all.push_back({stack.scheme, stack.layers, summary_of(stack.decoder), summary_of(stack.encoder)});
+        return all;
+    }
+};
 
 }  // namespace
 
@@ -171,33 +206,26 @@ std::size_t growth_passes(std::span<const StackScheme> schemes, std::span<const 
 Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> schemes, std::vector<Index> depths,
                                                        GrowthSetting setting, std::stop_token stop,
                                                        std::atomic<std::size_t>* done) {
-    const decoderscope::train::Task task = setting.encoder ? decoderscope::train::reverse_task(setting.longest)
-                                                           : decoderscope::train::reversal_task(setting.longest);
-    std::vector<GradientGrowth> all;
-    for (const StackScheme scheme : schemes) {
+    Measurement measurement{.setting = setting,
+                            .task = setting.encoder ? decoderscope::train::reverse_task(setting.longest)
+                                                    : decoderscope::train::reversal_task(setting.longest),
+                            .done = done,
+                            .stacks = {},
+                            .mutex = {}};
+    for (const StackScheme scheme : schemes)
         for (const Index layers : depths) {
-            decoderscope::train::Backpropagation backpropagation(growth_config(setting, scheme, layers));
-            std::vector<Seed> seeds;
-            seeds.reserve(static_cast<std::size_t>(setting.seeds));  // a run refers to its weights
-            for (Index number = 0; number < setting.seeds; ++number)
-                seeds.emplace_back(backpropagation,
-                                   growth_weights(setting, scheme, layers, static_cast<std::uint64_t>(number)),
-                                   task.batch(static_cast<std::uint64_t>(number), 1, setting.rows));
-            while (!advance_together(seeds, done)) {
-                if (stop.stop_requested()) co_return all;
-                co_yield kPause;
-            }
+            const std::vector<double> seeds(static_cast<std::size_t>(setting.seeds));
             const auto depth = static_cast<std::size_t>(layers);
-            SeedsByLayer decoder(depth), encoder(setting.encoder ? depth : 0);
-            for (Seed& seed : seeds) {
-                const decoderscope::train::Gradients gradients = seed.run.result().gradients;
-                add_norms(decoder, gradients, "");
-                add_norms(encoder, gradients, "encoder.");
-            }
-            all.push_back({scheme, layers, summary_of(decoder), summary_of(encoder)});
+            measurement.stacks.push_back(
+                {.scheme = scheme,
+                 .layers = layers,
+                 .backpropagation = decoderscope::train::Backpropagation(growth_config(setting, scheme, layers)),
+                 .decoder = SeedsByLayer(depth, seeds),
+                 .encoder = SeedsByLayer(setting.encoder ? depth : 0, seeds)});
         }
-    }
-    co_return all;
+    SideBySide seeds([&] { return measurement.next_seed(); });
+    while (!stop.stop_requested() && seeds.advance()) co_yield kPause;
+    co_return measurement.complete();
 }
 
 namespace {

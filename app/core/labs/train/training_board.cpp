@@ -1,5 +1,6 @@
 #include "app/core/labs/train/training_board.h"
 
+#include "app/core/jobs/side_by_side.h"
 #include "app/core/labs/train/training_plan.h"
 
 #include <algorithm>
@@ -19,26 +20,37 @@ constexpr std::chrono::milliseconds kBetweenModels{250};
 
 struct TrainingBoard::State {
     std::function<void()> wake;
-    // Of the work alone.
+    // Of the work alone. While steps are trained, each run belongs to the thread that trains it.
     std::vector<TrainingRun> runs;
     Clock::time_point viewed, modelled;
 
-    // Of both, under the mutex.
+    // Of all, under the mutex.
     mutable std::mutex mutex;
     std::vector<SeenTraining> seen;
     std::optional<Index> wanted;  // the step that is shown; nothing: the newest
     bool wanted_is_new = false;
     bool paused = false;
     bool all_done = false;
+    std::vector<bool> trained;  // of each run, whether a step of it is under way
 
-    // The run with the fewest steps, unless all are done or paused.
-    TrainingRun* next() {
+    // A step of the run that has the fewest, of those that are neither done nor under way; none while paused.
+    std::optional<Resumable<Done>> next_step() {
         const std::lock_guard lock(mutex);
-        TrainingRun* first = nullptr;
-        for (TrainingRun& run : runs)
-            if (!run.finished() && (first == nullptr || run.now().steps() < first->now().steps())) first = &run;
-        all_done = first == nullptr;
-        return paused ? nullptr : first;
+        std::optional<std::size_t> first;
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            if (!trained[i] && !runs[i].finished() && (!first || runs[i].now().steps() < runs[*first].now().steps()))
+                first = i;
+        all_done = !first && std::ranges::find(trained, true) == trained.end();
+        if (paused || !first) return std::nullopt;
+        trained[*first] = true;
+        return step_of(*first);
+    }
+
+    Resumable<Done> step_of(std::size_t number) {
+        co_await runs[number].advance();
+        const std::lock_guard lock(mutex);
+        trained[number] = false;
+        co_return Done{};
     }
 
     struct Wish {
@@ -86,26 +98,32 @@ struct TrainingBoard::State {
         if (wake) wake();
     }
 
+    Resumable<Done> show_model(std::size_t number, Wish wish) {
+        const Index last = runs[number].now().steps();
+        const decoderscope::train::Trainer trainer = co_await runs[number].at(std::min(wish.step.value_or(last), last));
+        publish_model(number, trainer);
+        if (wake) wake();
+        co_return Done{};
+    }
+
     Resumable<Done> show(Wish wish) {
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            const Index last = runs[i].now().steps();
-            const decoderscope::train::Trainer trainer = co_await runs[i].at(std::min(wish.step.value_or(last), last));
-            publish_model(i, trainer);
-            co_yield kPause;
-        }
+        std::size_t begun = 0;
+        SideBySide models([&]() -> std::optional<Resumable<Done>> {
+            if (begun == runs.size()) return std::nullopt;
+            return show_model(begun++, wish);
+        });
+        while (models.advance()) co_yield kPause;
         co_return Done{};
     }
 
     static Resumable<Done> work(std::shared_ptr<State> state, std::stop_token stop) {
+        SideBySide steps([&state] { return state->next_step(); });
         while (!stop.stop_requested()) {
             if (const std::optional<Wish> wish = state->take_wish()) {
                 co_await state->show(*wish);
-                if (state->wake) state->wake();
-            } else if (TrainingRun* run = state->next()) {
-                co_await run->advance();
-                state->publish(false);
             } else {
-                break;
+                if (!steps.advance()) break;
+                state->publish(false);
             }
             co_yield kPause;
         }
@@ -127,6 +145,7 @@ void TrainingBoard::start(const std::vector<Recipe>& recipes) {
     fresh->wake = state_->wake;
     for (const Recipe& recipe : recipes) {
         fresh->runs.emplace_back(recipe);
+        fresh->trained.push_back(false);
         fresh->seen.push_back({.recipe = std::make_shared<const Recipe>(recipe),
                                .history = std::make_shared<const std::vector<TrainedStep>>(),
                                .model = nullptr});

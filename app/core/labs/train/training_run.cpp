@@ -1,6 +1,8 @@
 #include "app/core/labs/train/training_run.h"
 
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace decoderscope::core::train {
 
@@ -88,9 +90,11 @@ Resumable<Done> TrainingRun::advance() {
 void TrainingRun::keep() {
     if (now_.steps() % apart_ != 0) return;
     kept_.emplace(now_.steps(), now_);
-    if (kept_.size() <= kKept) return;
-    apart_ *= 2;
-    std::erase_if(kept_, [this](const auto& entry) { return entry.first % apart_ != 0; });
+    if (kept_.size() > kKept) {
+        apart_ *= 2;
+        std::erase_if(kept_, [this](const auto& entry) { return entry.first % apart_ != 0; });
+    }
+    count_kept_bytes();
 }
 
 Resumable<decoderscope::train::Trainer> TrainingRun::at(Index step) const {
@@ -108,16 +112,18 @@ std::vector<Index> TrainingRun::kept_steps() const {
     return steps;
 }
 
-std::size_t TrainingRun::kept_bytes() const {
-    std::map<const void*, std::size_t> shared;
-    const auto count = [&](const Tensor& tensor) {
-        if (!tensor.empty())
-            shared.emplace(tensor.identity().get(), static_cast<std::size_t>(tensor.size()) * sizeof(float));
-    };
-    for (const auto& [step, trainer] : kept_) trainer.for_each_tensor(count);
-    std::size_t bytes = 0;
-    for (const auto& [storage, size] : shared) bytes += size;
-    return bytes;
+void TrainingRun::count_kept_bytes() {
+    std::vector<std::pair<const void*, std::size_t>> all;
+    for (const auto& [step, trainer] : kept_)
+        trainer.for_each_tensor([&all](const Tensor& tensor) {
+            if (!tensor.empty())
+                all.emplace_back(tensor.identity().get(), static_cast<std::size_t>(tensor.size()) * sizeof(float));
+        });
+    std::ranges::sort(all);
+    const auto shared = std::ranges::unique(all, {}, &std::pair<const void*, std::size_t>::first);
+    all.erase(shared.begin(), shared.end());
+    kept_bytes_ = 0;
+    for (const auto& [storage, size] : all) kept_bytes_ += size;
 }
 
 }  // namespace decoderscope::core::train

@@ -64,16 +64,18 @@ public:
     [[nodiscard]] Resumable<decoderscope::train::Trainer> at(Index step) const;
     // The steps that are kept whole, and what they take. A tensor that several of them share counts once.
     [[nodiscard]] std::vector<Index> kept_steps() const;
-    [[nodiscard]] std::size_t kept_bytes() const;
+    [[nodiscard]] std::size_t kept_bytes() const { return kept_bytes_; }
 
 private:
     void keep();
+    void count_kept_bytes();
 
     Recipe recipe_;
     decoderscope::train::Trainer now_;
     std::vector<TrainedStep> history_;
     std::map<Index, decoderscope::train::Trainer> kept_;
     Index apart_ = 1;  // how many steps lie between two kept ones
+    std::size_t kept_bytes_ = 0;
 };
 
 }  // namespace decoderscope::core::train

@@ -83,14 +83,19 @@ TEST_CASE("measuring counts its passes, and keeps what is complete when it is st
     CHECK(all[2].scheme == StackScheme::peri);
     CHECK(all[3].layers == 2);
     CHECK(all[3].encoder.by_layer.size() == 2);
+    // Wide enough that not all passes end in one slice.
+    const GrowthSetting wider{.seeds = 2};
     std::stop_source stop;
     done = 0;
-    auto work = gradient_growth(schemes, {1, 2}, setting, stop.get_token(), &done);
-    while (done < 2) work.advance();  // both seeds of the first
+    auto work = gradient_growth(schemes, {1, 2}, wider, stop.get_token(), &done);
+    while (done < 2) work.advance();
     stop.request_stop();
     while (!work.advance()) {
     }
-    CHECK(work.result().size() == 1);
+    const std::vector<GradientGrowth> stopped = work.result();
+    CHECK(stopped.size() < 4);
+    CHECK(2 * stopped.size() <= done);
+    for (const GradientGrowth& one : stopped) CHECK(one.encoder.last_over_first.least > 0.0);  // of both seeds
 }
 
 TEST_CASE("how long 6 + 6 layers take in four placements, 5 seeds", "[.][bench]") {
