@@ -1,6 +1,8 @@
 #include "app/cli/bench.h"
 
 #include "app/cli/commands.h"
+#include "app/core/labs/generate/generator.h"
+#include "engine/base/error.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,13 +18,20 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2.0;
 }
 
-double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& options, int repeat) {
+// How long that took, in milliseconds.
+template <class Work>
+double milliseconds(const Work& work) {
     using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    work();
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& options, int repeat) {
     std::vector<double> times;
     for (int i = 0; i < repeat; ++i) {
-        const Clock::time_point start = Clock::now();
-        const std::shared_ptr<const Run> run = execute(plan, options);
-        times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+        std::shared_ptr<const Run> run;  // freed when it has been timed
+        times.push_back(milliseconds([&] { run = execute(plan, options); }));
     }
     return median(std::move(times));
 }
@@ -52,18 +61,32 @@ BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     return result;
 }
 
-}  // namespace decoderscope::cli
-
-namespace decoderscope::cli {
+double median_token_ms(const core::Scenario& scenario, int count) {
+    core::generate::Generator generator(scenario, 0, {.temperature = 0.0});
+    std::vector<double> times;
+    bool goes_on = generator.next().has_value();
+    while (goes_on && static_cast<int>(times.size()) < count)
+        times.push_back(milliseconds([&] { goes_on = generator.next().has_value(); }));
+    if (!goes_on && !times.empty()) times.pop_back();  // it wrote nothing
+    if (times.empty()) throw Error("the text ends with its first token, so no token behind the KV cache can be timed");
+    return median(std::move(times));
+}
 
 namespace {
 
-void bench(const RunOptions& options, int repeat, const std::string& gradients_of, bool json, std::ostream& out) {
+struct BenchOptions {
+    int repeat = 10, length = 0;
+    std::string gradients_of;
+    bool json = false;
+};
+
+void bench(const RunOptions& options, const BenchOptions& wanted, std::ostream& out) {
     core::Scenario scenario = scenario_of(options);
-    scenario.gradients_of = gradients_of;
+    scenario.gradients_of = wanted.gradients_of;
     static_cast<void>(plan_naming_files(scenario, options));
-    const BenchResult result = bench_forward(scenario, repeat);
-    if (!json) {
+    BenchResult result = bench_forward(scenario, wanted.repeat);
+    if (wanted.length > 0) naming(options.model, [&] { result.token_ms = median_token_ms(scenario, wanted.length); });
+    if (!wanted.json) {
         out << options.model << ": " << result.forward_ms << " ms, median of " << result.runs
             << " recorded forward passes, " << result.unrecorded_ms << " ms unrecorded; " << result.recorded_bytes
             << " bytes recorded\n";
@@ -71,6 +94,7 @@ void bench(const RunOptions& options, int repeat, const std::string& gradients_o
         if (result.edit_ms)
             out << "the edits alone: " << *result.edit_ms << " ms until the last row of the logits, "
                 << *result.edit_complete_ms << " ms in all\n";
+        if (result.token_ms) out << "a token more, with the KV cache: " << *result.token_ms << " ms\n";
         return;
     }
     out << "{\"forward_ms\": " << result.forward_ms << ", \"runs\": " << result.runs
@@ -78,28 +102,23 @@ void bench(const RunOptions& options, int repeat, const std::string& gradients_o
     if (result.with_gradients_ms) out << ", \"with_gradients_ms\": " << *result.with_gradients_ms;
     if (result.edit_ms)
         out << ", \"edit_ms\": " << *result.edit_ms << ", \"edit_complete_ms\": " << *result.edit_complete_ms;
+    if (result.token_ms) out << ", \"token_ms\": " << *result.token_ms;
     out << "}\n";
 }
 
 }  // namespace
 
 void add_bench(CLI::App& app, const Context& context) {
-    struct Wanted {
-        int repeat = 10;
-        std::string gradients_of;
-        bool json = false;
-    };
-    const auto wanted = std::make_shared<Wanted>();
+    const auto wanted = std::make_shared<BenchOptions>();
     CLI::App& command = add_running(app, context, "bench", "Time the recorded forward pass");
     command.add_option("--repeat", wanted->repeat, "number of timed runs (10)")->check(CLI::Range(1, 1'000'000));
     command.add_option("--gradients-of", wanted->gradients_of,
                        "also time the pass with the gradients of a cell or of the loss by everything");
+    command.add_option("--length", wanted->length, "also time this many tokens more, written with the KV cache")
+        ->check(CLI::Range(1, 1'000'000));
     command.add_flag("--json", wanted->json, "print the result as JSON");
-    command.callback([context, wanted] {
-        context.work = [context, wanted] {
-            bench(context.run, wanted->repeat, wanted->gradients_of, wanted->json, context.out);
-        };
-    });
+    command.callback(
+        [context, wanted] { context.work = [context, wanted] { bench(context.run, *wanted, context.out); }; });
 }
 
 }  // namespace decoderscope::cli

@@ -13,6 +13,7 @@ struct BenchResult {
     // until everything is.
     std::optional<double> edit_ms, edit_complete_ms;
     std::optional<double> with_gradients_ms;  // both ways, every gradient kept, if the scenario asks for gradients
+    std::optional<double> token_ms;  // median over the tokens that were written behind the first, with the KV cache
     int runs = 0;
     std::size_t recorded_bytes = 0;
 };
@@ -20,5 +21,10 @@ struct BenchResult {
 // Times the recorded forward pass, and if the scenario asks for gradients the backward pass with it, recomputing
 // everything each time, after one uncounted warm-up run.
 [[nodiscard]] BenchResult bench_forward(const core::Scenario& scenario, int repeat);
+
+// Continues the first row by a token, which is the warm-up, and then by `count` more or to the text's end: the median
+// of these in milliseconds, planning and choosing included. Throws Error if nothing can be generated, or the text ends
+// with the first.
+[[nodiscard]] double median_token_ms(const core::Scenario& scenario, int count);
 
 }  // namespace decoderscope::cli

@@ -188,18 +188,15 @@ def measure_latent(program, folder, rounds):
     inputs = folder / "inputs.safetensors"
     safetensors_file.save(inputs, {"tokens": prompt.numpy()})
 
-    def ours(length):
-        start = time.perf_counter()
-        said = json.loads(ran(program, "generate", folder, "--inputs", inputs, "--length", length, "--json"))
-        return said["rows"][0]["generated"], (time.perf_counter() - start) * 1e3
-
-    written = ours(WRITTEN)[0]
+    said = json.loads(ran(program, "generate", folder, "--inputs", inputs, "--length", WRITTEN, "--json"))
+    written = said["rows"][0]["generated"]
     decoders = {folded: Latent(LATENT, dict(weights), folded) for folded in (False, True)}
     for decoder in decoders.values():
         assert decoder.write(prompt[0], WRITTEN)[0] == written, "other tokens"
     times = {"ours": [], **{(folded, n): [] for folded in decoders for n in sorted({1, os.cpu_count()})}}
     for _ in range(rounds):
-        times["ours"].append((ours(WRITTEN)[1] - ours(1)[1]) / (WRITTEN - 1))
+        bench = ran(program, "bench", folder, "--inputs", inputs, "--repeat", 1, "--length", WRITTEN - 1, "--json")
+        times["ours"].append(json.loads(bench)["token_ms"])
         for (folded, threads) in list(times)[1:]:
             torch.set_num_threads(threads)
             times[(folded, threads)].append(statistics.median(decoders[folded].write(prompt[0], WRITTEN)[1]))

@@ -60,7 +60,8 @@ public:
     void settle_one();
     void forget() { commands.clear(); }
 
-    // The CPU time that it took to build the last frame, in milliseconds: all panels, without reading the text back.
+    // The CPU time of the window's thread that the last frame took to build, in milliseconds: all panels, without reading the
+    // text back.
     [[nodiscard]] double frame_milliseconds() const { return frame_milliseconds_; }
 
     // What is on the screen.

@@ -313,6 +313,17 @@ TEST_CASE("bench with edits times the answer to them, too") {
     CHECK(nlohmann::json::parse(outcome.out)["edit_ms"].get<double>() > 0.0);
 }
 
+TEST_CASE("bench times a token behind the KV cache, and says why it can't") {
+    const Outcome outcome = run({"bench", "causal-lm", "--repeat", "1", "--length", "3", "--json"});
+    CHECK(outcome.status == 0);
+    const auto json = nlohmann::json::parse(outcome.out);
+    CHECK(json["token_ms"].get<double>() > 0.0);
+    CHECK_FALSE(nlohmann::json::parse(run({"bench", "causal-lm", "--repeat", "1", "--json"}).out).contains("token_ms"));
+    const Outcome without_logits = run({"bench", "pre-ln-layer", "--repeat", "1", "--length", "3"});
+    CHECK(without_logits.status == 1);
+    CHECK(contains(without_logits.err, "pre-ln-layer"));
+}
+
 TEST_CASE("generate writes the text on, the same with and without the cache, and by its seed") {
     const std::vector<std::string> command = {
         "generate", "causal-lm-as-meant", "--tokens", "1 2 3; 4 5", "--length", "6", "--json"};

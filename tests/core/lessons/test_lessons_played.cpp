@@ -10,9 +10,11 @@
 #include "tests/catch.h"
 #include "tests/core/lessons/learner.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -30,6 +32,7 @@ using namespace decoderscope::load;
 using namespace decoderscope::views;
 using namespace decoderscope::core::lessons;
 using decoderscope::testing::answer_question;
+using decoderscope::testing::is_looked_at;
 using decoderscope::testing::perform;
 using decoderscope::testing::play;
 using decoderscope::testing::settle;
@@ -59,7 +62,9 @@ TEST_CASE("every lesson is read, and has what the list says of it") {
 }
 
 TEST_CASE("every solution passes, every wrong answer is refused, chance seldom helps, no place points at nothing") {
+    std::size_t looked = 0;
     for (const LessonCard& card : lesson_cards()) {
+        if (!is_looked_at(looked++, 3)) continue;
         const Lesson lesson = read_lesson(card.path);
         for (const Sentence& problem : check_lesson(lesson, tab_ids())) {
             INFO(problem.english());
@@ -69,8 +74,10 @@ TEST_CASE("every solution passes, every wrong answer is refused, chance seldom h
 }
 
 TEST_CASE("a translation has the same questions and numbers, and is played the same") {
+    std::size_t looked = 0;
     for (const LessonCard& card : lesson_cards())
         for (const std::string& language : translations_of(card.path)) {
+            if (!is_looked_at(looked++, 3)) continue;
             const std::string path = translation_of(card.path, language);
             for (const Sentence& problem : compare_translation(card.path, path)) {
                 INFO(problem.english());

@@ -17,6 +17,8 @@
 using namespace decoderscope;
 using namespace decoderscope::core;
 using namespace decoderscope::core::lessons;
+using decoderscope::testing::is_looked_at;
+using decoderscope::testing::kSanitized;
 
 namespace {
 
@@ -120,9 +122,11 @@ private:
 
 TEST_CASE("played at random, no lesson and no exercise is solved more often than chance says, in both languages") {
     for (const std::string language : {"", "zh_CN"}) {
-        if (decoderscope::testing::kSanitized && !language.empty()) continue;
+        if (kSanitized && !language.empty()) continue;
         Score all;
+        std::size_t looked = 0;
         for (const LessonCard& card : lesson_cards()) {
+            if (!is_looked_at(looked++, 4)) continue;
             const std::shared_ptr<const Lesson> lesson = find_lesson(card.name, language);
             Score score;
             for (const lessons::Question* question : questions_of(*lesson)) Guesser(*lesson, *question).guess(score);
@@ -137,6 +141,6 @@ TEST_CASE("played at random, no lesson and no exercise is solved more often than
         }
         INFO(language << ": " << all.right << " of " << all.questions << ", by chance " << all.by_chance);
         CHECK(all.is_chance());
-        CHECK(all.questions > 150);
+        CHECK(all.questions > (kSanitized ? 30 : 150));
     }
 }

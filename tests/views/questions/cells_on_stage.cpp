@@ -1,6 +1,8 @@
 #include "tests/views/questions/cells_on_stage.h"
 
-#include <cmath>
+#include <ranges>
+#include <utility>
+#include <vector>
 
 namespace decoderscope::testing {
 
@@ -17,29 +19,33 @@ std::optional<std::pair<Index, Index>> cell_under(Driver& d, const std::string& 
     return std::pair{cell.size() < 2 ? 0 : cell[cell.size() - 2], cell.back()};
 }
 
+// Rows grow downwards and columns to the right: the half that the wanted one is in.
+void halve(float& low, float& high, Index here, Index wanted) {
+    if (here < wanted) low = (low + high) / 2.0F;
+    if (here > wanted) high = (low + high) / 2.0F;
+}
+
+// The point of a picture that shows this row and column of the tensor; nothing if it is another tensor's, or they are
+// cut off.
+std::optional<ImVec2> place_in(Driver& d, const std::string& tensor, Area picture, std::pair<Index, Index> wanted) {
+    for (int halved = 0; halved < 16; ++halved) {
+        const ImVec2 middle = {(picture.low.x + picture.high.x) / 2.0F, (picture.low.y + picture.high.y) / 2.0F};
+        const auto under = cell_under(d, tensor, middle);
+        if (!under || *under == wanted) return under ? std::optional(middle) : std::nullopt;
+        halve(picture.low.y, picture.high.y, under->first, wanted.first);
+        halve(picture.low.x, picture.high.x, under->second, wanted.second);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ImVec2> place_of_cell(Driver& d, const std::string& tensor, Index row, Index column) {
     const Area stage = d.stage();
-    constexpr float kStep = 14.0F;
-    const std::pair wanted = {row, column};
-    for (float y = stage.high.y - kStep; y > stage.low.y; y -= kStep) {
-        std::optional<std::pair<Index, Index>> in_line;
-        for (float x = stage.high.x - kStep; x > stage.low.x; x -= kStep * 2.0F) {
-            const auto under = cell_under(d, tensor, {x, y});
-            if (under == wanted) return ImVec2{x, y};
-            if (!under) {
-                if (in_line) break;
-                continue;
-            }
-            in_line = under;
-            if (under->first != row) break;
-            // The right line: along it, finer.
-            for (float fine = x; fine > stage.low.x; fine -= 2.0F)
-                if (cell_under(d, tensor, {fine, y}) == wanted) return ImVec2{fine - 1.0F, y};
-            for (float fine = x; fine < stage.high.x; fine += 2.0F)
-                if (cell_under(d, tensor, {fine, y}) == wanted) return ImVec2{fine + 1.0F, y};
-        }
+    const std::vector<Area> pictures = d.pictures();  // as they are now: the search draws frames
+    for (const Area& picture : std::views::reverse(pictures)) {
+        if (!stage.contains(picture.low)) continue;
+        if (const auto at = place_in(d, tensor, picture, {row, column})) return at;
     }
     return std::nullopt;
 }

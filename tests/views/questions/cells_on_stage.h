@@ -7,8 +7,8 @@
 
 namespace decoderscope::testing {
 
-// Where a cell of a tensor is drawn on the stage: the middle of it, found by what the window says is under the mouse.
-// Nothing if the tensor isn't drawn.
+// Where a cell of a tensor is drawn on the stage: a point in it, found by what the window says is under the mouse.
+// Nothing if the cell isn't drawn.
 std::optional<ImVec2> place_of_cell(Driver& d, const std::string& tensor, Index row, Index column);
 
 // Clicks on that cell: one gesture. Returns whether it is drawn.

