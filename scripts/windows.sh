@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the program for Windows, on Debian 12: build/windows/decoderscope-VERSION-windows.zip and ….exe, an installer.
-#   scripts/windows.sh                     all of it
-#   scripts/windows.sh --without-onednn    is built sooner, but large models take several times as long as on Linux
+#   scripts/windows.sh             without oneDNN: large models take several times as long as on Linux
+#   scripts/windows.sh --onednn    with oneDNN, which takes longer to compile than all else: up to 45 minutes of one core
 # The compiler is Debian's MinGW-w64, the libraries' sources are Debian's source packages. Says first what it gets.
 # DECODERSCOPE_WINDOWS_TESTS=ON also builds the tests that run under Wine (tests/windows/run.sh).
 set -eu
@@ -16,9 +16,9 @@ build=$work/build
 folder=$work/Decoderscope
 version=$(sed -n 's/^project(decoderscope VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 case ${1:-} in
-'') onednn=ON ;;
---without-onednn) onednn=OFF ;;
-*) echo "scripts/windows.sh [--without-onednn]: \"$1\" is not known" >&2 && exit 2 ;;
+'') onednn=OFF ;;
+--onednn) onednn=ON ;;
+*) echo "scripts/windows.sh [--onednn]: \"$1\" is not known" >&2 && exit 2 ;;
 esac
 mkdir -p "$work"
 

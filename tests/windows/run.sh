@@ -3,7 +3,7 @@
 # fuzzers' seeds, the command line, every reference configuration against PyTorch, exports and pictures of every tab beside
 # those of the program for Linux, paths, errors, the window, Windows' settings, keyboard, clipboard and dropped files, the
 # installer.
-#   tests/windows/run.sh [--without-onednn]    builds it first, as scripts/windows.sh does
+#   tests/windows/run.sh [--onednn]            builds it first, as scripts/windows.sh does
 #   tests/windows/run.sh --built [PART ...]    tries what is built already, or only these parts of it (the list at the end)
 # DESKTOP=PROGRAM: the program for Linux of the same sources, build/release/decoderscope unless given; without it exports and
 # pictures are not compared.
@@ -137,6 +137,7 @@ try_tests() {
 
 # As on CPUs that have less: oneDNN's kernels for them, and where it has none for a weight, its inner products.
 try_older_cpus() {
+    grep -q DECODERSCOPE_ONEDNN:BOOL=ON "$built/build/CMakeCache.txt" || return 0
     for isa in AVX2 AVX SSE41; do
         step "Products and PyTorch's numbers on a CPU that has $isa"
         (cd "$work" && ONEDNN_MAX_CPU_ISA=$isa wine "$built/build/tests/test_engine.exe" --filenames-as-tags \
