@@ -4,13 +4,16 @@
 
 #include <windows.h>
 
+#include <commdlg.h>
 #include <fcntl.h>
 #include <io.h>
 #include <png.h>
 #include <shellapi.h>
+#include <shlobj.h>
 
 #include <cstdio>
 #include <cstring>
+#include <cwchar>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -141,7 +144,45 @@ CopyResult copy_png(const std::string& png) {
 
 // Files and folders.
 
-void pick_files() {}  // the dialog for opening lists the files itself
+namespace {
+
+// What was chosen, each name ended by a zero and the last by two, as the Explorer hands over files that are dropped.
+void drop_on(HWND window, const std::wstring& files) {
+    Memory memory = memory_of(sizeof(DROPFILES) + files.size() * sizeof(wchar_t), [&](void* to) {
+        DROPFILES header{};
+        header.pFiles = sizeof header;
+        header.fWide = TRUE;
+        std::memcpy(to, &header, sizeof header);
+        std::memcpy(static_cast<char*>(to) + sizeof header, files.data(), files.size() * sizeof(wchar_t));
+    });
+    // The window that it is posted to frees it.
+    if (memory && ::PostMessageW(window, WM_DROPFILES, reinterpret_cast<WPARAM>(memory.get()), 0) != 0)
+        static_cast<void>(memory.release());
+}
+
+}  // namespace
+
+void pick_files() {
+    constexpr DWORD kLongest = 65536;  // all paths together
+    std::wstring chosen(kLongest, L'\0');
+    OPENFILENAMEW dialog{};
+    dialog.lStructSize = sizeof dialog;
+    dialog.hwndOwner = ::GetActiveWindow();
+    dialog.lpstrFile = chosen.data();
+    dialog.nMaxFile = kLongest;
+    dialog.Flags = OFN_EXPLORER | OFN_ALLOWMULTISELECT | OFN_FILEMUSTEXIST | OFN_HIDEREADONLY | OFN_NOCHANGEDIR;
+    if (::GetOpenFileNameW(&dialog) == 0) return;
+    // One path, or a folder and the names in it.
+    const std::filesystem::path first(chosen.c_str());
+    std::wstring files;
+    for (std::size_t at = std::wcslen(chosen.c_str()) + 1; at < chosen.size() && chosen[at] != L'\0';) {
+        const std::wstring name = chosen.c_str() + at;
+        files += (first / name).wstring() + L'\0';
+        at += name.size() + 1;
+    }
+    if (files.empty()) files = first.wstring() + L'\0';
+    drop_on(dialog.hwndOwner, files + L'\0');
+}
 
 std::string folder_for_files() { return platform::home_folder(); }
 
@@ -177,7 +218,7 @@ bool apps_are_light() {
 core::files::PlatformInfo surroundings() {
     BOOL animations = TRUE;
     ::SystemParametersInfoW(SPI_GETCLIENTAREAANIMATION, 0, &animations, 0);
-    return {.dark = !apps_are_light(), .reduced_motion = animations == FALSE};
+    return {.dark = !apps_are_light(), .reduced_motion = animations == FALSE, .picks_files = true};
 }
 
 }  // namespace decoderscope::app

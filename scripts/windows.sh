@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the program for Windows, on Debian 12: build/windows/decoderscope-VERSION-windows.zip and ….exe, an installer.
 #   scripts/windows.sh             without oneDNN: large models take several times as long as on Linux
-#   scripts/windows.sh --onednn    with oneDNN, which takes longer to compile than all else together: 45 minutes of one core
+#   scripts/windows.sh --onednn    with oneDNN, which takes longer to compile than all else: up to 45 minutes of one core
 # The compiler is Debian's MinGW-w64, the libraries' sources are Debian's source packages. Says first what it gets.
 # DECODERSCOPE_WINDOWS_TESTS=ON also builds the tests that run under Wine (tests/windows/run.sh).
 set -eu
@@ -15,8 +15,11 @@ libraries=$work/libraries
 build=$work/build
 folder=$work/Decoderscope
 version=$(sed -n 's/^project(decoderscope VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-onednn=OFF
-[ "${1:-}" != --onednn ] || onednn=ON
+case ${1:-} in
+'') onednn=OFF ;;
+--onednn) onednn=ON ;;
+*) echo "scripts/windows.sh [--onednn]: \"$1\" is not known" >&2 && exit 2 ;;
+esac
 mkdir -p "$work"
 
 # ---- what is needed
@@ -59,20 +62,34 @@ get_onednn() {
     quietly cmake -G Ninja -S "$libraries/onednn" -B "$libraries/onednn/build" -DCMAKE_TOOLCHAIN_FILE="$toolchain" \
         -DCMAKE_BUILD_TYPE=Release -DDNNL_LIBRARY_TYPE=STATIC -DDNNL_CPU_RUNTIME=SEQ -DDNNL_GPU_RUNTIME=NONE \
         -DDNNL_BUILD_DOC=OFF -DDNNL_BUILD_EXAMPLES=OFF -DDNNL_BUILD_TESTS=OFF -DONEDNN_BUILD_GRAPH=OFF \
-        -DDNNL_ENABLE_WORKLOAD=INFERENCE "-DDNNL_ENABLE_PRIMITIVE=MATMUL;REORDER" -DDNNL_ARCH_OPT_FLAGS="" \
+        -DDNNL_ENABLE_WORKLOAD=INFERENCE "-DDNNL_ENABLE_PRIMITIVE=MATMUL;INNER_PRODUCT;REORDER" -DDNNL_ARCH_OPT_FLAGS="" \
         -DDNNL_ENABLE_JIT_PROFILING=OFF -DDNNL_ENABLE_ITT_TASKS=OFF
-    # What matrix products don't refer to would be compiled, and then not linked: convolutions, recurrent nets, norms.
     (
         cd "$libraries/onednn/build"
+        # What products don't refer to would be compiled, and then not linked: convolutions, recurrent nets, norms.
         ninja -t targets all | grep -oE '^[^:]+\.obj' | grep -vE \
-            'rnn|conv_|convolution|pool|lrn|_norm|resampling|shuffle|prelu|deconv|softmax|winograd|lstm|gru|concat|_bwd' \
-            >wanted
+            'rnn|conv[_.]|convolution|pool|lrn|_norm|resampling|shuffle|prelu|deconv|softmax|winograd|lstm|gru|concat|_bwd' |
+            grep -vE '\.dir/(ref_binary|ref_eltwise|ref_reduction|simple_sum|jit_uni_(binary|eltwise|reduction)[^/]*)\.cpp' >wanted
         # shellcheck disable=SC2046 # names of files, without spaces
-        quietly ninja $(cat wanted)
+        quietly ninja $(grep -v _autogen wanted)
+        compile_generated
         # shellcheck disable=SC2046
-        x86_64-w64-mingw32-ar qcs making.a $(cat wanted)
+        x86_64-w64-mingw32-ar qcs making.a $(grep -v _autogen wanted) generated-*.obj
         mv making.a libdnnl.a
     )
+}
+
+# Kernels whose instructions a generator wrote down: nearly all of a file's time goes into what each of them includes, so they are
+# compiled together.
+compile_generated() {
+    for set in bf16 f32 s8x8s32; do
+        files=$(grep "/gemm/$set/.*_autogen" wanted)
+        echo "$files" | sed 's,.*/dnnl_cpu_x64.dir/\(.*\)\.obj,#include "cpu/x64/\1",' >"generated-$set.cpp"
+        # The command that compiles the first of them.
+        command=$(ninja -t commands "$(echo "$files" | head -n 1)" | tail -n 1 |
+            sed "s, -MD .*-o [^ ]* -c .*, -o generated-$set.obj -c generated-$set.cpp,")
+        quietly sh -c "$command"
+    done
 }
 
 # ---- the program

@@ -22,3 +22,7 @@ inline int mkfifo(const char*, unsigned) {
     errno = ENOSYS;
     return -1;
 }
+
+// A variable of the environment, for std::getenv() and for processes that are started from now on.
+inline int setenv(const char* name, const char* value, int) { return _putenv_s(name, value); }
+inline int unsetenv(const char* name) { return _putenv_s(name, ""); }

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds the program for Windows (scripts/windows.sh) and tries it under Wine: Catch2's tests of the engine, the fuzzers'
-# seeds, the command line, every reference configuration against PyTorch, exports and pictures of every tab beside
-# those of the program for Linux, paths, errors, the window, the installer.
+# Builds the program for Windows (scripts/windows.sh) and tries it under Wine: Catch2's tests of engine, core and views, the
+# fuzzers' seeds, the command line, every reference configuration against PyTorch, exports and pictures of every tab beside
+# those of the program for Linux, paths, errors, the window, Windows' settings, keyboard, clipboard and dropped files, the
+# installer.
 #   tests/windows/run.sh [--onednn]            builds it first, as scripts/windows.sh does
 #   tests/windows/run.sh --built [PART ...]    tries what is built already, or only these parts of it (the list at the end)
 # DESKTOP=PROGRAM: the program for Linux of the same sources, build/release/decoderscope unless given; without it exports and
@@ -18,7 +19,7 @@ else
     DECODERSCOPE_WINDOWS_TESTS=ON scripts/windows.sh "$@"
     set --
 fi
-install wine wine64 xvfb xdotool imagemagick python3
+install wine wine64 xvfb xdotool imagemagick python3 python3-xlib
 built=$root/build/windows
 version=$(sed -n 's/^project(decoderscope VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 desktop=${DESKTOP:-$root/build/release/decoderscope}
@@ -70,6 +71,44 @@ says() {
     [ -z "$text" ] || grep -qF -- "$text" "$work/said" || fail "$what: expected \"$text\", it said: $(head -c 600 "$work/said")"
 }
 
+shot() {
+    import -window root "$pictures/$1.png"
+    colours=$(identify -format %k "$pictures/$1.png")
+    [ "$colours" -gt "$2" ] || fail "$1: a picture of $colours colours, expected more than $2"
+    echo "  $pictures/$1.png: $colours colours"
+}
+
+wait_for_window() {
+    for _ in $(seq 60); do
+        xdotool search --onlyvisible --name "$1" >/dev/null 2>&1 && return
+        sleep 1
+    done
+    fail "no window named $1"
+}
+
+# A screen for windows, larger than they are: start_screen NUMBER [SIZE [OPTION...]]
+start_screen() {
+    # shellcheck disable=SC2086 # options are words
+    Xvfb ":$1" -screen 0 "${2:-1440x960x24}" -dpi 96 ${3:-} >/dev/null 2>&1 &
+    screens="$screens $!"
+    export DISPLAY=":$1"
+    sleep 2
+}
+
+# Waits until a command succeeds: wait_until SECONDS COMMAND...
+wait_until() {
+    for _ in $(seq "$1"); do
+        (shift && "$@") >/dev/null 2>&1 && return
+        sleep 1
+    done
+    return 1
+}
+
+locks() { find "$WINEPREFIX/drive_c/users" -path '*Local*decoderscope*' -name 'autosave-*.lock'; }
+autosaves() { find "$WINEPREFIX/drive_c/users" -path '*Local*decoderscope*' -name 'autosave-*.dscope'; }
+has_autosaves() { [ "$(autosaves | wc -l)" -eq "$1" ]; }
+has_locks() { [ "$(locks | wc -l)" -eq "$1" ]; }
+
 check_statically() {
     step "What can be checked without running it"
     x86_64-w64-mingw32-gcc-posix tests/windows/planted.s -lws2_32 -o "$work/planted.exe"
@@ -84,11 +123,28 @@ check_statically() {
 }
 
 # [posix] tests need what Windows hasn't: pipes among files, open files that can be cut or removed, its own words for an error.
+# They run from where the program lies, with its fonts.
 try_tests() {
-    step "Catch2's tests of the engine"
-    wine "$built/build/tests/test_engine.exe" --filenames-as-tags "~[.]~[posix]" >"$work/said" 2>&1 ||
-        fail "a test: $(tail -c 20000 "$work/said")"
-    tail -n 3 "$work/said"
+    for tests in engine app_core app_views; do
+        step "Catch2's tests: $tests"
+        cp "$built/build/tests/test_$tests.exe" "$place/"
+        (cd "$work" && wine "$place/test_$tests.exe" --filenames-as-tags "~[.]~[posix]" >"$built/test_$tests.log" 2>&1) ||
+            fail "a test: $(tail -c 20000 "$built/test_$tests.log")"
+        tail -n 3 "$built/test_$tests.log"
+        rm "$place/test_$tests.exe"
+    done
+}
+
+# As on CPUs that have less: oneDNN's kernels for them, and where it has none for a weight, its inner products.
+try_older_cpus() {
+    grep -q DECODERSCOPE_ONEDNN:BOOL=ON "$built/build/CMakeCache.txt" || return 0
+    for isa in AVX2 AVX SSE41; do
+        step "Products and PyTorch's numbers on a CPU that has $isa"
+        (cd "$work" && ONEDNN_MAX_CPU_ISA=$isa wine "$built/build/tests/test_engine.exe" --filenames-as-tags \
+            "[#test_products]~[.]~[posix],[#test_parity]~[.]~[posix]" >"$work/said" 2>&1) ||
+            fail "a test: $(tail -c 20000 "$work/said")"
+        tail -n 3 "$work/said"
+    done
 }
 
 try_readers() {
@@ -131,6 +187,11 @@ try_exports() {
         cmp -s "$work/here.$ending" "$work/there.$ending" && echo "  $ending: the same bytes" && continue
         echo "  $ending: other bytes"
     done
+    # What a browser prints.
+    says "a lesson as a page" 0 "" lessons export heads --out "$work/there.html"
+    [ -x "$desktop" ] || return 0
+    "$desktop" lessons export heads --out "$work/here.html"
+    cmp "$work/here.html" "$work/there.html" || fail "a lesson's page is another one than on Linux"
 }
 
 try_paths() {
@@ -201,43 +262,6 @@ try_kills() {
     says "what is left" 0 "" trace "$model" --text abc --out "$work/x.safetensors"
 }
 
-shot() {
-    import -window root "$pictures/$1.png"
-    colours=$(identify -format %k "$pictures/$1.png")
-    [ "$colours" -gt "$2" ] || fail "$1: a picture of $colours colours, expected more than $2"
-    echo "  $pictures/$1.png: $colours colours"
-}
-
-wait_for_window() {
-    for _ in $(seq 60); do
-        xdotool search --onlyvisible --name "$1" >/dev/null 2>&1 && return
-        sleep 1
-    done
-    fail "no window named $1"
-}
-
-# A screen for windows, larger than they are: start_screen NUMBER
-start_screen() {
-    Xvfb ":$1" -screen 0 1440x960x24 -dpi 96 >/dev/null 2>&1 &
-    screens="$screens $!"
-    export DISPLAY=":$1"
-    sleep 2
-}
-
-# Waits until a command succeeds: wait_until SECONDS COMMAND...
-wait_until() {
-    for _ in $(seq "$1"); do
-        (shift && "$@") >/dev/null 2>&1 && return
-        sleep 1
-    done
-    return 1
-}
-
-locks() { find "$WINEPREFIX/drive_c/users" -path '*Local*decoderscope*' -name 'autosave-*.lock'; }
-autosaves() { find "$WINEPREFIX/drive_c/users" -path '*Local*decoderscope*' -name 'autosave-*.dscope'; }
-has_autosaves() { [ "$(autosaves | wc -l)" -eq "$1" ]; }
-has_locks() { [ "$(locks | wc -l)" -eq "$1" ]; }
-
 try_window() {
     step "The window"
     wine start /unix "$place/decoderscope.exe" no-such-model  # as a double click starts it: without a console
@@ -279,6 +303,64 @@ try_two_windows() {
     sleep 6
     shot recovered 400
     wineserver -k
+}
+
+# Sessions with an edit, each whole: what the program writes by itself while a person works.
+are_whole_sessions() {
+    python3 - "$@" <<'END'
+import json, sys
+for path in sys.argv[1:]:
+    session = json.load(open(path, encoding="utf-8"))
+    assert session["format"] == "decoderscope-session" and session["model"], path
+END
+}
+
+halves() { find "$WINEPREFIX/drive_c/users" -path '*Local*decoderscope*' -name '*.part-*'; }
+
+# The window of a program that starts on a model, once it answers: start_window ARGUMENT... sets $window, its process.
+start_window() {
+    wine "$place/decoderscope.exe" "$@" >/dev/null 2>&1 &
+    window=$!
+    for name in "$@"; do :; done # the last one
+    wait_for_window "$(basename "$name")"
+    xdotool search --onlyvisible --name "$(basename "$name")" windowfocus --sync
+}
+
+end_window() {
+    kill -9 $window 2>/dev/null || true
+    wait $window 2>/dev/null || true
+}
+
+# From a tenth of a second to two after the first of several edits, of which the first is written after 0.4 seconds.
+try_edits() {
+    step "Killed a hundred times while a person edits"
+    [ -n "$screens" ] || start_screen 47
+    rm -rf "$WINEPREFIX"/drive_c/users/*/AppData/Local/decoderscope
+    kept=0 nothing=0
+    for kill in $(seq 100); do
+        start_window --model reverse
+        left=$(autosaves)
+        [ -z "$(halves)" ] || fail "start $kill left something half-written: $(halves)"
+        # What the last kill left is offered, and is not needed any more.
+        # shellcheck disable=SC2086 # names of files, without spaces
+        [ -z "$left" ] || rm $left
+        xdotool key --repeat $((1 + kill % 8)) --repeat-delay 60 shift+n
+        sleep "$(awk -v n="$kill" 'BEGIN { print 0.1 + 0.015 * n }')"
+        end_window
+        left=$(autosaves)
+        if [ -n "$left" ]; then
+            kept=$((kept + 1))
+            # shellcheck disable=SC2086
+            are_whole_sessions $left >"$work/said" 2>&1 || fail "kill $kill left half of a session: $(cat "$work/said")"
+        else
+            nothing=$((nothing + 1))
+            [ "$kill" -lt 80 ] || fail "kill $kill: nothing was kept of an edit 1.3 seconds before"
+        fi
+    done
+    echo "  $kept times the work was kept, $nothing times it was not yet written"
+    # The last one, as the program itself reads it.
+    # shellcheck disable=SC2086
+    [ -z "$left" ] || says "what was kept" 0 "" trace $left --out "$work/x.safetensors"
 }
 
 # The picture of this screen once nothing changes any more, without the black around the window: picture FILE
@@ -328,6 +410,87 @@ try_pictures() {
         fail "a tab looks other than on Linux"
 }
 
+personalize='HKCU\Software\Microsoft\Windows\CurrentVersion\Themes\Personalize'
+
+# How bright the window is, of 100.
+brightness() {
+    picture "$pictures/$1.png"
+    convert "$pictures/$1.png" -colorspace Gray -format '%[fx:int(100 * mean)]' info:
+}
+
+# Dark and light, and the scaling of the screen, as Windows is set.
+try_settings() {
+    step "Windows' settings"
+    start_screen 48 2880x1800x24
+    for light in 1 0; do
+        wine reg add "$personalize" /v AppsUseLightTheme /t REG_DWORD /d $light /f >"$work/said" 2>&1
+        start_window --model reverse
+        bright=$(brightness "theme-$light")
+        [ $light = 1 ] && [ "$bright" -gt 60 ] || [ $light = 0 ] && [ "$bright" -lt 40 ] ||
+            fail "with AppsUseLightTheme $light the window's brightness is $bright %"
+        end_window
+    done
+    for percent in 100 125 150 200; do
+        wine reg add 'HKCU\Control Panel\Desktop' /v LogPixels /t REG_DWORD /d $((96 * percent / 100)) /f >"$work/said" 2>&1
+        wineserver -k -w 2>/dev/null || true # it is read when Windows starts
+        wineserver -p
+        start_window --model reverse
+        picture "$pictures/scaling-$percent.png"
+        width=$(identify -format '%w' "$pictures/scaling-$percent.png")
+        [ $percent != 100 ] || whole=$width
+        echo "  at $percent % the window is $width pixels wide"
+        off=$((width - whole * percent / 100))
+        [ ${off#-} -le 24 ] || fail "at $percent % the window is $width pixels wide, at 100 % $whole"
+        end_window
+    done
+    wine reg add 'HKCU\Control Panel\Desktop' /v LogPixels /t REG_DWORD /d 96 /f >"$work/said" 2>&1
+    wineserver -k -w 2>/dev/null || true
+    wineserver -p
+}
+
+# Characters that no key has, the clipboard's picture, the system's dialog for files, dropped files, links.
+try_hands() {
+    step "What a person does with keyboard and mouse"
+    [ -n "$screens" ] || start_screen 47
+    x86_64-w64-mingw32-g++-posix -std=c++20 -O1 -static -DUNICODE -D_UNICODE tests/windows/hands.cpp -o "$work/hands.exe"
+    for folder in "é 图" dropped chosen; do cp -r "$model" "$work/$folder"; done
+    start_window --model reverse
+    xdotool key ctrl+shift+c
+    sleep 3
+    wine "$work/hands.exe" paste "$(winepath -w "$work")\\pasted" || fail "no picture was copied"
+    convert "$work/pasted.png" -background white -flatten "$work/flat.png"
+    differ=$(compare -metric AE "$work/pasted.bmp" "$work/flat.png" null: 2>&1) || true
+    [ "$differ" = 0 ] || fail "the bitmap on the clipboard is another picture than the PNG: $differ pixels"
+    echo "  copied a picture of $(identify -format '%w x %h pixels, %k colours' "$work/pasted.bmp")"
+    xdotool key ctrl+o
+    sleep 2
+    wine "$work/hands.exe" type "$work/é 图"
+    sleep 2
+    shot typed 100
+    xdotool key Return
+    wait_for_window "é 图"
+    /usr/bin/python3 tests/windows/drop.py "$(xdotool search --onlyvisible --name "é 图" | tail -n 1)" "$work/dropped" ||
+        fail "the window takes no dropped folder"
+    wait_for_window dropped
+    end_window
+    wine "$place/decoderscope.exe" "$(cat tests/fuzz/corpus/link/lesson)" >/dev/null 2>&1 &
+    window=$!
+    wait_for_window causal-lm
+    end_window
+}
+
+# A screen without OpenGL, as in some virtual machines.
+try_no_opengl() {
+    step "No OpenGL"
+    start_screen 49 1440x960x24 "-extension GLX"
+    says "a screen without OpenGL" 1 "this display offers no OpenGL 3.3" --model reverse
+    says "the command line there" 0 "$version" --version
+    wine start /unix "$place/decoderscope.exe"
+    wait_for_window Decoderscope
+    shot no-opengl 2
+    xdotool key Return
+}
+
 try_installer() {
     step "The installer"
     setup="$built/decoderscope-$version-windows.exe"
@@ -337,6 +500,12 @@ try_installer() {
     wine "$installed" trace reverse --text abc --out "$work/installed.safetensors" || fail "what was installed does not run"
     wine reg query 'HKCU\Software\Classes\Decoderscope.Session\shell\open\command' | grep -q 'decoderscope.exe' ||
         fail "sessions are not opened by it"
+    cp tests/fuzz/corpus/session/small "$work/é session.dscope"
+    wine start /unix "$work/é session.dscope" # as a double click
+    wait_for_window "é session.dscope"
+    shot session 400
+    wineserver -k -w
+    wineserver -p
     folder=$(dirname "$installed")
     wine "$folder/uninstall.exe" /S || fail "the uninstaller ended with $?"
     for _ in $(seq 20); do
@@ -346,7 +515,8 @@ try_installer() {
     [ ! -e "$installed" ] || fail "it was not uninstalled"
 }
 
-[ $# -gt 0 ] || set -- static tests readers commands numbers exports paths saving kills window pictures installer
+[ $# -gt 0 ] || set -- static tests older_cpus readers commands numbers exports paths saving kills edits window settings hands \
+    no_opengl pictures installer
 place_it
 for part in "$@"; do
     case $part in

@@ -38,7 +38,7 @@ std::size_t autosaves_in(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("autosaves lie in the state folder") {
+TEST_CASE("autosaves lie in the state folder", "[posix]") {
     const char* before = std::getenv("XDG_STATE_HOME");
     const std::string kept = before == nullptr ? "" : before;
     ::setenv("XDG_STATE_HOME", "/state", 1);

@@ -1,18 +1,12 @@
-// What is left of the user's work when the program is killed at any moment, a hundred times over. Child processes are
-// killed with SIGKILL, which can't be caught.
+// What is left of the user's work when the program is killed at any moment, a hundred times over.
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/core/files/child_process.h"
 #include "tests/engine/temporary_folder.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
@@ -27,81 +21,13 @@ using namespace decoderscope::testing;
 namespace {
 
 constexpr int kKills = 100;
-constexpr const char* kFolder = "DECODERSCOPE_TEST_FOLDER";
-constexpr const char* kReports = "DECODERSCOPE_TEST_REPORTS";
 constexpr const char* kEditing = "a process that edits until it is killed";
 constexpr const char* kSaving = "a process that saves until it is killed";
 
-// ---- in the killed process
-
-// Reports to the test that everything up to this number is safe.
-void report(std::uint64_t number) {
-    const int reports = std::atoi(std::getenv(kReports));
-    if (::write(reports, &number, sizeof number) != sizeof number) ::_exit(1);
-}
-
-std::string folder_of_test() { return std::getenv(kFolder); }
-
 SetCell edit_number(std::uint64_t number) { return {"blocks.0.attn.z", {0, 0, 0, 0}, static_cast<float>(number)}; }
 
-// ---- in the test
-
-// This program as a child process, running one test case.
-class Process {
-public:
-    Process(const char* test_case, const std::string& folder) {
-        int ends[2];
-        REQUIRE(::pipe(ends) == 0);
-        ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-        std::vector<std::string> variables = {std::string(kFolder) + "=" + folder,
-                                              std::string(kReports) + "=" + std::to_string(ends[1])};
-        for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
-        std::vector<char*> environment;
-        for (std::string& variable : variables) environment.push_back(variable.data());
-        environment.push_back(nullptr);
-        id_ = ::fork();
-        REQUIRE(id_ >= 0);
-        if (id_ == 0) {
-            const int nowhere = ::open("/dev/null", O_WRONLY);
-            ::dup2(nowhere, STDOUT_FILENO);
-            ::execle("/proc/self/exe", "test", test_case, nullptr, environment.data());
-            ::_exit(1);
-        }
-        ::close(ends[1]);
-        reports_ = ends[0];
-    }
-    Process(const Process&) = delete;
-    Process& operator=(const Process&) = delete;
-    ~Process() {
-        kill();
-        ::close(reports_);
-    }
-
-    // Waits for the next report; nothing if there will be none.
-    std::optional<std::uint64_t> next_report() {
-        std::uint64_t number = 0;
-        if (::read(reports_, &number, sizeof number) != sizeof number) return std::nullopt;
-        return number;
-    }
-    // The last report that it made before it died, or the one already known.
-    std::uint64_t last_report(std::uint64_t known) {
-        while (const auto more = next_report()) known = *more;
-        return known;
-    }
-    void kill() {
-        if (id_ <= 0) return;
-        ::kill(id_, SIGKILL);
-        ::waitpid(id_, nullptr, 0);
-        id_ = -1;
-    }
-
-private:
-    pid_t id_ = -1;
-    int reports_ = -1;
-};
-
 // Kills the process at an arbitrary moment after this many of its reports. Returns its last report.
-std::uint64_t killed_at_random(Process& process, std::mt19937& random) {
+std::uint64_t killed_at_random(ChildProcess& process, std::mt19937& random) {
     const auto reports = std::uniform_int_distribution<int>(0, 4)(random);
     std::uint64_t known = 0;
     for (int i = 0; i <= reports; ++i) {
@@ -111,7 +37,8 @@ std::uint64_t killed_at_random(Process& process, std::mt19937& random) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(std::uniform_int_distribution<int>(0, 4000)(random)));
     process.kill();
-    return process.last_report(known);
+    while (const auto report = process.next_report()) known = *report;  // what it said before it died
+    return known;
 }
 
 std::uint64_t number_in(const SessionFile& file) {
@@ -152,7 +79,7 @@ TEST_CASE("killed during an edit, a hundred times: everything reported as saved 
     std::mt19937 random(1);
     for (int i = 0; i < kKills; ++i) {
         const TemporaryFolder folder;
-        Process process(kEditing, folder.path());
+        ChildProcess process(kEditing, folder.path());
         const std::uint64_t safe = killed_at_random(process, random);
         const std::vector<Leftover> left = leftovers(folder.path());
         if (safe > 0) REQUIRE(left.size() == 1);
@@ -169,7 +96,7 @@ TEST_CASE("killed in the middle of a save, a hundred times: the file is the one 
     const TemporaryFolder folder;
     for (int i = 0; i < kKills; ++i) {
         std::filesystem::remove(folder.file("work.dscope"));
-        Process process(kSaving, folder.path());
+        ChildProcess process(kSaving, folder.path());
         const std::uint64_t saved = killed_at_random(process, random);
         if (saved == 0 && !std::filesystem::exists(folder.file("work.dscope"))) continue;
         const SessionFile file = read_session_file(folder.file("work.dscope"));

@@ -126,7 +126,7 @@ TEST_CASE("a model that is no longer wanted is never delivered") {
     CHECK(session.shown().scenario.about().name == "simple-decoder");
 }
 
-TEST_CASE("what can't be opened says why, and nothing is lost") {
+TEST_CASE("what can't be opened says why, and nothing is lost", "[posix]") {
     const TemporaryFolder folder;
     const auto bytes = [&](const char* name, const std::string& content) {
         write_bytes(folder.file(name), content);
