@@ -26,8 +26,9 @@ Missing missing_in(const std::string& text) {
 }  // namespace
 
 TEST_CASE("each file includes what it uses", "[includes]") {
-    const Texts texts = texts_in({"engine", "app", "packaging", "tests"});
+    Texts texts = texts_in({"engine", "app", "packaging", "tests"});
     CHECK(texts.size() > 800);
+    texts.erase("tests/windows/posix.h");  // the compiler is told to include it, on Windows alone
     CHECK(missing_includes(texts) == Missing{});
 }
 

@@ -120,8 +120,8 @@ void TrainingRun::count_kept_bytes() {
                 all.emplace_back(tensor.identity().get(), static_cast<std::size_t>(tensor.size()) * sizeof(float));
         });
     std::ranges::sort(all);
-    const auto shared = std::ranges::unique(all, {}, &std::pair<const void*, std::size_t>::first);
-    all.erase(shared.begin(), shared.end());
+    const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
     kept_bytes_ = 0;
     for (const auto& [storage, size] : all) kept_bytes_ += size;
 }
