@@ -2,10 +2,12 @@
 
 #include "app/cli/commands.h"
 #include "app/core/labs/generate/generator.h"
+#include "app/core/run/recording.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <ostream>
 
 namespace decoderscope::cli {
@@ -18,22 +20,35 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2.0;
 }
 
-// How long that took, in milliseconds.
+// In milliseconds: of the clock, and of the processor, in all threads together.
+struct Milliseconds {
+    double clock = 0.0, cpu = 0.0;
+};
+
+// How long that took.
 template <class Work>
-double milliseconds(const Work& work) {
+Milliseconds milliseconds(const Work& work) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
+    const std::clock_t cpu_start = std::clock();
     work();
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return {std::chrono::duration<double, std::milli>(Clock::now() - start).count(),
+            1e3 * static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC};
+}
+
+Milliseconds medians(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& options, int repeat) {
+    std::vector<double> clock, cpu;
+    for (int i = 0; i < repeat; ++i) {
+        std::shared_ptr<const Run> run;  // freed when it has been timed
+        const Milliseconds time = milliseconds([&] { run = execute(plan, options); });
+        clock.push_back(time.clock);
+        cpu.push_back(time.cpu);
+    }
+    return {median(std::move(clock)), median(std::move(cpu))};
 }
 
 double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& options, int repeat) {
-    std::vector<double> times;
-    for (int i = 0; i < repeat; ++i) {
-        std::shared_ptr<const Run> run;  // freed when it has been timed
-        times.push_back(milliseconds([&] { run = execute(plan, options); }));
-    }
-    return median(std::move(times));
+    return medians(plan, options, repeat).clock;
 }
 
 }  // namespace
@@ -42,14 +57,19 @@ BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     core::Scenario scenario = timed;
     scenario.gradients_of.clear();
     const std::shared_ptr<const Plan> plan = core::plan_of(scenario);
-    BenchResult result{.runs = repeat, .recorded_bytes = execute(plan)->recorded_bytes()};
-    result.forward_ms = median_ms(plan, {}, repeat);
+    const ExecuteOptions recording{.kept = core::kept_steps(scenario.recording)};
+    BenchResult result{.runs = repeat, .recorded_bytes = execute(plan, recording)->recorded_bytes()};
+    const Milliseconds forward = medians(plan, recording, repeat);
+    result.forward_ms = forward.clock;
+    result.forward_cpu_ms = forward.cpu;
     const auto outputs_only = [](const Step& step) { return step.name == "logits"; };
     result.unrecorded_ms = median_ms(plan, {.kept = outputs_only}, repeat);
     if (!timed.gradients_of.empty()) {
         const std::shared_ptr<const Plan> both_ways = core::plan_of(timed);
         static_cast<void>(execute(both_ways));
-        result.with_gradients_ms = median_ms(both_ways, {}, repeat);
+        const Milliseconds with_gradients = medians(both_ways, {}, repeat);
+        result.with_gradients_ms = with_gradients.clock;
+        result.with_gradients_cpu_ms = with_gradients.cpu;
     }
     if (scenario.edits.empty()) return result;
     core::Scenario unedited = scenario;
@@ -66,7 +86,7 @@ double median_token_ms(const core::Scenario& scenario, int count) {
     std::vector<double> times;
     bool goes_on = generator.next().has_value();
     while (goes_on && static_cast<int>(times.size()) < count)
-        times.push_back(milliseconds([&] { goes_on = generator.next().has_value(); }));
+        times.push_back(milliseconds([&] { goes_on = generator.next().has_value(); }).clock);
     if (!goes_on && !times.empty()) times.pop_back();  // it wrote nothing
     if (times.empty()) throw Error("the text ends with its first token, so no token behind the KV cache can be timed");
     return median(std::move(times));
@@ -97,9 +117,12 @@ void bench(const RunOptions& options, const BenchOptions& wanted, std::ostream& 
         if (result.token_ms) out << "a token more, with the KV cache: " << *result.token_ms << " ms\n";
         return;
     }
-    out << "{\"forward_ms\": " << result.forward_ms << ", \"runs\": " << result.runs
-        << ", \"recorded_bytes\": " << result.recorded_bytes << ", \"unrecorded_ms\": " << result.unrecorded_ms;
-    if (result.with_gradients_ms) out << ", \"with_gradients_ms\": " << *result.with_gradients_ms;
+    out << "{\"forward_ms\": " << result.forward_ms << ", \"forward_cpu_ms\": " << result.forward_cpu_ms
+        << ", \"runs\": " << result.runs << ", \"recorded_bytes\": " << result.recorded_bytes
+        << ", \"unrecorded_ms\": " << result.unrecorded_ms;
+    if (result.with_gradients_ms)
+        out << ", \"with_gradients_ms\": " << *result.with_gradients_ms
+            << ", \"with_gradients_cpu_ms\": " << result.with_gradients_cpu_ms;
     if (result.edit_ms)
         out << ", \"edit_ms\": " << *result.edit_ms << ", \"edit_complete_ms\": " << *result.edit_complete_ms;
     if (result.token_ms) out << ", \"token_ms\": " << *result.token_ms;

@@ -48,4 +48,5 @@ def main():
     print("</svg>")
 
 
-main()
+if __name__ == "__main__":
+    main()
