@@ -26,9 +26,10 @@ constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
 
-// So many bytes of large pieces stay whatever is asked for: a step of training has tensors of a few sizes, and of each
-// a different number at different times.
-constexpr std::size_t kLeastLargeBytes = std::size_t{16} << 20;
+// Large pieces, in use and kept, may take so many bytes and an eighth more than were ever in use at once. A step of
+// training has tensors of a few sizes, and of each a different number at different times; and the scores that a layer
+// of a long text frees are as large as the next layer's, though smaller tensors are asked for in between.
+constexpr std::size_t kRoomBytes = std::size_t{16} << 20;
 // Sizes of large pieces are multiples of this at most.
 constexpr std::size_t kWidestStep = std::size_t{256} << 10;
 
@@ -40,7 +41,7 @@ std::size_t bytes_of_piece(std::size_t wanted) {
 }
 
 // Pieces of whole pages. If no piece of a size is free, those kept longest are released first, so that the total never
-// exceeds the need by much.
+// exceeds the largest need by much.
 class LargePieces {
 public:
     LargePieces() = default;
@@ -49,24 +50,50 @@ public:
     ~LargePieces() { release(SIZE_MAX); }
 
     [[nodiscard]] void* take(std::size_t bytes) {
-        const auto found =
-            std::find_if(pieces_.rbegin(), pieces_.rend(), [&](const Piece& piece) { return piece.bytes == bytes; });
-        if (found == pieces_.rend()) {
-            release(std::min(bytes, kept_ - std::min(kept_, kLeastLargeBytes)));
-            return platform::map_pages(bytes);
-        }
-        void* const start = found->start;
-        pieces_.erase(std::next(found).base());
-        kept_ -= bytes;
+        void* start = kept(bytes);
+        if (start == nullptr) start = fresh(bytes);
+        used_ += bytes;
+        most_used_ = std::max(most_used_, used_);
         return start;
     }
 
     void give(void* start, std::size_t bytes) {
         pieces_.push_back({start, bytes});
         kept_ += bytes;
+        used_ -= bytes;
     }
 
     [[nodiscard]] std::size_t bytes() const { return kept_; }
+
+    void trim() {
+        release(SIZE_MAX);
+        most_used_ = used_;
+    }
+
+private:
+    struct Piece {
+        void* start;
+        std::size_t bytes;
+    };
+
+    // The piece of this size that was given back last; nullptr if there is none.
+    [[nodiscard]] void* kept(std::size_t bytes) {
+        const auto found =
+            std::find_if(pieces_.rbegin(), pieces_.rend(), [&](const Piece& piece) { return piece.bytes == bytes; });
+        if (found == pieces_.rend()) return nullptr;
+        void* const start = found->start;
+        pieces_.erase(std::next(found).base());
+        kept_ -= bytes;
+        return start;
+    }
+
+    [[nodiscard]] void* fresh(std::size_t bytes) {
+        const std::size_t total = used_ + kept_ + bytes;
+        const std::size_t most_used = std::max(most_used_, used_ + bytes);
+        const std::size_t allowed = most_used + most_used / 8 + kRoomBytes;
+        if (total > allowed) release(total - allowed);
+        return platform::map_pages(bytes);
+    }
 
     void release(std::size_t bytes) {
         for (std::size_t released = 0; released < bytes && !pieces_.empty(); pieces_.pop_front()) {
@@ -76,13 +103,8 @@ public:
         }
     }
 
-private:
-    struct Piece {
-        void* start;
-        std::size_t bytes;
-    };
-    std::deque<Piece> pieces_;  // the oldest first
-    std::size_t kept_ = 0;      // in bytes
+    std::deque<Piece> pieces_;                         // the oldest first
+    std::size_t kept_ = 0, used_ = 0, most_used_ = 0;  // in bytes
 };
 
 // Pieces from malloc, by size.
@@ -150,7 +172,7 @@ public:
 
     void release() {
         const std::lock_guard lock(mutex_);
-        large_.release(SIZE_MAX);
+        large_.trim();
         small_.release();
     }
 

@@ -1,7 +1,9 @@
 """Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
 [--only PART] [--peak BENCH_PEAK] [--products BENCH_PRODUCTS] [--json FILE]
 
-Then what an edit, the backward pass, and memory cost, of GPT-2-small, and mixtures of experts and a latent cache (mixtures.py).
+One table: passes of cases.py, forward and backward, a step of training (train_step.py), mixtures of experts and a latent cache
+(mixtures.py), with our time, PyTorch's, and the practical limit. Then what the passes consist of, and what an edit and memory
+cost, of GPT-2-small.
 
 Before anything is timed, both must give the same numbers. Then they take turns: a round of the one, a round of the
 other, so that whatever else the machine does meets both. PyTorch is given its best: two threads that don't fight (on
@@ -31,12 +33,13 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import safetensors_file  # noqa: E402
-from cases import BACKWARD, CASES, EDITED, EDITS, MEMORY  # noqa: E402
+from cases import BACKWARD, CASES, EDITED, EDITS, EXPERTS, MEMORY, TRAINING_STEP  # noqa: E402
 from config import complete  # noqa: E402
 from mixtures import measure_experts  # noqa: E402
-from practical import practical_limit  # noqa: E402
+from practical import practical_limit, practical_limit_both_ways  # noqa: E402
 from random_weights import random_weights, write_model  # noqa: E402
 from torch_decoder import FastDecoder, OneDnnDecoder  # noqa: E402
+from train_step import measure_step  # noqa: E402
 from work import least_milliseconds  # noqa: E402
 
 
@@ -181,8 +184,7 @@ def measure_edits(program, scratch, rounds):
     """The answer to each edit as a ratio to the full run, both from the same process."""
     ours = prepared(program, scratch / "edited", EDITED)
     results = {}
-    print("\n| edit | a full pass | until the last row of the logits | ratio | wanted | all of it | ratio |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    heading("edit", "a full pass", "until the last row of the logits", "ratio", "wanted", "all of it", "ratio")
     for name, (edit, wanted) in EDITS.items():
         file = scratch / "edits.json"
         file.write_text(json.dumps([edit]))
@@ -190,9 +192,8 @@ def measure_edits(program, scratch, rounds):
         r = {key: statistics.median(each[key] for each in all_rounds)
              for key in ("forward_ms", "edit_ms", "edit_complete_ms")}
         results[name] = r
-        print(f"| {name} | {r['forward_ms']:.3g} ms | {r['edit_ms']:.3g} ms | "
-              f"**{r['edit_ms'] / r['forward_ms']:.2f}** | {wanted:.2f} | {r['edit_complete_ms']:.3g} ms | "
-              f"{r['edit_complete_ms'] / r['forward_ms']:.2f} |", flush=True)
+        row([name, milliseconds(r["forward_ms"]), milliseconds(r["edit_ms"]), f"**{r['edit_ms'] / r['forward_ms']:.2f}**",
+             f"{wanted:.2f}", milliseconds(r["edit_complete_ms"]), f"{r['edit_complete_ms'] / r['forward_ms']:.2f}"])
     return results
 
 
@@ -205,42 +206,96 @@ def their_backward(decoder, inputs, parameters):
     F.cross_entropy(logits[:, :-1].flatten(0, 1), inputs["tokens"][:, 1:].flatten()).backward()
 
 
-def measure_backward(program, scratch, rounds):
+def measure_backward(program, folder, case, rounds, products):
     """Forward and backward, ours with the gradient of every tensor kept."""
-    results = {}
-    print("\n| | ours, every gradient kept | PyTorch, the parameters' | ratio | wanted |\n| --- | --- | --- | --- | --- |")
-    for case, wanted in BACKWARD.items():
-        config, make_inputs, _ = CASES[case]
-        weights, inputs = random_weights(config), make_inputs(torch.Generator().manual_seed(1))
-        write_model(scratch / case, config, weights)
-        ours = Ours(program, scratch / case, inputs)
-        theirs = FastDecoder(complete(config), dict(weights))
-        leaves = [weight.requires_grad_() for weight in theirs.w.values()]
-        their_backward(theirs, inputs, leaves)
-        our_times, their_times = [], []
-        for _ in range(rounds):
-            our_times.append(ours.milliseconds(5, "--gradients-of", "loss")["with_gradients_ms"])
-            for _ in range(5):
-                start = time.perf_counter()
-                their_backward(theirs, inputs, leaves)
-                their_times.append(1e3 * (time.perf_counter() - start))
-        r = {"ours": statistics.median(our_times), "theirs": statistics.median(their_times), "wanted": wanted}
-        results[case] = r
-        print(f"| {case} | {r['ours']:.3g} ms | {r['theirs']:.3g} ms | **{r['ours'] / r['theirs']:.2f}** | {wanted} |",
-              flush=True)
-    return results
+    config, make_inputs, _ = CASES[case]
+    weights, inputs = random_weights(config), make_inputs(torch.Generator().manual_seed(1))
+    write_model(folder, config, weights)
+    ours = Ours(program, folder, inputs)
+    theirs = FastDecoder(complete(config), dict(weights))
+    leaves = [weight.requires_grad_() for weight in theirs.w.values()]
+    their_backward(theirs, inputs, leaves)
+    our_times, their_times = [], []
+    for _ in range(rounds):
+        measured = ours.milliseconds(5, "--gradients-of", "loss")
+        our_times.append(measured["with_gradients_ms"])
+        for _ in range(5):
+            start = time.perf_counter()
+            their_backward(theirs, inputs, leaves)
+            their_times.append(1e3 * (time.perf_counter() - start))
+    weights = {name: weight.detach() for name, weight in weights.items()}
+    limit = practical_limit_both_ways(config, weights, inputs, measured["recorded_bytes"], products)
+    return {"ours": statistics.median(our_times), "theirs": statistics.median(their_times), "limit": limit}
 
 
 def measure_memory(program, scratch):
     results = {}
-    print("\n| | weights | trace | peak | ratio | wanted |\n| --- | --- | --- | --- | --- | --- |")
+    heading("", "weights", "trace", "peak", "ratio", "wanted")
     for case in MEMORY:
         ours = prepared(program, scratch / case, case)
         trace = ours.milliseconds(1)["recorded_bytes"]
         weights, peak = ours.weight_bytes(), ours.peak_memory()
         results[case] = {"weights": weights, "trace": trace, "peak": peak}
-        print(f"| {case} | {weights / 1e6:.0f} MB | {trace / 1e6:.0f} MB | {peak / 1e6:.0f} MB | "
-              f"**{peak / (weights + trace):.2f}** | 1.10 |", flush=True)
+        row([case, f"{weights / 1e6:.0f} MB", f"{trace / 1e6:.0f} MB", f"{peak / 1e6:.0f} MB",
+             f"**{peak / (weights + trace):.2f}**", "1.10"])
+    return results
+
+
+def row(cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def milliseconds(value):
+    return f"{value:,.0f} ms" if value >= 1000 else f"{value:.3g} ms"
+
+
+def heading(*cells):
+    print()
+    row(cells)
+    row(["---"] * len(cells))
+
+
+def print_measured(name, ours, theirs, how, limit, wanted):
+    """A line of the table that compares us with PyTorch and with the practical limit; all times in milliseconds."""
+    limit, part = (milliseconds(limit), f"{limit / ours:.2f}") if limit else ("–", "–")
+    row([name, milliseconds(ours), f"{milliseconds(theirs)} ({how})", limit, f"**{ours / theirs:.2f}**", f"{wanted:.2f}", part])
+
+
+def print_passes(passes, peak):
+    """What else is known of the passes."""
+    heading("", "PyTorch, keeping what we record", "ours to that", "recorded to not recorded", "best library's products to ours",
+            *(["fraction of the peak"] if peak else []))
+    for name, r in passes.items():
+        row([name, milliseconds(r["keeping"]), f"{r['ours'] / r['keeping']:.2f}", f"{r['ours'] / r['unrecorded']:.2f}",
+             f"{r['products']:.2f}" if r["products"] else "–", *([f"{r['least'] / r['ours']:.2f}"] if peak else [])])
+
+
+def compare(options, scratch, peak):
+    """The table, a line as soon as it is measured, and one of the passes alone. Returns their results by name."""
+    heading("", "ours, recorded", "PyTorch, at its best", "practical limit", "ratio to PyTorch", "wanted", "limit to ours")
+    results, wants = {}, lambda name: options.only in name
+    for number, (name, (config, make_inputs, wanted)) in enumerate(CASES.items()):
+        if not wants(name):
+            continue
+        r = measure(options.program, scratch / str(number), config, make_inputs, options.rounds, peak, options.products)
+        results[name] = {**r, "wanted": wanted}
+        print_measured(name, r["ours"], r["plain"], r["quickest"], r["limit"], wanted)
+    passes = dict(results)
+    for case, wanted in BACKWARD.items() if wants("backward") else ():
+        r = measure_backward(options.program, scratch / "backward", case, options.rounds, options.products)
+        results["backward"] = {**r, "wanted": wanted}
+        print_measured(f"{case}, forward and backward", r["ours"], r["theirs"], "the parameters' gradients", r["limit"], wanted)
+    if wants("training"):
+        times = measure_step(options.program, scratch / "training", options.rounds, 60)
+        ours = times.pop("ours")
+        threads, theirs = min(times.items(), key=lambda entry: entry[1])
+        results["training"] = {"ours": ours, "theirs": theirs, "wanted": TRAINING_STEP}
+        print_measured("a step of training, 64 × 14 tokens, d_model 32", ours, theirs, f"threads: {threads}", None, TRAINING_STEP)
+    for name, ours, theirs, how in measure_experts(options.program, scratch, options.rounds) if wants("experts") else ():
+        results[name] = {"ours": ours, "theirs": theirs, "wanted": EXPERTS}
+        print_measured(name, ours, theirs, how, None, EXPERTS)
+    if passes:
+        print_passes(passes, peak)
     return results
 
 
@@ -248,41 +303,21 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--only", default="", help="cases whose name has this in it; or backward, training, experts, edits, memory")
     parser.add_argument("--peak", help="the program bench_peak: also prints which part of the machine's peak is reached")
     parser.add_argument("--products", help="the program bench_products: the limit by oneDNN alone, and our products beside it")
     parser.add_argument("--json", help="writes the results there, too")
     options = parser.parse_args()
     torch.set_num_threads(os.cpu_count())
-    results = {"blas": BLAS}
-    print(f"PyTorch {torch.__version__} with {best_blas.described(BLAS)}\n")
+    print(f"PyTorch {torch.__version__} with {best_blas.described(BLAS)}")
     peak = json.loads(subprocess.check_output([options.peak])) if options.peak else None
     if peak is not None:
-        print(f"peak: {peak['gflops']:.0f} GFLOP/s, {peak['gigabytes_per_second']:.1f} GB/s\n")
-    print("| | ours, recorded | PyTorch, plain, at its best | practical limit | PyTorch, keeping | ratio to plain | wanted | "
-          "limit to ours | best library's products to ours | ratio to keeping | recorded to not recorded |"
-          + (" fraction of the peak |" if peak else ""))
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |" + (" --- |" if peak else ""))
+        print(f"peak: {peak['gflops']:.0f} GFLOP/s, {peak['gigabytes_per_second']:.1f} GB/s")
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        for number, (name, (config, make_inputs, wanted)) in enumerate(CASES.items()):
-            if options.only not in name:
-                continue
-            r = measure(options.program, scratch / str(number), config, make_inputs, options.rounds, peak,
-                        options.products)
-            results[name] = {**r, "wanted": wanted}
-            limit, part = (f"{r['limit']:.3g} ms", f"{r['limit'] / r['ours']:.2f}") if r["limit"] else ("–", "–")
-            products = f"{r['products']:.2f}" if r["products"] else "–"
-            print(f"| {name} | {r['ours']:.3g} ms | {r['plain']:.3g} ms ({r['quickest']}) | {limit} | {r['keeping']:.3g} ms | "
-                  f"**{r['ours'] / r['plain']:.2f}** | {wanted} | {part} | {products} | {r['ours'] / r['keeping']:.2f} | "
-                  f"{r['ours'] / r['unrecorded']:.2f} |" + (f" {r['least'] / r['ours']:.2f} |" if peak else ""),
-                  flush=True)
+        results = {"blas": BLAS, **compare(options, scratch, peak)}
         if options.only in "edits":
             results["edits"] = measure_edits(options.program, scratch, options.rounds)
-        if options.only in "backward":
-            results["backward"] = measure_backward(options.program, scratch, options.rounds)
-        if options.only in "experts":
-            results["experts"] = measure_experts(options.program, scratch, options.rounds)
         if options.only in "memory":
             results["memory"] = measure_memory(options.program, scratch)
     if options.json:

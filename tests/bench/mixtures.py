@@ -1,7 +1,7 @@
 """A mixture of experts and a latent cache beside PyTorch: parts of against_torch.py.
 
-The first table is a pass over a text through mixtures with more and more experts, of which two a position are chosen: what a
-step costs follows the chosen, not the experts. The second is a text continued a token at a time, with latent attention's cache.
+First a pass over a text through mixtures with more and more experts, of which two a position are chosen: what a step costs
+follows the chosen, not the experts. Then a text continued a token at a time, with latent attention's cache.
 PyTorch is given its best: for the mixture, either one product for each expert that was chosen, over its positions alone, or
 the chosen experts' matrices gathered for each position; for the cache, keys and values kept as they are made, or the latent
 rows alone with the projection of the keys folded into the queries. The fastest counts, in one thread and in all. Both must give the
@@ -205,21 +205,13 @@ def measure_latent(program, folder, rounds):
 
 
 def measure_experts(program, scratch, rounds):
-    """A pass through a mixture by the number of its experts, and a token behind a latent cache."""
-    results = {}
+    """A pass through a mixture by the number of its experts, and a token behind a latent cache: yields what is timed, our
+    time, PyTorch's, and its quickest way."""
     with torch.inference_mode():
-        print(f"\n| {TEXT} positions, 2 experts each | ours, recorded | PyTorch at its best | ratio | wanted |")
-        print("| --- | --- | --- | --- | --- |")
         for experts in EXPERTS:
             ours, (way, theirs) = measure_mixture(program, scratch / f"experts-{experts}", experts, rounds)
-            results[f"of {experts}"] = {"ours": ours, "theirs": theirs}
-            print(f"| of {experts} | {ours:.3g} ms | {theirs:.3g} ms ({way[0]}, threads: {way[1]}) | "
-                  f"**{ours / theirs:.2f}** | 1 |", flush=True)
+            yield f"{TEXT} tokens, each to 2 of {experts} experts", ours, theirs, f"{way[0]}, threads: {way[1]}"
         ours, (way, theirs) = measure_latent(program, scratch / "latent", rounds)
-        results["latent cache"] = {"ours": ours, "theirs": theirs}
         kept = "latent rows" if way[0] else "keys and values"
-        print(f"\n| a token behind {PROMPT} | ours | PyTorch at its best | ratio | wanted |\n| --- | --- | --- | --- | --- |")
-        print(f"| latent cache | {ours:.3g} ms | {theirs:.3g} ms ({kept} kept, threads: {way[1]}) | "
-              f"**{ours / theirs:.2f}** | 1 |", flush=True)
+        yield f"a token behind {PROMPT}, latent cache", ours, theirs, f"{kept} kept, threads: {way[1]}"
     torch.set_num_threads(os.cpu_count())
-    return results

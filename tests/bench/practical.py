@@ -90,6 +90,15 @@ def by_program(program, products):
     return {(r["m"], r["k"], r["n"]): r for r in results}
 
 
+def best_products(products, timed):
+    """Seconds of the products with weights by the best library."""
+    best = 0.0
+    for shape, multiplied in products.items():
+        onednn = timed[shape]["onednn"] if timed else by_torchs_onednn(*shape, multiplied)
+        best += min(by_blas(*shape, multiplied), onednn)
+    return best
+
+
 def practical_limit(config, weights, inputs, recorded_bytes, program=None):
     """{"limit": in milliseconds, "products": the best library's time of the products with weights as a part of ours}. The
     first is None where products are too short, the second without the program bench_products."""
@@ -97,11 +106,32 @@ def practical_limit(config, weights, inputs, recorded_bytes, program=None):
         took, count = attention(config, inputs)
         products = weights_by_product(config, weights, inputs)
         timed = by_program(program, products) if program else {}
-        best = 0.0
-        for shape, multiplied in products.items():
-            onednn = timed[shape]["onednn"] if timed else by_torchs_onednn(*shape, multiplied)
-            best += min(by_blas(*shape, multiplied), onednn)
-            count += len(multiplied)
+        best = best_products(products, timed)
+        count += sum(map(len, products.values()))
         took += best
         limit = 1e3 * (took + seconds_to_write(recorded_bytes)) if took / count > SHORTEST else None
         return {"limit": limit, "products": best / sum(r["ours"] for r in timed.values()) if timed and limit else None}
+
+
+def by_blas_backward(m, k, n, weights):
+    """The gradients of the rows [m, k] and of each weight [n, k]."""
+    x, grad, of_rows, of_weight = torch.ones(m, k), torch.ones(m, n), torch.empty(m, k), torch.empty(n, k)
+
+    def multiply():
+        for weight in weights:
+            torch.mm(grad, weight, out=of_rows)
+            torch.mm(grad.t(), x, out=of_weight)
+
+    return median_seconds(multiply)
+
+
+def practical_limit_both_ways(config, weights, inputs, recorded_bytes, program=None):
+    """In milliseconds, of forward and backward: each product once, and once for the gradient of either factor; what is recorded
+    and its gradients are written once. (The gradients' products are the BLAS': oneDNN packs a factor anew for each.)"""
+    with torch.inference_mode():
+        products = weights_by_product(config, weights, inputs)
+        forward = best_products(products, by_program(program, products) if program else {})
+        backward = sum(by_blas_backward(*shape, multiplied) for shape, multiplied in products.items())
+        of_weights = sum(4 * weight.numel() for multiplied in products.values() for weight in multiplied)
+        written = seconds_to_write(2 * recorded_bytes + of_weights)
+        return 1e3 * (forward + backward + 3 * attention(config, inputs)[0] + written)

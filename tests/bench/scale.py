@@ -44,15 +44,34 @@ def inputs_of(length):
     return {"tokens": torch.zeros(1, length)}
 
 
+def memory():
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def least_memory(folder, config, length):
+    """The bytes of weights and patterns."""
+    patterns = 4 * config["num_layers"] * config["nhead"] * length**2  # [layer, head, query, key], float32
+    return (folder / "model.safetensors").stat().st_size + patterns
+
+
+def fits(folder, config, length):
+    return least_memory(folder, config, length) < 0.7 * memory()
+
+
 def series(program, scratch, name, config, longest):
     folder = scratch / name.replace(" ", "-")
     write_model(folder, config, random_weights(config))
     points, length = [], SHORTEST
     while length <= longest:
+        if not fits(folder, config, length):
+            print(f"{name}, {length} tokens: left out, weights and patterns alone take "
+                  f"{least_memory(folder, config, length) / 1e9:.0f} GB of this machine's {memory() / 1e9:.0f}", file=sys.stderr,
+                  flush=True)
+            break
         p = measured(program, folder, config, length)
         points.append(p)
-        print(f"{name}, {length} tokens: {p['milliseconds'] / length:.2f} ms and {p['recorded_bytes'] / length / 1024:.0f} KB "
-              f"a token, {p['peak'] / 2**30:.1f} GB at most", file=sys.stderr, flush=True)
+        print(f"{name}, {length} tokens: {p['milliseconds'] / length:.2f} ms and {p['recorded_bytes'] / length / 1e6:.2f} MB "
+              f"a token, {p['peak'] / 1e9:.1f} GB at most", file=sys.stderr, flush=True)
         length *= 2
     return points
 
@@ -95,7 +114,7 @@ def drawn(all_series):
     parts.append(text(LEFT + 220 * len(all_series), 20, "- - - the mathematics", color=MUTED))
     parts += panel(0, "Time", "ms of one core a token", all_series, lambda p: p["milliseconds"] / p["tokens"],
                    lambda p: p["operations"] / p["tokens"])
-    parts += panel(WIDTH, "What is recorded", "KB a token", all_series, lambda p: p["recorded_bytes"] / p["tokens"] / 1024,
+    parts += panel(WIDTH, "What is recorded", "MB a token", all_series, lambda p: p["recorded_bytes"] / p["tokens"] / 1e6,
                    lambda p: p["law_bytes"])
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * WIDTH}" height="{HEIGHT}" viewBox="0 0 {2 * WIDTH} {HEIGHT}" '
             f'font-family="Inter, DejaVu Sans, sans-serif">\n<rect width="{2 * WIDTH}" height="{HEIGHT}" fill="white"/>\n'

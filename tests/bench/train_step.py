@@ -105,6 +105,27 @@ def our_steps(program, folder, steps):
     return losses, [(after - before) * 1e3 for before, after in zip(moments, moments[1:])]
 
 
+def measure_step(program, folder, rounds, steps):
+    """Milliseconds of a step by each, medians: "ours", and of PyTorch by the number of its threads."""
+    weights = rng.initial_weights(CONFIG, 1)
+    shape = (steps, BATCH, LENGTH)
+    data = {"tokens": rng.integers(1, "tokens", shape, CONFIG["vocab_size"]),
+            "targets": rng.integers(1, "targets", shape, CONFIG["vocab_size"])}
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({"model_type": "decoderscope", **CONFIG}))
+    safetensors_file.save(folder / "model.safetensors", weights)
+    safetensors_file.save(folder / "data.safetensors", data)
+    before = torch.get_num_threads()
+    theirs, ours = torch_steps(weights, data, 1)[0], our_steps(program, folder, steps)[0]
+    assert np.allclose(ours[:10], theirs[:10], rtol=1e-3), (ours[:10], theirs[:10])
+    times = {"ours": [], **{n: [] for n in sorted({1, os.cpu_count()})}}
+    for _ in range(rounds):
+        for who, took in times.items():
+            took += our_steps(program, folder, steps)[1] if who == "ours" else torch_steps(weights, data, who)[1]
+    torch.set_num_threads(before)
+    return {who: statistics.median(took) for who, took in times.items()}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -112,26 +133,13 @@ def main():
     parser.add_argument("--steps", type=int, default=60)
     options = parser.parse_args()
     print(f"PyTorch {torch.__version__} with {best_blas.described(BLAS)}\n")
-    weights = rng.initial_weights(CONFIG, 1)
-    shape = (options.steps, BATCH, LENGTH)
-    data = {"tokens": rng.integers(1, "tokens", shape, CONFIG["vocab_size"]),
-            "targets": rng.integers(1, "targets", shape, CONFIG["vocab_size"])}
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        (folder / "config.json").write_text(json.dumps({"model_type": "decoderscope", **CONFIG}))
-        safetensors_file.save(folder / "model.safetensors", weights)
-        safetensors_file.save(folder / "data.safetensors", data)
-        theirs, ours = torch_steps(weights, data, 1)[0], our_steps(options.program, folder, options.steps)[0]
-        assert np.allclose(ours[:10], theirs[:10], rtol=1e-3), (ours[:10], theirs[:10])
-        times = {"ours": [], **{f"PyTorch, threads: {n}": [] for n in sorted({1, os.cpu_count()})}}
-        for _ in range(options.rounds):
-            for name, took in times.items():
-                took += our_steps(options.program, folder, options.steps)[1] if name == "ours" else torch_steps(
-                    weights, data, int(name.split()[-1]))[1]
-    medians = {name: statistics.median(took) for name, took in times.items()}
-    for name, median in medians.items():
-        print(f"{name}: {median:.2f} ms a step")
-    print(f"ratio: {medians['ours'] / min(value for name, value in medians.items() if name != 'ours'):.2f}")
+        medians = measure_step(options.program, Path(place), options.rounds, options.steps)
+    ours = medians.pop("ours")
+    print(f"ours: {ours:.2f} ms a step")
+    for threads, median in medians.items():
+        print(f"PyTorch, threads: {threads}: {median:.2f} ms a step")
+    print(f"ratio: {ours / min(medians.values()):.2f}")
 
 
 if __name__ == "__main__":

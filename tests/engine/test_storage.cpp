@@ -83,6 +83,25 @@ TEST_CASE("a tensor that is a row longer takes the place of its predecessor") {
     trim_memory();
 }
 
+TEST_CASE("a large piece that was given back stays, though a small one is asked for before it is needed again") {
+    constexpr Index kScores = 12 << 20, kRows = 1 << 18;
+    trim_memory();
+    std::vector<Floats> patterns;
+    for (int layer = 0; layer < 3; ++layer) {
+        Floats scores = floats(kScores);
+        if (layer > 0 && !kSanitized) CHECK(scores.get()[kScores / 2] == static_cast<float>(layer));  // no fresh pages
+        patterns.push_back(floats(kScores + kRows));
+        scores.get()[kScores / 2] = static_cast<float>(layer + 1);
+        scores.reset();
+        patterns.push_back(floats(kRows));
+    }
+    patterns.clear();
+    CHECK(kept_memory() <
+          9 * sizeof(float) * (4 * kScores + 6 * kRows) / 8 + (16 << 20));  // not what was freed and more
+    trim_memory();
+    CHECK(kept_memory() == 0);
+}
+
 TEST_CASE("spread work does every index once, also from several threads and from within work", "[native]") {
     constexpr Index kCount = 10'000;
     const auto count_all = [] {
