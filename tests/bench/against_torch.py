@@ -34,6 +34,7 @@ import torch.nn.functional as F  # noqa: E402
 
 import safetensors_file  # noqa: E402
 from cases import BACKWARD, CASES, EDITED, EDITS, EXPERTS, MEMORY, TRAINING_STEP  # noqa: E402
+from chart import milliseconds  # noqa: E402
 from config import complete  # noqa: E402
 from mixtures import measure_experts  # noqa: E402
 from practical import practical_limit, practical_limit_both_ways  # noqa: E402
@@ -243,10 +244,6 @@ def measure_memory(program, scratch):
 
 def row(cells):
     print("| " + " | ".join(cells) + " |", flush=True)
-
-
-def milliseconds(value):
-    return f"{value:,.0f} ms" if value >= 1000 else f"{value:.3g} ms"
 
 
 def heading(*cells):

@@ -12,6 +12,10 @@ WIDTH, LEFT, RIGHT, ROW, BAR = 760, 190, 150, 44, 13
 OURS, THEIRS, INK, MUTED, LINE = "#0072B2", "#B8BCC4", "#1B1D21", "#5C6370", "#D5D8DD"
 
 
+def milliseconds(value):
+    return f"{value:,.0f} ms" if value >= 1000 else f"{value:.3g} ms"
+
+
 def text(x, y, words, anchor="start", color=INK, weight="normal"):
     return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="12.5" text-anchor="{anchor}" fill="{color}" '
             f'font-weight="{weight}">{escape(words)}</text>')
@@ -28,8 +32,8 @@ def row(name, r, top):
     return [text(LEFT - 12, top + 18, name, anchor="end"),
             bar(LEFT, top + 2, full * ratio, OURS), bar(LEFT, top + 4 + BAR, full, THEIRS),
             f'<path d="M {wanted:.1f} {top - 1:.1f} v {BAR + 5}" stroke="{INK}" stroke-width="1.5"/>',
-            text(WIDTH - RIGHT + 12, top + 13, f"{ratio:.2f} · {r['ours']:.3g} ms", weight="bold"),
-            text(WIDTH - RIGHT + 12, top + 28, f"1 · {r['plain']:.3g} ms", color=MUTED)]
+            text(WIDTH - RIGHT + 12, top + 13, f"{ratio:.2f} · {milliseconds(r['ours'])}", weight="bold"),
+            text(WIDTH - RIGHT + 12, top + 28, f"1 · {milliseconds(r['plain'])}", color=MUTED)]
 
 
 def main():
