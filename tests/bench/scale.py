@@ -36,8 +36,8 @@ COLORS = ["#0072B2", "#D55E00"]
 def measured(program, folder, config, length):
     ours = Ours(program, folder, tokens(length)(torch.Generator().manual_seed(1)))
     result, peak = ours.watched("--record", "patterns", "--repeat", 3 if length <= 2048 else 1)
-    return {"tokens": length, "milliseconds": result["forward_cpu_ms"], "recorded_bytes": result["recorded_bytes"], "peak": peak,
-            "operations": operations(config, inputs_of(length))}
+    return {"tokens": length, "milliseconds": result["forward_cpu_ms"], "memory": peak - weight_bytes(folder),
+            "operations": operations(config, inputs_of(length)), "patterns": pattern_bytes(config, length)}
 
 
 def inputs_of(length):
@@ -48,10 +48,16 @@ def memory():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def weight_bytes(folder):
+    return (folder / "model.safetensors").stat().st_size
+
+
+def pattern_bytes(config, length):
+    return 4 * config["num_layers"] * config["nhead"] * length**2  # [layer, head, query, key], float32
+
+
 def least_memory(folder, config, length):
-    """The bytes of weights and patterns."""
-    patterns = 4 * config["num_layers"] * config["nhead"] * length**2  # [layer, head, query, key], float32
-    return (folder / "model.safetensors").stat().st_size + patterns
+    return weight_bytes(folder) + pattern_bytes(config, length)
 
 
 def fits(folder, config, length):
@@ -70,14 +76,15 @@ def series(program, scratch, name, config, longest):
             break
         p = measured(program, folder, config, length)
         points.append(p)
-        print(f"{name}, {length} tokens: {p['milliseconds'] / length:.2f} ms and {p['recorded_bytes'] / length / 1e6:.2f} MB "
-              f"a token, {p['peak'] / 1e9:.1f} GB at most", file=sys.stderr, flush=True)
+        print(f"{name}, {length} tokens: {p['milliseconds'] / length:.2f} ms and {p['memory'] / length / 1e6:.2f} MB "
+              "a token beside the weights", file=sys.stderr, flush=True)
         length *= 2
     return points
 
 
 def panel(left, title, unit, all_series, value, expected):
-    """One plot: the value of a token of each series by the length, on two logarithmic axes."""
+    """One plot: the value of a token of each series by the length, on two logarithmic axes. What is expected is drawn through the
+    first point."""
     values = [value(p) for points in all_series.values() for p in points]
     lengths = [p["tokens"] for points in all_series.values() for p in points]
     low, high = log2(min(values)) - 0.3, log2(max(values)) + 0.5
@@ -94,8 +101,7 @@ def panel(left, title, unit, all_series, value, expected):
         parts.append(text(x, HEIGHT - 22, f"{length:,}", "middle", MUTED))
     for color, points in zip(COLORS, all_series.values()):
         where = [at(p["tokens"], value(p)) for p in points]
-        scale = value(points[0]) / expected(points[0])
-        law = [at(p["tokens"], expected(p) * scale) for p in points]
+        law = [at(p["tokens"], y) for p, y in zip(points, expected(points))]
         parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in law)}" fill="none" stroke="{MUTED}" '
                      'stroke-dasharray="4 4"/>')
         parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in where)}" fill="none" stroke="{color}" '
@@ -107,28 +113,35 @@ def panel(left, title, unit, all_series, value, expected):
     return parts
 
 
+def milliseconds_a_token(point):
+    return point["milliseconds"] / point["tokens"]
+
+
+def megabytes_a_token(point):
+    return point["memory"] / point["tokens"] / 1e6
+
+
+def as_the_operations(points):
+    first = milliseconds_a_token(points[0]) / points[0]["operations"] * points[0]["tokens"]
+    return [first * p["operations"] / p["tokens"] for p in points]
+
+
+def as_the_patterns(points):
+    patterns = [p["patterns"] / p["tokens"] / 1e6 for p in points]
+    streams = megabytes_a_token(points[0]) - patterns[0]
+    return [streams + own for own in patterns]
+
+
 def drawn(all_series):
     parts = []
     for number, (color, name) in enumerate(zip(COLORS, all_series)):
         parts.append(text(LEFT + 220 * number, 20, name, color=color, weight="bold"))
     parts.append(text(LEFT + 220 * len(all_series), 20, "- - - the mathematics", color=MUTED))
-    parts += panel(0, "Time", "ms of one core a token", all_series, lambda p: p["milliseconds"] / p["tokens"],
-                   lambda p: p["operations"] / p["tokens"])
-    parts += panel(WIDTH, "What is recorded", "MB a token", all_series, lambda p: p["recorded_bytes"] / p["tokens"] / 1e6,
-                   lambda p: p["law_bytes"])
+    parts += panel(0, "Time", "ms of one core a token", all_series, milliseconds_a_token, as_the_operations)
+    parts += panel(WIDTH, "Memory beside the weights", "MB a token", all_series, megabytes_a_token, as_the_patterns)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * WIDTH}" height="{HEIGHT}" viewBox="0 0 {2 * WIDTH} {HEIGHT}" '
             f'font-family="Inter, DejaVu Sans, sans-serif">\n<rect width="{2 * WIDTH}" height="{HEIGHT}" fill="white"/>\n'
             + "\n".join(parts) + "\n</svg>")
-
-
-def with_law(points):
-    """A token's bytes are those of its streams, and of its rows of scores and patterns, which are as long as the text: a line
-    through the two shortest texts."""
-    first, second = points[:2]
-    a, b = (p["recorded_bytes"] / p["tokens"] for p in (first, second))
-    for p in points:
-        p["law_bytes"] = a + (b - a) * (p["tokens"] - first["tokens"]) / (second["tokens"] - first["tokens"])
-    return points
 
 
 def main():
@@ -143,7 +156,7 @@ def main():
     if options.llama:
         configs["Llama's of 1.2 billion"] = LLAMA_1B
     with tempfile.TemporaryDirectory() as folder:
-        results = {name: with_law(series(options.program, Path(folder), name, config, options.longest))
+        results = {name: series(options.program, Path(folder), name, config, options.longest)
                    for name, config in configs.items()}
     print(drawn(results))
     if options.json:
