@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the program for Windows, on Debian 12: build/windows/decoderscope-VERSION-windows.zip and ….exe, an installer.
-#   scripts/windows.sh             without oneDNN: large models take several times as long as on Linux
-#   scripts/windows.sh --onednn    with oneDNN, which takes longer to compile than all else: up to 45 minutes of one core
+#   scripts/windows.sh                     with oneDNN
+#   scripts/windows.sh --without-onednn    in half the time, but large models take several times as long as on Linux
 # The compiler is Debian's MinGW-w64, the libraries' sources are Debian's source packages. Says first what it gets.
 # DECODERSCOPE_WINDOWS_TESTS=ON also builds the tests that run under Wine (tests/windows/run.sh).
 set -eu
@@ -16,9 +16,9 @@ build=$work/build
 folder=$work/Decoderscope
 version=$(sed -n 's/^project(decoderscope VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 case ${1:-} in
-'') onednn=OFF ;;
---onednn) onednn=ON ;;
-*) echo "scripts/windows.sh [--onednn]: \"$1\" is not known" >&2 && exit 2 ;;
+'') onednn=ON ;;
+--without-onednn) onednn=OFF ;;
+*) echo "scripts/windows.sh [--without-onednn]: \"$1\" is not known" >&2 && exit 2 ;;
 esac
 mkdir -p "$work"
 
@@ -54,13 +54,15 @@ if command -v ccache >/dev/null; then
 fi
 onednn_release=trixie  # Debian 12's is older than the one that was tried on Windows
 
+# Nearly all of it writes the instructions that then multiply. They are the same however well the writer is optimised: -O1.
 get_onednn() {
     [ -e "$libraries/onednn/build/libdnnl.a" ] && return
     step "oneDNN: matrix products alone"
     get_archives $onednn_release onednn
     unpack onednn onednn
     quietly cmake -G Ninja -S "$libraries/onednn" -B "$libraries/onednn/build" -DCMAKE_TOOLCHAIN_FILE="$toolchain" \
-        -DCMAKE_BUILD_TYPE=Release -DDNNL_LIBRARY_TYPE=STATIC -DDNNL_CPU_RUNTIME=SEQ -DDNNL_GPU_RUNTIME=NONE \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+        -DDNNL_LIBRARY_TYPE=STATIC -DDNNL_CPU_RUNTIME=SEQ -DDNNL_GPU_RUNTIME=NONE \
         -DDNNL_BUILD_DOC=OFF -DDNNL_BUILD_EXAMPLES=OFF -DDNNL_BUILD_TESTS=OFF -DONEDNN_BUILD_GRAPH=OFF \
         -DDNNL_ENABLE_WORKLOAD=INFERENCE "-DDNNL_ENABLE_PRIMITIVE=MATMUL;INNER_PRODUCT;REORDER" -DDNNL_ARCH_OPT_FLAGS="" \
         -DDNNL_ENABLE_JIT_PROFILING=OFF -DDNNL_ENABLE_ITT_TASKS=OFF
@@ -71,25 +73,51 @@ get_onednn() {
             'rnn|conv[_.]|convolution|pool|lrn|_norm|resampling|shuffle|prelu|deconv|softmax|winograd|lstm|gru|concat|_bwd' |
             grep -vE '\.dir/(ref_binary|ref_eltwise|ref_reduction|simple_sum|jit_uni_(binary|eltwise|reduction)[^/]*)\.cpp' >wanted
         # shellcheck disable=SC2046 # names of files, without spaces
-        quietly ninja $(grep -v _autogen wanted)
-        compile_generated
+        quietly ninja $(grep -vE "$generated" wanted)
+        compile_kernels
+        compile_lists
         # shellcheck disable=SC2046
-        x86_64-w64-mingw32-ar qcs making.a $(grep -v _autogen wanted) generated-*.obj
+        x86_64-w64-mingw32-ar qcs making.a $(grep -vE "$generated" wanted) generated-*.obj
         mv making.a libdnnl.a
     )
 }
 
-# Kernels whose instructions a generator wrote down: nearly all of a file's time goes into what each of them includes, so they are
-# compiled together.
-compile_generated() {
+# What is compiled in another form.
+generated='_kern.*_autogen|reorder/cpu_reorder_(comp|regular)_'
+
+# Compiles generated-NAME.cpp as another file is: compile_as OBJECT NAME [OPTION]
+compile_as() {
+    command=$(ninja -t commands "$1" | tail -n 1 |
+        sed "s, -MD .*-o [^ ]* -c .*, ${3:-} -o generated-$2.obj -c generated-$2.cpp,")
+    quietly sh -c "$command"
+}
+
+# Kernels whose instructions a generator wrote down, each written once a process: not optimised. As half of a file's time goes into
+# what each of them includes, they are compiled together.
+compile_kernels() {
     for set in bf16 f32 s8x8s32; do
         files=$(grep "/gemm/$set/.*_autogen" wanted)
         echo "$files" | sed 's,.*/dnnl_cpu_x64.dir/\(.*\)\.obj,#include "cpu/x64/\1",' >"generated-$set.cpp"
-        # The command that compiles the first of them.
-        command=$(ninja -t commands "$(echo "$files" | head -n 1)" | tail -n 1 |
-            sed "s, -MD .*-o [^ ]* -c .*, -o generated-$set.obj -c generated-$set.cpp,")
-        quietly sh -c "$command"
+        compile_as "$(echo "$files" | head -n 1)" $set -O0
     done
+}
+
+# What the engine asks for its kernels: of the reorders those between matrices of f32; for all else that was left out, empty lists.
+compile_lists() {
+    nothing="static const impl_list_item_t nothing[] = {nullptr}; return nothing;"
+    {
+        echo "#include \"cpu/cpu_engine.hpp\""
+        echo "#include \"cpu/reorder/cpu_reorder_regular_f32_f32.cpp\""
+        echo "namespace dnnl { namespace impl { namespace cpu {"
+        grep -oE '[a-z0-9_]+_impl_list_map\(\)' ../src/cpu/reorder/cpu_reorder.hpp | grep -v regular_f32_f32 |
+            sed 's/.*/const impl_list_map_t \&& { static const impl_list_map_t none; return none; }/'
+        sed -nE 's/^DECLARE_IMPL_LIST\((.*)\);/\1/p' ../src/cpu/cpu_engine.hpp |
+            grep -vxE 'binary|eltwise|inner_product|matmul|reduction' |
+            sed "s/.*/const impl_list_item_t *get_&_impl_list(const &_desc_t *) { $nothing }/"
+        echo "const impl_list_item_t *cpu_engine_impl_list_t::get_concat_implementation_list() { $nothing }"
+        echo "}}}"
+    } >generated-lists.cpp
+    compile_as "$(grep cpu_reorder_regular_f32_f32 wanted)" lists
 }
 
 # ---- the program

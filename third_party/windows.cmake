@@ -44,8 +44,9 @@ if(DECODERSCOPE_ONEDNN)
     add_library(decoderscope_onednn INTERFACE)
     add_library(decoderscope::onednn ALIAS decoderscope_onednn)
     target_include_directories(decoderscope_onednn SYSTEM INTERFACE
-        ${from}/onednn/include ${from}/onednn/build/include ${CMAKE_BINARY_DIR}/openmp)
-    target_link_libraries(decoderscope_onednn INTERFACE ${from}/onednn/build/libdnnl.a)
+        ${from}/onednn/include ${from}/onednn/build/include)
     # Without OpenMP there are no threads of which it could be told to use one.
-    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/openmp/omp.h CONTENT "#pragma once\ninline void omp_set_num_threads(int) {}\n")
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/no_openmp.cpp CONTENT "extern \"C\" void omp_set_num_threads(int) {}\n")
+    add_library(decoderscope_no_openmp STATIC ${CMAKE_BINARY_DIR}/no_openmp.cpp)
+    target_link_libraries(decoderscope_onednn INTERFACE ${from}/onednn/build/libdnnl.a decoderscope_no_openmp)
 endif()

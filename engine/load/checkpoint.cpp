@@ -5,6 +5,7 @@
 #include "engine/base/message.h"
 #include "engine/files/packed_numbers.h"
 #include "engine/files/stored_numbers.h"
+#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <array>
@@ -37,41 +38,43 @@ std::vector<fs::path> files_of(const fs::path& folder, Passes passes) {
     return found;
 }
 
-// Text as a Python string in double quotes.
-std::string python_string(const std::string& text) {
-    std::string quoted = "\"";
+// Text as a Python string, in quotes of either sort.
+std::string python_string(const std::string& text, char quote) {
+    std::string quoted(1, quote);
     for (const char c : text) {
-        if (c == '"' || c == '\\') quoted += '\\';
+        if (c == quote || c == '\\') quoted += '\\';
         if (c == '\n')
             quoted += "\\n";
         else
             quoted += c;
     }
-    return quoted + "\"";
+    return quoted + quote;
 }
 
-std::string conversion(const fs::path& path) {
+std::string conversion(const fs::path& path, char quote = '"') {
     fs::path to = path;
     to.replace_extension(".safetensors");
+    const auto quoted = [&](const std::string& text) { return python_string(text, quote); };
     return "import torch, safetensors.torch  # pip install safetensors\n"
            "state = torch.load(" +
-           python_string(path.string()) +
-           ", map_location=\"cpu\", weights_only=True); state = state.get(\"model\", state.get(\"state_dict\", "
-           "state))\n"
+           quoted(path.string()) + ", map_location=" + quoted("cpu") + ", weights_only=True); state = state.get(" +
+           quoted("model") + ", state.get(" + quoted("state_dict") + ", state))\n" +
            "safetensors.torch.save_file({k: v.clone().contiguous() for k, v in state.items() if torch.is_tensor(v)}, " +
-           python_string(to.string()) + ")\n";
+           quoted(to.string()) + ")\n";
 }
 
 // The same as one shell command.
-std::string as_command(std::string python) {
+std::string command_to_convert(const fs::path& path) {
+    const platform::PythonCommand shell = platform::python_command();
+    std::string python = conversion(path, shell.quote_within);
     for (std::size_t at = python.find("  #"); at != std::string::npos; at = python.find("  #"))
         python.erase(at, python.find('\n', at) - at);
     python.pop_back();  // the last newline
     for (std::size_t at = python.find('\n'); at != std::string::npos; at = python.find('\n', at))
         python.replace(at, 1, "; ");
     std::string quoted;
-    for (const char c : python) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return "python3 -c '" + quoted + "'";
+    for (const char c : python) quoted += c == shell.quote ? std::string("'\\''") : std::string(1, c);
+    return shell.begins + (shell.quote + quoted) + shell.quote;
 }
 
 // How many numbers are NaN or infinite: those whose exponent has every bit set.
@@ -120,7 +123,7 @@ std::map<std::string, std::string> weight_map(const fs::path& index) {
 
 NeedsConversion::NeedsConversion(const std::string& path)
     : Error("{path}: pickled by Python, expected safetensors; this writes them: {command}",
-            {{"path", path}, {"command", as_command(conversion(path))}}),
+            {{"path", path}, {"command", command_to_convert(path)}}),
       problem_(message("{path}: pickled by Python, expected safetensors", {{"path", path}})),
       python_(conversion(path)) {}
 

@@ -12,6 +12,15 @@ namespace decoderscope::platform {
 [[nodiscard]] long process_number();
 [[nodiscard]] bool has_ended(long process);
 
+// How a line of Python is given to this system's shell: what it begins with, the quotes around it, and those left for
+// strings within it. Windows' shells both take double quotes, which no
+// path there has, around single ones.
+struct PythonCommand {
+    const char* begins;
+    char quote, quote_within;
+};
+[[nodiscard]] PythonCommand python_command();
+
 // Whether a person sees in a terminal what is written to standard error.
 [[nodiscard]] bool errors_go_to_a_terminal();
 

@@ -3,7 +3,7 @@
 # fuzzers' seeds, the command line, every reference configuration against PyTorch, exports and pictures of every tab beside
 # those of the program for Linux, paths, errors, the window, Windows' settings, keyboard, clipboard and dropped files, the
 # installer.
-#   tests/windows/run.sh [--onednn]            builds it first, as scripts/windows.sh does
+#   tests/windows/run.sh [--without-onednn]    builds it first, as scripts/windows.sh does
 #   tests/windows/run.sh --built [PART ...]    tries what is built already, or only these parts of it (the list at the end)
 # DESKTOP=PROGRAM: the program for Linux of the same sources, build/release/decoderscope unless given; without it exports and
 # pictures are not compared.
@@ -418,6 +418,12 @@ brightness() {
     convert "$pictures/$1.png" -colorspace Gray -format '%[fx:int(100 * mean)]' info:
 }
 
+# How far down the bar beside the model's description begins, in pixels: all above it is as large as the scaling.
+height_of_bars() {
+    convert "$1" -crop 2x1200+1+0 +repage -fuzz 8% -fill white -opaque '#4EA1F3' -fuzz 0 -fill black +opaque white \
+        -trim -format '%O' info: | sed 's/.*+//'
+}
+
 # Dark and light, and the scaling of the screen, as Windows is set.
 try_settings() {
     step "Windows' settings"
@@ -426,7 +432,7 @@ try_settings() {
         wine reg add "$personalize" /v AppsUseLightTheme /t REG_DWORD /d $light /f >"$work/said" 2>&1
         start_window --model reverse
         bright=$(brightness "theme-$light")
-        [ $light = 1 ] && [ "$bright" -gt 60 ] || [ $light = 0 ] && [ "$bright" -lt 40 ] ||
+        if [ $light = 1 ]; then [ "$bright" -gt 60 ]; else [ "$bright" -lt 40 ]; fi ||
             fail "with AppsUseLightTheme $light the window's brightness is $bright %"
         end_window
     done
@@ -436,11 +442,11 @@ try_settings() {
         wineserver -p
         start_window --model reverse
         picture "$pictures/scaling-$percent.png"
-        width=$(identify -format '%w' "$pictures/scaling-$percent.png")
-        [ $percent != 100 ] || whole=$width
-        echo "  at $percent % the window is $width pixels wide"
-        off=$((width - whole * percent / 100))
-        [ ${off#-} -le 24 ] || fail "at $percent % the window is $width pixels wide, at 100 % $whole"
+        height=$(height_of_bars "$pictures/scaling-$percent.png")
+        [ $percent != 100 ] || whole=$height
+        echo "  at $percent % the bars at the top are $height pixels high"
+        off=$((height - whole * percent / 100))
+        [ ${off#-} -le 3 ] || fail "at $percent % the bars at the top are $height pixels high, at 100 % $whole"
         end_window
     done
     wine reg add 'HKCU\Control Panel\Desktop' /v LogPixels /t REG_DWORD /d 96 /f >"$work/said" 2>&1
@@ -465,7 +471,7 @@ try_hands() {
     xdotool key ctrl+o
     sleep 2
     wine "$work/hands.exe" type "$work/é 图"
-    sleep 2
+    sleep 12  # a character a frame
     shot typed 100
     xdotool key Return
     wait_for_window "é 图"

@@ -170,7 +170,8 @@ Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::s
     try {
         for (const Panel& panel : exhibit.panels) {
             const Exhibit one{.caption = exhibit.caption, .panels = {panel}};
-            export_exhibit(one, temporary.path() + "/" + panel.file_name() + ending, options);
+            export_exhibit(one, (std::filesystem::path(temporary.path()) / (panel.file_name() + ending)).string(),
+                           options);
             co_yield kPause;
         }
     } catch (const ExportStopped&) {

@@ -28,7 +28,7 @@ std::map<std::string, Remains> remains_in(const std::string& folder) {
     for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
         const std::string name = at->path().filename().string();
         if (!name.starts_with(kBeginning)) continue;
-        Remains& remains = found[folder + "/" + name.substr(0, name.find('.'))];
+        Remains& remains = found[(fs::path(folder) / name.substr(0, name.find('.'))).string()];
         (name.ends_with(kEnding) ? remains.autosaves : remains.others).push_back(at->path());
     }
     return found;
@@ -46,7 +46,8 @@ AutosaveSlot::AutosaveSlot(const std::string& folder) {
     fs::create_directories(folder, failed);
     if (failed)
         throw Error("{folder}: cannot be created: {reason}", {{"folder", folder}, {"reason", failed.message()}});
-    const std::string name = folder + "/" + std::string(kBeginning) + std::to_string(platform::process_number());
+    const std::string name =
+        (fs::path(folder) / (std::string(kBeginning) + std::to_string(platform::process_number()))).string();
     for (int number = 0; !lock_; ++number) {
         const std::string stem = number == 0 ? name : name + "-" + std::to_string(number);
         path_ = stem + std::string(kEnding);

@@ -64,6 +64,8 @@ PathList list_paths(std::string_view typed) {
     const std::string before = path.substr(0, platform::name_in_path(path));
     const std::string begun = path.substr(before.size());
     list.folder = before.empty() ? "." : before;
+    // A folder that is completed ends as the typed ones do: on Windows in either slash.
+    const char slash = before.ends_with('\\') ? '\\' : '/';
     std::error_code failed;
     std::vector<std::string> names;
     for (fs::directory_iterator at(list.folder, failed), end; !failed && at != end; at.increment(failed)) {
@@ -77,7 +79,7 @@ PathList list_paths(std::string_view typed) {
     if (failed) list.error = message("{folder}: {reason}", {{"folder", list.folder}, {"reason", failed.message()}});
     std::ranges::sort(names);
     for (const std::string& name : names) {
-        const PathKind kind = kind_of_path(list.folder + "/" + name);
+        const PathKind kind = kind_of_path((fs::path(list.folder) / name).string());
         const bool session = kind == PathKind::other && files::is_session_path(name);
         // Of JSON there is too much that is something else; one that is typed is opened.
         const bool numbers = kind == PathKind::other && name.ends_with(".csv");
@@ -87,8 +89,8 @@ PathList list_paths(std::string_view typed) {
             break;
         }
         const bool folder = kind == PathKind::folder || kind == PathKind::model_folder;
-        list.entries.push_back(
-            {name + (folder ? "/" : ""), before + name + (folder ? "/" : ""), kind, session, numbers});
+        list.entries.push_back({name + (folder ? "/" : ""), before + name + (folder ? std::string(1, slash) : ""), kind,
+                                session, numbers});
     }
     if (list.entries.empty()) return list;
     if (const std::string common = common_path(list.entries); common.size() > path.size()) list.completed = common;

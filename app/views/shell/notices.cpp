@@ -183,7 +183,7 @@ std::size_t fitting_part(ImFont* font, const std::string& line, float width) {
         end += character.bytes.size();
         if (fits > 0 && compat::text_size(font, line.substr(0, end)).x > width) break;
         fits = end;
-        if (character.code == '/') folder = end;
+        if (character.code == '/' || character.code == '\\') folder = end;
     }
     return folder > fits / 2 ? folder : fits;
 }

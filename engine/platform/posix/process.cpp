@@ -50,6 +50,8 @@ std::optional<std::size_t> free_bytes_of_the_container() {
     return *most > *used ? *most - *used : 0;
 }
 
+PythonCommand python_command() { return {"python3 -c ", '\'', '"'}; }
+
 std::optional<std::tm> local_time(std::time_t time) {
     std::tm local{};
     return ::localtime_r(&time, &local) != nullptr ? std::optional(local) : std::nullopt;

@@ -42,6 +42,8 @@ std::optional<std::size_t> free_bytes_of_the_machine() {
 
 std::optional<std::size_t> free_bytes_of_the_container() { return std::nullopt; }
 
+PythonCommand python_command() { return {"python -c ", '"', '\''}; }
+
 std::optional<std::tm> local_time(std::time_t time) {
     std::tm local{};
     return ::localtime_s(&local, &time) == 0 ? std::optional(local) : std::nullopt;

@@ -51,6 +51,13 @@ std::string planted(const std::string& path, const std::string& name, std::size_
     return changed;
 }
 
+// As Markdown writes a path: Windows' separators twice.
+std::string in_markdown(const std::string& path) {
+    std::string written;
+    for (const char c : path) written += c == '\\' ? std::string("\\\\") : std::string(1, c);
+    return written;
+}
+
 std::size_t count(const std::string& text, const std::string& part) {
     std::size_t found = 0;
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
@@ -150,7 +157,7 @@ TEST_CASE("compare: three runs, a session among them, on one input; edits and se
     CHECK(found.status == 1);
     CHECK(contains(found.err, session));
     CHECK(contains(found.err, "first blocks.1.attn.z"));
-    CHECK(contains(found.out, "1 edit in " + session));
+    CHECK(contains(found.out, "1 edit in " + in_markdown(session)));
     CHECK(contains(found.out, "steps agree."));
     const std::string html = read_text(page);
     CHECK(count(html, "<section>") == 2);
@@ -179,7 +186,7 @@ TEST_CASE("compare: what is in one recording alone is a difference, and is liste
     INFO(found.out);
     CHECK(found.status == 1);
     CHECK(contains(found.err, "1 is not in both"));
-    CHECK(contains(found.out, "blocks.0.attn.q: only in " + whole));
+    CHECK(contains(found.out, "blocks.0.attn.q: only in " + in_markdown(whole)));
 }
 
 TEST_CASE("compare: a file that is cut is named, and nothing is written") {

@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <system_error>
 
 using namespace decoderscope;
 using namespace decoderscope::core::files;
@@ -209,12 +211,16 @@ TEST_CASE("a failing autosave is reported once, and repeated as soon as possible
     const std::string state = folder.file("state");
     Session session(make_bundled_model("simple-decoder"));
     session.autosave_in(state, std::chrono::milliseconds(0));
-    fs::remove_all(state);
+    // A folder with something in it has the name that the autosave will have: beside its lock.
+    const fs::path lock = fs::directory_iterator(state)->path();
+    REQUIRE(lock.extension() == ".lock");
+    const fs::path taken = fs::path(lock).replace_extension(".dscope");
+    fs::create_directories(taken / "something");
     session.apply(kEdit);
     session.keep({});
     while (!session.message()) session.update(std::chrono::milliseconds(1));
     check_message(session.message()->text.english(), {"Autosave is off", state});
-    fs::create_directory(state);
+    fs::remove_all(taken);
     session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
     session.keep({});
     while (session.autosaved_changes() < session.changes()) session.update(std::chrono::milliseconds(1));
@@ -224,21 +230,24 @@ TEST_CASE("a failing autosave is reported once, and repeated as soon as possible
 TEST_CASE("a session that is saved says which weights it was made with") {
     const TemporaryFolder folder;
     fs::copy(DECODERSCOPE_TESTS_DIR "/reference/fixtures/gpt2-like", folder.file("model"));
-    Session session(load_model(folder.file("model")));
-    session.apply(command::SaveSession{folder.file("a.dscope"), {}});
-    session.finish();
+    std::optional<Session> session(std::in_place, load_model(folder.file("model")));
+    session->apply(command::SaveSession{folder.file("a.dscope"), {}});
+    session->finish();
     const SavedModel saved = read_session_file(folder.file("a.dscope")).run.model;
     const ModelChecksums checksums = finished(checksums_of_model(folder.file("model")));
     CHECK(saved.name == folder.file("model"));
     CHECK(saved.weights == checksums.weights);
     CHECK(saved.config == checksums.config);
     CHECK(saved.weights.starts_with("xxh64:"));
-    // The open work stays as it was opened, whatever happens to the files.
-    fs::remove_all(folder.file("model"));
-    session.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
-    session.apply(command::SaveSession{folder.file("a.dscope"), {}});
-    session.finish();
+    // The open work stays as it was opened, whatever happens to the files. Windows keeps those that are open.
+    std::error_code kept;
+    fs::remove_all(folder.file("model"), kept);
+    session->apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
+    session->apply(command::SaveSession{folder.file("a.dscope"), {}});
+    session->finish();
     CHECK(read_session_file(folder.file("a.dscope")).run.model == saved);
+    session.reset();
+    fs::remove_all(folder.file("model"));
     Session other(make_bundled_model("simple-decoder"));
     other.apply(command::OpenSession{folder.file("a.dscope")});
     other.finish();

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -228,14 +229,13 @@ TEST_CASE("nothing in a hand-in is taken on trust") {
 
 TEST_CASE("no hand-in replaces another file") {
     const TemporaryFolder folder;
-    const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
     Lesson lesson;
     lesson.name = "gallery/no-scale";
     std::string learner;
     const auto hand_in = [&](const std::string& text) {
         const std::string path = handin_path(folder.path(), lesson, learner, text);
         std::ofstream(path) << text;
-        return name(path);
+        return std::filesystem::path(path).filename().string();
     };
     CHECK(hand_in("first") == "decoderscope-no-scale.json");
     CHECK(hand_in("second") == "decoderscope-no-scale-2.json");

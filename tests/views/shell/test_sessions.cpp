@@ -35,7 +35,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.sees("Savethesession"));
-    CHECK(std::string(d.state.path.data()).ends_with("/causal-lm.dscope"));
+    CHECK(std::filesystem::path(d.state.path.data()).filename() == "causal-lm.dscope");
     type_path(d, folder.file("lesson"));
     CHECK(d.state.dialog == Dialog::none);
     CHECK(d.session.file() == folder.file("lesson.dscope"));
@@ -82,7 +82,7 @@ TEST_CASE("saving under another name says what it would replace") {
     d.type_over(folder.file("a"));
     d.hands.tap(Key::enter);
     d.settle();
-    CHECK(d.sees("alreadyexists.Replaceit?"));
+    CHECK(d.sees("Replaceit?"));  // after a path that may take a line of its own
     CHECK(d.sees("Replace"));
     CHECK(read_bytes(folder.file("a.dscope")) == "something");
     d.hands.tap(Key::escape);

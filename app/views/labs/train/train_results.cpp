@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace decoderscope::views::train {
 
@@ -105,7 +106,7 @@ constexpr float kAboveHeads = 44.0F;  // a run's title and links, at a scale of 
 std::string path_of(const TrainTabState& train, const core::train::SeenTraining& seen) {
     std::string folder = train.folder.data();
     if (folder.empty()) folder = core::train::trained_models_folder();
-    return folder + "/" + core::train::trained_model_name(*seen.recipe, seen.step);
+    return (std::filesystem::path(folder) / core::train::trained_model_name(*seen.recipe, seen.step)).string();
 }
 
 void write_model(const TrainTabState& train, const core::train::SeenTraining& seen, bool open, Commands& commands) {

@@ -106,7 +106,7 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
     Driver d("induction");
     d.press(Key::f);
     train_in(d, brief());
-    const std::string path = folder.path() + "/mine";
+    const std::string path = folder.file("mine");
     const SeenTraining seen = d.session.training().seen().front();
     d.session.apply(command::SaveModel{folder_of(*seen.recipe, *seen.model), path, true});
     d.session.finish();
