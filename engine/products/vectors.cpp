@@ -208,8 +208,8 @@ struct Kernel {
     }
 };
 
-// Vectors of eight are made of two of four: sixteen registers hold the sums of two rows, and a browser runs that at 41 to
-// 59 GFLOP/s, where four rows of half as many columns reached 37 to 49.
+// Vectors of eight are made of two of four: sixteen registers hold the sums of two rows, and a browser runs that at 41
+// to 59 GFLOP/s, where four rows of half as many columns reached 37 to 49.
 void multiply_by_four(const Rows& a, const Panel& panel, Matrix out) {
     multiply_columns<Eight, Four, 2>(a, panel, out);
 }
