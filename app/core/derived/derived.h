@@ -7,12 +7,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <typeindex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -292,7 +292,8 @@ private:
         return static_cast<Shelf<T, K>&>(*found);
     }
 
-    std::map<std::type_index, std::unique_ptr<ShelfBase>> shelves_;
+    // Not ordered: MinGW's order of types contradicts itself where some are local to a file.
+    std::unordered_map<std::type_index, std::unique_ptr<ShelfBase>> shelves_;
     std::uint64_t clock_ = 0;  // counts requests, so that no two values have the same number
     std::uint64_t frame_began_ = 0;
     bool waiting_ = false;

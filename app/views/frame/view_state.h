@@ -18,6 +18,7 @@
 #include <set>
 #include <string>
 #include <typeindex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,7 @@ private:
         return *static_cast<State*>(kept.get());
     }
 
-    mutable std::map<std::type_index, std::shared_ptr<void>> states_;
+    mutable std::unordered_map<std::type_index, std::shared_ptr<void>> states_;
 };
 
 // Which dialog lies over the window.

@@ -9,6 +9,7 @@
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -149,7 +150,8 @@ TEST_CASE("each thing that can be wrong with a link has its sentence") {
 TEST_CASE("a link opens no file of the machine that it is opened on") {
     const auto refused = [](const std::string& json, const std::string& path) {
         INFO(json);
-        check_message(error_opening_link(link_to(json)), {"the link: ", path});
+        check_message(error_opening_link(link_to(json)),
+                      {"the link: ", std::filesystem::path(path).make_preferred().string()});
     };
     refused(R"({"format": "decoderscope-session", "version": 1, "model": {"path": "/etc/passwd"}})", "/etc/passwd");
     refused(session(R"("input": {"x": {"file": "/home/a.safetensors"}})"), "/home/a.safetensors");
@@ -190,7 +192,7 @@ TEST_CASE("a person's own files are in no link") {
                       {path, "save a session file instead"});
     };
     const std::string own = DECODERSCOPE_TESTS_DIR "/reference/fixtures/gpt2-like";
-    refused(session_file_of(work_of(scenario_of(load_model(own)))), own);
+    refused(session_file_of(work_of(scenario_of(load_model(own)))), std::filesystem::absolute(own).string());
     SessionFile file = session_file_of(work_of(scenario_of(make_bundled_model("causal-lm"))));
     file.view.compare.file = "/home/trace.safetensors";
     refused(file, "/home/trace.safetensors");

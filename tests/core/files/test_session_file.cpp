@@ -11,6 +11,8 @@
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -217,10 +219,12 @@ TEST_CASE("vectors of an inputs file are read from it again, and a file with oth
     CHECK(read_bytes(folder.file("a.dscope")).find(R"("x": {"file": "inputs.safetensors", "checksum")") !=
           std::string::npos);
     write_x(0.5F);
-    const SavedSession other = open_session(folder.file("a.dscope"));
-    REQUIRE(other.remarks.size() == 1);
-    CHECK(other.remarks[0].english().find("inputs.safetensors has other numbers") != std::string::npos);
-    CHECK(other.scenario.inputs.x.data()[0] == 0.5F);
+    {
+        const SavedSession other = open_session(folder.file("a.dscope"));
+        REQUIRE(other.remarks.size() == 1);
+        CHECK(other.remarks[0].english().find("inputs.safetensors has other numbers") != std::string::npos);
+        CHECK(other.scenario.inputs.x.data()[0] == 0.5F);
+    }
     fs::remove(folder.file("inputs.safetensors"));
     check_message(error_opening(folder.file("a.dscope")), {"a.dscope", "x: ", "inputs.safetensors"});
 }
@@ -238,8 +242,8 @@ TEST_CASE("a model beside its session is found wherever both are moved; elsewher
     CHECK(read_bytes(folder.file("b.dscope")).find(R"("path": "there/model")") != std::string::npos);
     fs::create_directory(folder.file("elsewhere"));
     write_session_file(folder.file("elsewhere/b.dscope"), session_file_of(open_session(folder.file("there/a.dscope"))));
-    CHECK(read_bytes(folder.file("elsewhere/b.dscope")).find("\"path\": \"" + folder.file("there/model") + "\"") !=
-          std::string::npos);
+    const std::string whole = nlohmann::json(folder.file("there/model")).dump();
+    CHECK(read_bytes(folder.file("elsewhere/b.dscope")).find("\"path\": " + whole) != std::string::npos);
 }
 
 TEST_CASE("a state_dict's answers are in its session") {
@@ -271,9 +275,12 @@ TEST_CASE("a mapping of names is in the session, and opens its model again") {
 TEST_CASE("weights that changed since saving are reported in one sentence, and open") {
     const TemporaryFolder folder;
     const std::string model = copy_of_fixture(folder, "gpt2-like", "model");
-    SavedSession work = work_of(scenario_of(load_model(model)));
-    work.scenario.edits = {ScaleHead{"blocks.0.attn", 0, 0.0F}};
-    SessionFile file = session_file_of(work);
+    // Nothing is open: Windows lets no open file be written to.
+    SessionFile file = [&] {
+        SavedSession work = work_of(scenario_of(load_model(model)));
+        work.scenario.edits = {ScaleHead{"blocks.0.attn", 0, 0.0F}};
+        return session_file_of(work);
+    }();
     const ModelChecksums checksums = finished(checksums_of_model(model));
     CHECK(checksums.weights == finished(checksum_of_files({model + "/model.safetensors"})));
     CHECK(checksums.config == finished(checksum_of_files({model + "/config.json"})));
@@ -284,10 +291,12 @@ TEST_CASE("weights that changed since saving are reported in one sentence, and o
     std::string bytes = read_bytes(model + "/model.safetensors");
     bytes[bytes.size() - 2] = static_cast<char>(bytes[bytes.size() - 2] ^ 1);
     write_bytes(model + "/model.safetensors", bytes);
-    const SavedSession again = open_session(folder.file("a.dscope"));
-    REQUIRE(again.remarks.size() == 1);
-    CHECK(again.remarks[0].english().find(model + ": its weights are not what they were") == 0);
-    CHECK(again.scenario.edits.size() == 1);
+    {
+        const SavedSession again = open_session(folder.file("a.dscope"));
+        REQUIRE(again.remarks.size() == 1);
+        CHECK(again.remarks[0].english().find(model + ": its weights are not what they were") == 0);
+        CHECK(again.scenario.edits.size() == 1);
+    }
     write_bytes(model + "/config.json", read_bytes(model + "/config.json") + "\n");
     CHECK(open_session(folder.file("a.dscope")).remarks.at(0).english().find("its weights and config.json are not") !=
           std::string::npos);
