@@ -381,7 +381,7 @@ picture() {
 try_pictures() {
     [ -x "$desktop" ] || { echo "  $desktop is not there: pictures are not compared" && return; }
     step "Pictures of every tab beside those on Linux"
-    [ -n "$screens" ] || start_screen 47
+    start_screen 50 # of a known size, and with OpenGL
     rm -rf "$WINEPREFIX"/drive_c/users/*/AppData/*/decoderscope
     mkdir -p "$work/home"
     for system in windows linux; do
