@@ -2,11 +2,13 @@
 
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,21 @@
 namespace decoderscope::ops {
 
 namespace {
+
+// The sine and cosine of every position times every frequency.
+struct Turns {
+    std::vector<float> sines, cosines;  // [pos, frequency]
+
+    Turns(Index first, Index positions, std::span<const float> frequencies) {
+        std::vector<float> angles;
+        angles.reserve(static_cast<std::size_t>(positions) * frequencies.size());
+        for (Index pos = 0; pos < positions; ++pos)
+            for (const float frequency : frequencies) angles.push_back(static_cast<float>(first + pos) * frequency);
+        sines.resize(angles.size());
+        cosines.resize(angles.size());
+        row::sines_and_cosines(angles, sines, cosines);
+    }
+};
 
 // The frequency of column pair (2i, 2i + 1), from the first of the two columns.
 float frequency(Index even_column, Index d_model) {
@@ -39,24 +56,25 @@ About SinusoidalPositions::about() const {
 }
 
 Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
+    std::vector<float> frequencies;
+    for (Index d = 0; d < d_model; d += 2) frequencies.push_back(frequency(d, d_model));
+    const Turns turns(first, positions.size, frequencies);
     Tensor out(axes);
     float* to = out.writable().data();
-    for (Index p = 0; p < positions.size; ++p) {
-        for (Index d = 0; d < d_model; ++d) {
-            const float angle = static_cast<float>(first + p) * frequency(d - d % 2, d_model);
-            *to++ = (d % 2 == 0 ? std::sin(angle) : std::cos(angle)) * static_cast<float>(scale);
-        }
-    }
+    for (std::size_t row = 0; row < turns.sines.size(); row += frequencies.size())
+        for (Index d = 0; d < d_model; ++d)
+            *to++ = (d % 2 == 0 ? turns.sines : turns.cosines)[row + static_cast<std::size_t>(d / 2)] *
+                    static_cast<float>(scale);
     return out;
 }
 
 Explanation SinusoidalPositions::explain(const Operands&, const Tensor&, const Cell& cell) const {
     const Index even = cell[1] - cell[1] % 2;
-    const float angle = static_cast<float>(first + cell[0]) * frequency(even, d_model);
-    const float code = cell[1] % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    const auto angle = static_cast<double>(static_cast<float>(first + cell[0]) * frequency(even, d_model));
+    const double code = cell[1] % 2 == 0 ? std::sin(angle) : std::cos(angle);
     const std::string text = std::string(cell[1] % 2 == 0 ? "sin" : "cos") + "(" + std::to_string(first + cell[0]) +
                              " / 10000^(" + std::to_string(even) + "/" + std::to_string(d_model) + "))";
-    return {{line("pos_embed", {scaled_term(constant_factor(static_cast<double>(code), text), scale)})}};
+    return {{line("pos_embed", {scaled_term(constant_factor(code, text), scale)})}};
 }
 
 About LearnedPositions::about() const {
@@ -174,13 +192,9 @@ Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
     const Index positions = axes[2].size, d_head = axes[3].size, pairs = columns / 2;
     const std::vector<float> frequencies = scaling.frequencies(theta, columns);
     const auto magnitude = static_cast<float>(scaling.magnitude());
-    std::vector<float> cosines, sines;  // [pos, pair]
-    for (Index pos = 0; pos < positions; ++pos)
-        for (const float frequency : frequencies) {
-            const float angle = static_cast<float>(first + pos) * frequency;
-            cosines.push_back(std::cos(angle) * magnitude);
-            sines.push_back((back ? -std::sin(angle) : std::sin(angle)) * magnitude);
-        }
+    Turns turns(first, positions, frequencies);  // [pos, pair]
+    for (float& cosine : turns.cosines) cosine *= magnitude;
+    for (float& sine : turns.sines) sine *= back ? -magnitude : magnitude;
     Tensor out(axes);
     const float* from = x.data();
     float* to = out.writable().data();
@@ -189,8 +203,8 @@ Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
         for (Index pair = 0; pair < pairs; ++pair) {
             const auto at = static_cast<std::size_t>(row % positions * pairs + pair);
             const auto [one, other] = columns_of(pair);
-            to[one] = from[one] * cosines[at] - from[other] * sines[at];
-            to[other] = from[other] * cosines[at] + from[one] * sines[at];
+            to[one] = from[one] * turns.cosines[at] - from[other] * turns.sines[at];
+            to[other] = from[other] * turns.cosines[at] + from[one] * turns.sines[at];
         }
         std::copy(from + begin + columns, from + d_head, to + begin + columns);
     }

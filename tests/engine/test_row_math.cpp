@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 using namespace decoderscope;
@@ -75,6 +76,28 @@ TEST_CASE("exponentials are the nearest floats, and a masked score's is 0") {
     std::vector<float> spoilt = {1.0F, kNan, 0.0F};
     row::softmax(spoilt, spoilt.size(), spoilt);
     CHECK(std::ranges::all_of(spoilt, [](float weight) { return std::isnan(weight); }));
+}
+
+TEST_CASE("sines and cosines are the nearest floats, also of angles of many turns and near their zeros") {
+    std::vector<float> angles = {0.0F, 1e-30F, 999'999.0F, 3e6F, -1e30F};
+    for (int i = -40'000; i <= 40'000; ++i) {
+        angles.push_back(static_cast<float>(i * 0.0007));
+        angles.push_back(static_cast<float>(i));
+        angles.push_back(static_cast<float>(static_cast<double>(i) * std::numbers::pi / 4.0));  // beside a zero
+    }
+    std::vector<float> sines(angles.size()), cosines(angles.size());
+    row::sines_and_cosines(angles, sines, cosines);
+    for (std::size_t i = 0; i < angles.size(); ++i) {
+        const auto angle = static_cast<double>(angles[i]);
+        if (steps_between(sines[i], static_cast<float>(std::sin(angle))) > 1 ||
+            steps_between(cosines[i], static_cast<float>(std::cos(angle))) > 1)
+            FAIL("of " << angles[i] << ": " << sines[i] << " and " << cosines[i] << ", not " << std::sin(angle)
+                       << " and " << std::cos(angle));
+    }
+    std::vector<float> lost = {kInfinity, kNan}, others(2);
+    row::sines_and_cosines(lost, lost, others);
+    CHECK(std::ranges::all_of(lost, [](float sine) { return std::isnan(sine); }));
+    CHECK(std::ranges::all_of(others, [](float cosine) { return std::isnan(cosine); }));
 }
 
 TEST_CASE("sums and squares of rows of any length") {
