@@ -16,6 +16,7 @@
 #include <random>
 #include <regex>
 #include <string>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -103,42 +104,61 @@ double drawn_number(std::string text) {
     return std::stod(text);
 }
 
+// What sentences say, by kind. Compiled once: the windows of this test draw some hundred thousand pieces of text.
+struct Sentence {
+    std::string kind;
+    std::regex pattern;
+};
+
+const std::vector<Sentence>& sentences() {
+    static const std::vector<Sentence> all = {
+        {"moved", std::regex("logitsmovedbyatmost([^;…]+);")},
+        {"lost", std::regex("NaNat(\\d+)of(\\d+)positionsnow")},
+        {"changed", std::regex("(\\d+)of(\\d+)predictionschanged")},
+        {"unchanged", std::regex("nopredictionchanged")},
+        {"same", std::regex("logitsstayedthesame")},
+        {"tensors", std::regex("(\\d+)of(\\d+)tensors(changed|differ)")},
+        {"score", std::regex("^✓(\\d+)/(\\d+)$")},
+    };
+    return all;
+}
+
+void check_said(const std::string& kind, const std::smatch& found, const Facts& facts) {
+    const auto number = [&](std::size_t group) { return std::stoi(found[group].str()); };
+    if (kind == "moved") {
+        const double drawn = drawn_number(found[1].str());
+        CHECK(facts.lost == 0);
+        CHECK((drawn == facts.largest || std::abs(drawn - facts.largest) <= 0.006 * facts.largest));
+    } else if (kind == "lost") {
+        CHECK(number(1) == facts.lost);
+        CHECK(number(2) == facts.positions);
+    } else if (kind == "changed") {
+        CHECK(number(1) == facts.changed);
+        CHECK(number(2) == facts.positions);
+    } else if (kind == "unchanged") {
+        CHECK(facts.changed == 0);
+    } else if (kind == "same") {
+        CHECK(facts.largest == 0.0);
+        CHECK(facts.changed == 0);
+    } else if (kind == "tensors") {
+        CHECK(number(1) == facts.changed_tensors);
+        CHECK(number(2) == facts.tensors);
+    } else {
+        CHECK(kind == "score");
+        CHECK(number(1) == facts.right);
+        CHECK(number(2) == facts.judged);
+    }
+}
+
 // How often each kind of sentence was seen, so that the test can't pass by seeing none.
 using SeenKinds = std::map<std::string, int>;
 
 void check_sentence(const std::string& text, const Facts& facts, SeenKinds& seen) {
     std::smatch found;
-    const auto says = [&](const char* kind, const char* pattern) {
-        if (!std::regex_search(text, found, std::regex(pattern))) return false;
+    for (const auto& [kind, pattern] : sentences()) {
+        if (!std::regex_search(text, found, pattern)) continue;
         ++seen[kind];
-        return true;
-    };
-    const auto number = [&](std::size_t group) { return std::stoi(found[group].str()); };
-    if (says("moved", "logitsmovedbyatmost([^;…]+);")) {
-        const double drawn = drawn_number(found[1].str());
-        CHECK(facts.lost == 0);
-        CHECK((drawn == facts.largest || std::abs(drawn - facts.largest) <= 0.006 * facts.largest));
-    }
-    if (says("lost", "NaNat(\\d+)of(\\d+)positionsnow")) {
-        CHECK(number(1) == facts.lost);
-        CHECK(number(2) == facts.positions);
-    }
-    if (says("changed", "(\\d+)of(\\d+)predictionschanged")) {
-        CHECK(number(1) == facts.changed);
-        CHECK(number(2) == facts.positions);
-    }
-    if (says("unchanged", "nopredictionchanged")) CHECK(facts.changed == 0);
-    if (says("same", "logitsstayedthesame")) {
-        CHECK(facts.largest == 0.0);
-        CHECK(facts.changed == 0);
-    }
-    if (says("tensors", "(\\d+)of(\\d+)tensors(changed|differ)")) {
-        CHECK(number(1) == facts.changed_tensors);
-        CHECK(number(2) == facts.tensors);
-    }
-    if (says("score", "^✓(\\d+)/(\\d+)$")) {
-        CHECK(number(1) == facts.right);
-        CHECK(number(2) == facts.judged);
+        check_said(kind, found, facts);
     }
 }
 
