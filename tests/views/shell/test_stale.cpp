@@ -170,15 +170,19 @@ TEST_CASE("Train's patterns stay while those of another step are computed, witho
     CHECK(train.drawn[0].question() == 60);
     CHECK(d.sees("openitinalltabs"));
     d.waits = false;
-    d.session.apply(command::LookAtTraining{17});
+    // A frame may take longer than what it waits for: then another step is looked at.
     bool was_stale = false;
-    draw_until(
-        d, [&] { return train.drawn[0].question() == 17; },
-        [&] {
-            CHECK(d.sees("head0"));
-            if (train.drawn[0].question() == 17) return;
-            was_stale = was_stale || train.drawn[0].stale();
-            CHECK((!train.drawn[0].stale() || !d.sees("openitinalltabs")));
-        });
-    CHECK((was_stale || kSanitized));  // there a frame takes longer than what it waits for
+    for (const Index step : {17, 31, 5, 44, 12, 53, 26}) {
+        if (was_stale) break;
+        d.session.apply(command::LookAtTraining{step});
+        draw_until(
+            d, [&] { return train.drawn[0].question() == step; },
+            [&] {
+                CHECK(d.sees("head0"));
+                if (train.drawn[0].question() == step) return;
+                was_stale = was_stale || train.drawn[0].stale();
+                CHECK((!train.drawn[0].stale() || !d.sees("openitinalltabs")));
+            });
+    }
+    CHECK((was_stale || kSanitized));
 }
