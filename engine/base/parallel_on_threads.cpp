@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -72,16 +74,26 @@ public:
     }
 
 private:
+    // A condition variable rather than round_.wait(), which loses wake-ups in libstdc++ 12 on Windows.
     void announce() {
-        round_.fetch_add(1, std::memory_order_release);
-        round_.notify_all();
+        ++round_;
+        if (asleep_ == 0) return;
+        const std::lock_guard lock(sleep_);  // a helper between its look at round_ and its sleep would miss it
+        woken_.notify_all();
+    }
+
+    void sleep_through(std::uint32_t round) {
+        std::unique_lock lock(sleep_);
+        ++asleep_;
+        woken_.wait(lock, [&] { return round_ != round; });
+        --asleep_;
     }
 
     void serve(Index number) {
         inside_of_work = true;
         for (std::uint32_t seen = 0;;) {
             for (int i = 0; i < kSpins && round_.load(std::memory_order_acquire) == seen; ++i) pause();
-            round_.wait(seen, std::memory_order_acquire);
+            if (round_ == seen) sleep_through(seen);
             seen = round_.load(std::memory_order_acquire);
             if (leave_) return;
             // Counted before checking for work, so that the end of the work is never missed.
@@ -112,6 +124,9 @@ private:
     std::atomic<bool> failed_ = false;
     std::exception_ptr failure_;
     std::atomic<std::uint32_t> round_ = 0;
+    std::mutex sleep_;
+    std::condition_variable woken_;
+    std::atomic<int> asleep_ = 0;
     std::atomic<bool> leave_ = false;
     std::vector<std::jthread> threads_;  // last: they start when all other members exist
 };

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the program for Windows (scripts/windows.sh) and tries it under Wine: Catch2's tests of engine, core and views, the
-# fuzzers' seeds, the command line, every reference configuration against PyTorch, exports and pictures of every tab beside
+# Builds the program for Windows (scripts/windows.sh) and tries it under Wine: Catch2's tests of engine, core, threads and views,
+# the fuzzers' seeds, the command line, every reference configuration against PyTorch, exports and pictures of every tab beside
 # those of the program for Linux, paths, errors, the window, Windows' settings, keyboard, clipboard and dropped files, the
 # installer.
 #   tests/windows/run.sh [--without-onednn]    builds it first, as scripts/windows.sh does
@@ -125,7 +125,7 @@ check_statically() {
 # [posix] tests need what Windows hasn't: pipes among files, open files that can be cut or removed, its own words for an error.
 # They run from where the program lies, with its fonts.
 try_tests() {
-    for tests in engine app_core app_views; do
+    for tests in engine app_core threads app_views; do
         step "Catch2's tests: $tests"
         cp "$built/build/tests/test_$tests.exe" "$place/"
         (cd "$work" && wine "$place/test_$tests.exe" --filenames-as-tags "~[.]~[posix]" >"$built/test_$tests.log" 2>&1) ||
@@ -241,11 +241,15 @@ try_saving() {
 try_kills() {
     step "Killed a hundred times while it saves"
     kept=0 new=0 aside=0
+    began=$(date +%s%N)
+    says "a save that nothing kills" 0 "" train "$model" --task reverse --steps 1 --lr 0.01 --out "$model"
+    whole=$(($(date +%s%N) - began))
     before=$(cksum <"$model/model.safetensors")
     for kill in $(seq 100); do
-        console train "$model" --task reverse --steps 1 --lr 0.01 --out "$model" >/dev/null 2>&1 &
+        # The program itself, not a function: its shell would be killed in its place.
+        wine "$place/decoderscope.com" train "$model" --task reverse --steps 1 --lr 0.01 --out "$model" >/dev/null 2>&1 &
         saving=$!
-        sleep "$(awk -v n="$kill" 'BEGIN { print 0.05 + 0.003 * n }')"
+        sleep "$(awk -v n="$kill" -v whole="$whole" 'BEGIN { print whole * 1e-9 * (0.5 + 0.006 * n) }')"
         kill -9 $saving 2>/dev/null || true
         wait $saving 2>/dev/null || true
         whole=$model
@@ -260,7 +264,7 @@ try_kills() {
         before=$now
     done
     echo "  $kept times the old model, $new times the new one, of them $aside times under its other name"
-    [ $new -gt 0 ] && [ $kept -gt 0 ] || echo "  the kills were all before the save, or all after it"
+    [ $new -gt 0 ] && [ $kept -gt 0 ] || fail "the kills were all before the save, or all after it"
     says "what is left" 0 "" trace "$model" --text abc --out "$work/x.safetensors"
 }
 

@@ -16,8 +16,9 @@ struct JobRunner::State {
     };
 
     mutable std::mutex mutex;
-    std::condition_variable_any changed;
+    std::condition_variable changed;
     std::optional<Waiting> waiting;
+    bool ending = false;  // and not the thread's stop_token: to wait with one loses wake-ups in libstdc++ 12 on Windows
     bool working = false;
     bool hurry = false;                   // waiting work begins before it is due
     std::atomic<bool> forgotten = false;  // what is under way ends with its slice
@@ -26,7 +27,9 @@ struct JobRunner::State {
 
     ~State() {
         forget();
-        thread.request_stop();
+        const std::lock_guard lock(mutex);
+        ending = true;
+        changed.notify_all();
     }
 
     [[nodiscard]] bool idle() const { return !waiting && !working; }
@@ -40,13 +43,13 @@ struct JobRunner::State {
         changed.notify_all();
     }
 
-    void serve(const std::stop_token& end) {
+    void serve() {
         std::unique_lock lock(mutex);
-        while (!end.stop_requested()) {
+        while (!ending) {
             if (!waiting) {
-                changed.wait(lock, end, [&] { return waiting.has_value(); });
+                changed.wait(lock, [&] { return ending || waiting.has_value(); });
             } else if (const Clock::time_point due = waiting->due; !hurry && Clock::now() < due) {
-                changed.wait_until(lock, end, due, [&] { return hurry || !waiting || waiting->due != due; });
+                changed.wait_until(lock, due, [&] { return ending || hurry || !waiting || waiting->due != due; });
             } else {
                 do_waiting(lock);
             }
@@ -80,8 +83,7 @@ void JobRunner::start(Work work, Clock::time_point due) {
     const std::lock_guard lock(state_->mutex);
     if (state_->waiting) state_->waiting->stop.request_stop();
     state_->waiting = State::Waiting{std::move(work), due, std::stop_source()};
-    if (!state_->thread.joinable())
-        state_->thread = std::jthread([state = state_.get()](const std::stop_token& end) { state->serve(end); });
+    if (!state_->thread.joinable()) state_->thread = std::jthread([state = state_.get()] { state->serve(); });
     state_->changed.notify_all();
 }
 
