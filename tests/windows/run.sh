@@ -93,6 +93,8 @@ start_screen() {
     screens="$screens $!"
     export DISPLAY=":$1"
     sleep 2
+    wineserver -k -w 2>/dev/null || true # Windows asks for a screen's size when it starts
+    wineserver -p
 }
 
 # Waits until a command succeeds: wait_until SECONDS COMMAND...
@@ -249,7 +251,7 @@ try_kills() {
         # The program itself, not a function: its shell would be killed in its place.
         wine "$place/decoderscope.com" train "$model" --task reverse --steps 1 --lr 0.01 --out "$model" >/dev/null 2>&1 &
         saving=$!
-        sleep "$(awk -v n="$kill" -v whole="$whole" 'BEGIN { print whole * 1e-9 * (0.5 + 0.006 * n) }')"
+        sleep "$(awk -v n="$kill" -v whole="$whole" 'BEGIN { print whole * 1e-9 * (0.5 + 0.02 * n) }')"
         kill -9 $saving 2>/dev/null || true
         wait $saving 2>/dev/null || true
         whole=$model
@@ -350,7 +352,8 @@ try_edits() {
         # What the last kill left is offered, and is not needed any more.
         # shellcheck disable=SC2086 # names of files, without spaces
         [ -z "$left" ] || rm $left
-        xdotool key --repeat $((1 + kill % 8)) --repeat-delay 60 shift+n
+        # An odd number of times: twice is no edit.
+        xdotool key --repeat $((1 + 2 * (kill % 4))) --repeat-delay 60 shift+n
         sleep "$(awk -v n="$kill" 'BEGIN { print 0.1 + 0.015 * n }')"
         end_window
         left=$(autosaves)
@@ -367,6 +370,7 @@ try_edits() {
     # The last one, as the program itself reads it.
     # shellcheck disable=SC2086
     [ -z "$left" ] || says "what was kept" 0 "" trace $left --out "$work/x.safetensors"
+    rm -rf "$WINEPREFIX"/drive_c/users/*/AppData/Local/decoderscope # and the locks of those that were killed
 }
 
 # The picture of this screen once nothing changes any more, without the black around the window: picture FILE

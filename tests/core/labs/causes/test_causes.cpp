@@ -445,7 +445,7 @@ const std::vector<Overrides> kOtherDecoders = {
 
 TEST_CASE("the parts of a logit sum to it after random edits of every kind, on every bundled model") {
     std::size_t decoders = 0;
-    for (const BundledModel& bundled : bundled_models()) {
+    for (const BundledModel& bundled : looked_at(bundled_models(), 2)) {
         INFO(bundled.name);
         Dice dice(7);
         Looked looked;
@@ -482,11 +482,11 @@ TEST_CASE("the parts of a logit sum to it after random edits of every kind, on e
         CHECK(looked.furthest > 0.0);  // they are two ways of computing, not one
         CHECK(looked.sums > (kSanitized ? 20 : 500));
     }
-    CHECK(decoders > 30);
+    CHECK(decoders > (kSanitized ? 15 : 30));
 }
 
 TEST_CASE("the parts of a logit sum to it under every mistake of the gallery") {
-    for (const BundledModel& bundled : bundled_models()) {
+    for (const BundledModel& bundled : looked_at(bundled_models(), 3)) {
         INFO(bundled.name);
         Dice dice(11);
         Looked looked;
