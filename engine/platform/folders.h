@@ -23,6 +23,9 @@ namespace decoderscope::platform {
 // Where font files are, the first to be searched first.
 [[nodiscard]] std::vector<std::filesystem::path> font_folders();
 
+// What to install for Chinese, Japanese and Korean characters: a package of Debian's; on Windows a font.
+[[nodiscard]] std::string east_asian_fonts();
+
 // A variable of the environment that names the person's language, as LANG; nullptr if it isn't set. Where a system
 // keeps its language elsewhere, LANG is that one.
 [[nodiscard]] const char* language_variable(const char* name);

@@ -2,10 +2,10 @@
 
 #include "app/core/language/po_file.h"
 #include "app/core/text/characters.h"
-#include "app/core/text/missing_glyphs.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/load/assets.h"
+#include "engine/platform/folders.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -126,10 +126,14 @@ Sentence WindowLanguage::follow(const std::string& code) {
 
 Sentence WindowLanguage::give_up(std::span<const char32_t> lacking) {
     speak_english();
+    const std::string language = std::exchange(spoken_, std::string(kEnglish));
+    if (std::ranges::none_of(lacking, is_east_asian))
+        return message("No font that the window uses has the characters of {language}. The window stays English.",
+                       {{"language", language}});
     return message(
         "No installed font has the characters of {language}: install {package}, then start again. The window "
         "stays English.",
-        {{"language", std::exchange(spoken_, std::string(kEnglish))}, {"package", font_package_for(lacking)}});
+        {{"language", language}, {"package", platform::east_asian_fonts()}});
 }
 
 }  // namespace decoderscope::core::language

@@ -1,6 +1,7 @@
 #include "app/core/text/missing_glyphs.h"
 
 #include "app/core/text/characters.h"
+#include "engine/platform/folders.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -39,23 +40,19 @@ std::string with_code_points(std::string_view text, const std::set<char32_t>& mi
     return named;
 }
 
-std::string font_package_for(std::span<const char32_t> missing) {
-    return std::ranges::any_of(missing, is_east_asian) ? "fonts-noto-cjk" : "fonts-noto-core";
-}
-
 Sentence missing_glyphs_sentence(std::span<const char32_t> missing, char32_t widest) {
-    std::vector<char32_t> beyond, others;
-    for (const char32_t code : missing) (code > widest ? beyond : others).push_back(code);
-    Sentence lacking, too_wide;
-    if (!others.empty())
+    std::vector<char32_t> east_asian, others;
+    for (const char32_t code : missing) (is_east_asian(code) && code <= widest ? east_asian : others).push_back(code);
+    Sentence lacking, beyond;
+    if (!east_asian.empty())
         lacking = message(
             "No installed font has {characters}: install {package}, then start again. The model reads them "
             "all the same.",
-            {{"characters", names_of(others)}, {"package", font_package_for(others)}});
-    if (!beyond.empty())
-        too_wide = message("This window cannot draw {characters}; the model reads them all the same.",
-                           {{"characters", names_of(beyond)}});
-    return joined(lacking, too_wide);
+            {{"characters", names_of(east_asian)}, {"package", platform::east_asian_fonts()}});
+    if (!others.empty())
+        beyond = message("This window cannot draw {characters}; the model reads them all the same.",
+                         {{"characters", names_of(others)}});
+    return joined(lacking, beyond);
 }
 
 }  // namespace decoderscope::core

@@ -43,6 +43,8 @@ std::vector<fs::path> font_folders() {
     return folders;
 }
 
+std::string east_asian_fonts() { return "fonts-noto-cjk"; }
+
 const char* language_variable(const char* name) { return std::getenv(name); }
 
 }  // namespace decoderscope::platform

@@ -57,6 +57,8 @@ std::vector<fs::path> font_folders() {
             windows / "Fonts"};                         // not a message: a folder
 }
 
+std::string east_asian_fonts() { return "Microsoft YaHei"; }  // not a message: a name
+
 const char* language_variable(const char* name) {
     static const std::string locale = locale_of_person();
     const char* const value = std::getenv(name);

@@ -1,10 +1,12 @@
 #include "app/core/language/languages.h"
 #include "engine/base/file.h"
+#include "engine/platform/folders.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <map>
 #include <string>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core::language;
@@ -106,10 +108,14 @@ TEST_CASE("without a font for it, a language is not spoken, and the package is n
     WindowLanguage language(languages_in(folder.path()), environment({}));
     CHECK(language.follow("zz").empty());
     const std::vector<char32_t> lacking = {U'保', U'存'};
-    CHECK(language.give_up(lacking).english() ==
-          "No installed font has the characters of zz: install fonts-noto-cjk, then start again. The window stays "
-          "English.");
+    CHECK(language.give_up(lacking).english() == "No installed font has the characters of zz: install " +
+                                                     platform::east_asian_fonts() +
+                                                     ", then start again. The window stays English.");
     CHECK(tr("Save") == std::string("Save"));
     CHECK(language.follow("zz").empty());  // not tried again
+    WindowLanguage other(languages_in(folder.path()), environment({}));
+    CHECK(other.follow("zz").empty());
+    CHECK(other.give_up(std::vector<char32_t>{U'ก'}).english() ==
+          "No font that the window uses has the characters of zz. The window stays English.");
     CHECK(tr("Save") == std::string("Save"));
 }

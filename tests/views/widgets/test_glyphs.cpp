@@ -3,6 +3,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
+#include "engine/platform/folders.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
@@ -73,18 +74,19 @@ TEST_CASE("fonts are loaded again only for new characters") {
     CHECK(demand.asked().size() == GlyphDemand::kMost);
 }
 
-TEST_CASE("what cannot be drawn is said by code point, with the package that helps") {
+TEST_CASE("what cannot be drawn is said by code point, with what helps where something does") {
     const std::array<char32_t, 2> chinese = {U'你', U'好'};
-    CHECK(
-        missing_glyphs_sentence(chinese, 0xFFFF).english() ==
-        "No installed font has U+4F60, U+597D: install fonts-noto-cjk, then start again. The model reads them all the "
-        "same.");
+    CHECK(missing_glyphs_sentence(chinese, 0xFFFF).english() ==
+          "No installed font has U+4F60, U+597D: install " + platform::east_asian_fonts() +
+              ", then start again. The model reads them all the same.");
     const std::array<char32_t, 1> emoji = {0x1F600};
     CHECK(missing_glyphs_sentence(emoji, 0xFFFF).english() ==
           "This window cannot draw U+1F600; the model reads them all the same.");
-    const std::array<char32_t, 2> both = {U'א', 0x1F600};
-    CHECK(missing_glyphs_sentence(both, 0xFFFF).english().find("fonts-noto-core") != std::string::npos);
-    CHECK(missing_glyphs_sentence(both, 0xFFFF).english().find("U+1F600") != std::string::npos);
+    const std::array<char32_t, 3> both = {U'ก', U'你', 0x1F600};  // no font that the window looks for has the first
+    CHECK(missing_glyphs_sentence(both, 0xFFFF).english() ==
+          "No installed font has U+4F60: install " + platform::east_asian_fonts() +
+              ", then start again. The model reads them all the same. This window cannot draw U+0E01, U+1F600; the "
+              "model reads them all the same.");
     CHECK(missing_glyphs_sentence({}, 0xFFFF).empty());
 }
 
