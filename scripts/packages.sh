@@ -16,7 +16,7 @@ wished_to_run="fonts-noto-cjk"
 format_packages="clang-format-14"
 # Also needed for the sanitizers and the fuzzers.
 # shellcheck disable=SC2034
-clang_packages="clang libclang-rt-14-dev"
+clang_packages="clang libclang-rt-14-dev lld"
 
 is_installed() {
     dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/small_models.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <cmath>
@@ -191,7 +192,7 @@ std::vector<const Step*> ends_of_trails(const Run& run) {
 
 TEST_CASE("every explanation adds up to the recorded number, and links to the cells that it names") {
     std::size_t steps = 0;
-    for (const std::string& name : fixture_names()) {
+    for (const std::string& name : looked_at(fixture_names(), 3)) {
         INFO(name);
         const auto run = load_fixture(name).run();
         for (const Step& step : run->plan().steps()) {
@@ -199,7 +200,7 @@ TEST_CASE("every explanation adds up to the recorded number, and links to the ce
             ++steps;
         }
     }
-    CHECK(steps > 2000);
+    CHECK(steps > (kSanitized ? 600 : 2000));
 }
 
 TEST_CASE("a derived number that isn't made from the cell it links to breaks the law") {

@@ -6,6 +6,7 @@
 #include "engine/base/file.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/sanitized.h"
 #include "tests/views/driver.h"
 #include "tests/views/shell/speaking.h"
 
@@ -42,7 +43,7 @@ TEST_CASE("Chinese comes with the program, by its own name") {
 TEST_CASE("a language that is chosen while the window is open shows what one shows that was chosen before") {
     for (const std::string& code : translations()) {
         Speaking speaking(code);  // without a font for it, every character stands there as another one, in both windows
-        for (const Lab& lab : labs()) {
+        for (const Lab& lab : looked_at(labs(), 3)) {
             INFO(code << ", " << lab.id);
             speaking.change(code);
             std::multiset<std::string> chosen_before;
@@ -111,7 +112,7 @@ TEST_CASE("files are English in every window") {
     // All that each tab offers, in one format of text.
     const auto exported = [&] {
         std::vector<std::string> files;
-        for (const Lab& lab : labs()) {
+        for (const Lab& lab : looked_at(labs(), 3)) {
             Driver d("reverse");
             open_tab(d, lab);
             for (const ExportChoice& choice : export_choices(d.session, d.state)) {
@@ -123,7 +124,7 @@ TEST_CASE("files are English in every window") {
         return files;
     };
     const std::vector<std::string> english = exported();
-    CHECK(english.size() > labs().size());
+    CHECK(english.size() > looked_at(labs(), 3).size());
     const Speaking speaking("zh_CN");
     const std::vector<std::string> in_chinese_window = exported();
     REQUIRE(in_chinese_window.size() == english.size());
