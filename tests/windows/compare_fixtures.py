@@ -11,6 +11,7 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 
 TOLERANCE, FILL = 1e-5, 1e4
 
@@ -48,8 +49,11 @@ def trace(program, folder, run, out):
         arguments += ["--edits", os.path.join(folder, "edits.json")]
     if "dropout_seed" in run:
         arguments += ["--dropout-seed", str(run["dropout_seed"])]
-    ended = subprocess.run(arguments, capture_output=True, text=True)
-    return ended.stderr.strip() or f"status {ended.returncode}" if ended.returncode else ""
+    # Into a file: what Windows starts beside the program would hold a pipe open for seconds.
+    with tempfile.TemporaryFile("w+") as said:
+        status = subprocess.run(arguments, stdout=said, stderr=said).returncode
+        said.seek(0)
+        return said.read().strip() or f"status {status}" if status else ""
 
 
 def main(fixtures, work, *program):

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the program for Windows (scripts/windows.sh) and tries it under Wine: Catch2's tests of engine, core, threads and views,
 # the fuzzers' seeds, the command line, every reference configuration against PyTorch, exports and pictures of every tab beside
-# those of the program for Linux, paths, errors, the window, Windows' settings, keyboard, clipboard and dropped files, the
-# installer.
+# those of the program for Linux, paths, errors, the window, Windows' settings, keyboard, clipboard, dialog for files and
+# dropped files, the installer.
 #   tests/windows/run.sh [--without-onednn]    builds it first, as scripts/windows.sh does
 #   tests/windows/run.sh --built [PART ...]    tries what is built already, or only these parts of it (the list at the end)
 # DESKTOP=PROGRAM: the program for Linux of the same sources, build/release/decoderscope unless given; without it exports and
@@ -466,12 +466,12 @@ try_settings() {
     wineserver -p
 }
 
-# Characters that no key has, the clipboard's picture, the system's dialog for files, dropped files, links.
+# Characters that no key has, the clipboard's picture, dropped files, links.
 try_hands() {
     step "What a person does with keyboard and mouse"
     [ -n "$screens" ] || start_screen 47
     x86_64-w64-mingw32-g++-posix -std=c++20 -O1 -static -DUNICODE -D_UNICODE tests/windows/hands.cpp -o "$work/hands.exe"
-    for folder in "é 图" dropped chosen; do cp -r "$model" "$work/$folder"; done
+    for folder in "é 图" dropped; do cp -r "$model" "$work/$folder"; done
     start_window --model reverse
     xdotool key ctrl+shift+c
     sleep 3
@@ -494,6 +494,28 @@ try_hands() {
     wine "$place/decoderscope.exe" "$(cat tests/fuzz/corpus/link/lesson)" >/dev/null 2>&1 &
     window=$!
     wait_for_window causal-lm
+    end_window
+}
+
+# The system's own dialog for files, by the button of ours, which lies there in a window of this size.
+try_dialog() {
+    step "The system's dialog for files"
+    start_screen 51
+    cp -r "$model" "$work/chosen"
+    start_window --model reverse
+    xdotool search --onlyvisible --name reverse windowmove 0 0
+    xdotool key ctrl+o
+    sleep 3
+    xdotool mousemove 379 439
+    sleep 1
+    xdotool click 1
+    wait_for_window '^Open$'
+    sleep 2
+    xdotool search --onlyvisible --name '^Open$' windowfocus --sync
+    xdotool type --delay 60 "$(winepath -w "$work/chosen/model.safetensors")"
+    shot dialog 400
+    xdotool key Return
+    wait_for_window chosen
     end_window
 }
 
@@ -538,7 +560,7 @@ try_installer() {
 }
 
 [ $# -gt 0 ] || set -- static tests older_cpus readers commands numbers exports paths saving kills edits window settings hands \
-    no_opengl pictures installer
+    dialog no_opengl pictures installer
 place_it
 for part in "$@"; do
     case $part in
