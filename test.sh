@@ -6,7 +6,7 @@
 #                        files fuzzed
 #   ./test.sh alone      each file compiled by itself: the compiler's word on what the test of includes reads in the sources
 #   ./test.sh browser    the page and its tests, which takes as long again
-#   ./test.sh windows    the program for Windows, built and tried under Wine: 45 minutes the first time
+#   ./test.sh windows    the program for Windows, built and tried under Wine: 40 minutes the first time
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
 # Installs the packages that it needs; without clang nothing is sanitized or fuzzed.
 set -eu
