@@ -66,11 +66,13 @@ template <class Of>
 
 constexpr auto itself = [](float x) __attribute__((always_inline)) { return static_cast<double>(x); };
 
+// Added to a small number, it leaves the nearest integer in the last bits.
+constexpr double kToInteger = 0x1.8p52;
+
 // e^x to 1 part in 10^11, without a branch; beyond ±200 as at ±200, which as a float is 0 or ∞. x = n ln 2 + r with |r|
 // ≤ ½ ln 2, and e^x = 2^n e^r; 2^n is assembled from bits.
 inline double exponential(double x) {
     constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
-    constexpr double kToInteger = 0x1.8p52;  // added to a small number, it leaves the nearest integer in the last bits
     x = x < -200.0 ? -200.0 : x;
     x = x > 200.0 ? 200.0 : x;
     const double shifted = x * std::numbers::log2e + kToInteger;
@@ -102,7 +104,6 @@ constexpr float kFarthestAngle = 1e6F;
 // exact.
 inline Turn turn(double angle) {
     constexpr double kQuarterHigh = 0x1.921fb544p0, kQuarterLow = 0x1.0b4611a626331p-34;
-    constexpr double kToInteger = 0x1.8p52;  // as above
     const double shifted = angle * (2.0 * std::numbers::inv_pi) + kToInteger;
     const double n = shifted - kToInteger;
     const double r = (angle - n * kQuarterHigh) - n * kQuarterLow;

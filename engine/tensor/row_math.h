@@ -24,7 +24,7 @@ void softmax_back(In y, In grad, std::size_t width, Out x);
 [[nodiscard]] double entropy(In x);
 // y = factor · exp(x − shift)
 void exponentials(In x, double shift, double factor, Out y);
-// The sine and cosine of each angle, in radians; NaN if it isn't finite
+// The sine and cosine of each angle, in radians; NaN if it isn't finite. Neither may be the angles' own row.
 void sines_and_cosines(In angles, Out sines, Out cosines);
 // y = (x − centre) / scale · gain (+ shift, if any)
 void normalize(In x, double centre, double scale, In gain, In shift, Out y);

@@ -94,10 +94,11 @@ TEST_CASE("sines and cosines are the nearest floats, also of angles of many turn
             FAIL("of " << angles[i] << ": " << sines[i] << " and " << cosines[i] << ", not " << std::sin(angle)
                        << " and " << std::cos(angle));
     }
-    std::vector<float> lost = {kInfinity, kNan}, others(2);
-    row::sines_and_cosines(lost, lost, others);
-    CHECK(std::ranges::all_of(lost, [](float sine) { return std::isnan(sine); }));
-    CHECK(std::ranges::all_of(others, [](float cosine) { return std::isnan(cosine); }));
+    const std::vector<float> lost = {kInfinity, kNan};
+    std::vector<float> lost_sines(2), lost_cosines(2);
+    row::sines_and_cosines(lost, lost_sines, lost_cosines);
+    CHECK(std::ranges::all_of(lost_sines, [](float sine) { return std::isnan(sine); }));
+    CHECK(std::ranges::all_of(lost_cosines, [](float cosine) { return std::isnan(cosine); }));
 }
 
 TEST_CASE("sums and squares of rows of any length") {

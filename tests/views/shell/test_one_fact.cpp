@@ -104,50 +104,53 @@ double drawn_number(std::string text) {
     return std::stod(text);
 }
 
-// What sentences say, by kind. Compiled once: the windows of this test draw some hundred thousand pieces of text.
+// A kind of sentence, and what one that was found must say. Compiled once: the windows of this test draw some hundred
+// thousand pieces of text.
 struct Sentence {
     std::string kind;
     std::regex pattern;
+    void (*check)(const std::smatch& found, const Facts& facts);
 };
+
+int number(const std::smatch& found, std::size_t group) { return std::stoi(found[group].str()); }
 
 const std::vector<Sentence>& sentences() {
     static const std::vector<Sentence> all = {
-        {"moved", std::regex("logitsmovedbyatmost([^;…]+);")},
-        {"lost", std::regex("NaNat(\\d+)of(\\d+)positionsnow")},
-        {"changed", std::regex("(\\d+)of(\\d+)predictionschanged")},
-        {"unchanged", std::regex("nopredictionchanged")},
-        {"same", std::regex("logitsstayedthesame")},
-        {"tensors", std::regex("(\\d+)of(\\d+)tensors(changed|differ)")},
-        {"score", std::regex("^✓(\\d+)/(\\d+)$")},
+        {"moved", std::regex("logitsmovedbyatmost([^;…]+);"),
+         [](const std::smatch& found, const Facts& facts) {
+             const double drawn = drawn_number(found[1].str());
+             CHECK(facts.lost == 0);
+             CHECK((drawn == facts.largest || std::abs(drawn - facts.largest) <= 0.006 * facts.largest));
+         }},
+        {"lost", std::regex("NaNat(\\d+)of(\\d+)positionsnow"),
+         [](const std::smatch& found, const Facts& facts) {
+             CHECK(number(found, 1) == facts.lost);
+             CHECK(number(found, 2) == facts.positions);
+         }},
+        {"changed", std::regex("(\\d+)of(\\d+)predictionschanged"),
+         [](const std::smatch& found, const Facts& facts) {
+             CHECK(number(found, 1) == facts.changed);
+             CHECK(number(found, 2) == facts.positions);
+         }},
+        {"unchanged", std::regex("nopredictionchanged"),
+         [](const std::smatch&, const Facts& facts) { CHECK(facts.changed == 0); }},
+        {"same", std::regex("logitsstayedthesame"),
+         [](const std::smatch&, const Facts& facts) {
+             CHECK(facts.largest == 0.0);
+             CHECK(facts.changed == 0);
+         }},
+        {"tensors", std::regex("(\\d+)of(\\d+)tensors(changed|differ)"),
+         [](const std::smatch& found, const Facts& facts) {
+             CHECK(number(found, 1) == facts.changed_tensors);
+             CHECK(number(found, 2) == facts.tensors);
+         }},
+        {"score", std::regex("^✓(\\d+)/(\\d+)$"),
+         [](const std::smatch& found, const Facts& facts) {
+             CHECK(number(found, 1) == facts.right);
+             CHECK(number(found, 2) == facts.judged);
+         }},
     };
     return all;
-}
-
-void check_said(const std::string& kind, const std::smatch& found, const Facts& facts) {
-    const auto number = [&](std::size_t group) { return std::stoi(found[group].str()); };
-    if (kind == "moved") {
-        const double drawn = drawn_number(found[1].str());
-        CHECK(facts.lost == 0);
-        CHECK((drawn == facts.largest || std::abs(drawn - facts.largest) <= 0.006 * facts.largest));
-    } else if (kind == "lost") {
-        CHECK(number(1) == facts.lost);
-        CHECK(number(2) == facts.positions);
-    } else if (kind == "changed") {
-        CHECK(number(1) == facts.changed);
-        CHECK(number(2) == facts.positions);
-    } else if (kind == "unchanged") {
-        CHECK(facts.changed == 0);
-    } else if (kind == "same") {
-        CHECK(facts.largest == 0.0);
-        CHECK(facts.changed == 0);
-    } else if (kind == "tensors") {
-        CHECK(number(1) == facts.changed_tensors);
-        CHECK(number(2) == facts.tensors);
-    } else {
-        CHECK(kind == "score");
-        CHECK(number(1) == facts.right);
-        CHECK(number(2) == facts.judged);
-    }
 }
 
 // How often each kind of sentence was seen, so that the test can't pass by seeing none.
@@ -155,10 +158,10 @@ using SeenKinds = std::map<std::string, int>;
 
 void check_sentence(const std::string& text, const Facts& facts, SeenKinds& seen) {
     std::smatch found;
-    for (const auto& [kind, pattern] : sentences()) {
-        if (!std::regex_search(text, found, pattern)) continue;
-        ++seen[kind];
-        check_said(kind, found, facts);
+    for (const Sentence& sentence : sentences()) {
+        if (!std::regex_search(text, found, sentence.pattern)) continue;
+        ++seen[sentence.kind];
+        sentence.check(found, facts);
     }
 }
 
