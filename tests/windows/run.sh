@@ -86,6 +86,11 @@ wait_for_window() {
     fail "no window named $1"
 }
 
+restart_windows() {
+    wineserver -k -w 2>/dev/null || true
+    wineserver -p
+}
+
 # A screen for windows, larger than they are: start_screen NUMBER [SIZE [OPTION...]]
 start_screen() {
     # shellcheck disable=SC2086 # options are words
@@ -93,8 +98,7 @@ start_screen() {
     screens="$screens $!"
     export DISPLAY=":$1"
     sleep 2
-    wineserver -k -w 2>/dev/null || true # Windows asks for a screen's size when it starts
-    wineserver -p
+    restart_windows # it asks for a screen's size when it starts
 }
 
 # Waits until a command succeeds: wait_until SECONDS COMMAND...
@@ -450,8 +454,7 @@ try_settings() {
     done
     for percent in 100 125 150 200; do
         wine reg add 'HKCU\Control Panel\Desktop' /v LogPixels /t REG_DWORD /d $((96 * percent / 100)) /f >"$work/said" 2>&1
-        wineserver -k -w 2>/dev/null || true # it is read when Windows starts
-        wineserver -p
+        restart_windows # it is read then
         start_window --model reverse
         picture "$pictures/scaling-$percent.png"
         height=$(height_of_bars "$pictures/scaling-$percent.png")
@@ -462,8 +465,7 @@ try_settings() {
         end_window
     done
     wine reg add 'HKCU\Control Panel\Desktop' /v LogPixels /t REG_DWORD /d 96 /f >"$work/said" 2>&1
-    wineserver -k -w 2>/dev/null || true
-    wineserver -p
+    restart_windows
 }
 
 # Characters that no key has, the clipboard's picture, dropped files, links.
