@@ -14,6 +14,8 @@ root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
 . scripts/packages.sh
 . scripts/steps.sh
+# shellcheck disable=SC2034 # steps.sh reads it: run.sh may have configured a build without the tests
+configure=-DDECODERSCOPE_TESTS=ON
 
 install_packages() {
     step "Packages"

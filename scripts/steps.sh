@@ -17,11 +17,13 @@ quietly() {
 }
 
 # Builds a preset, or some of its targets, and says how far it is: build PRESET [--target TARGET ...]
-# What the compiler says is in build/PRESET/build.log, and is shown if it fails.
+# The caller may set $configure to more arguments of cmake. What the compiler says is in build/PRESET/build.log, and is shown
+# if it fails.
 build() {
     preset=$1
     shift
-    quietly cmake --preset "$preset"
+    # shellcheck disable=SC2086 # words
+    quietly cmake --preset "$preset" ${configure:-}
     log=build/$preset/build.log
     compiling=$(date +%s)
     NINJA_STATUS='[%f/%t] ' cmake --build --preset "$preset" "$@" >"$log" 2>&1 &
