@@ -186,7 +186,7 @@ void Application::perform(const views::request::HandIn&) {
     if (!panel.player) return;
     try {
         const core::lessons::Lesson& lesson = *panel.player->lesson();
-        const core::lessons::Pupil& learner = panel.progress.learner;
+        const core::lessons::Learner& learner = panel.progress.learner;
         const std::string text = core::lessons::handin_text(lesson, panel.player->progress(), learner);
         const std::string path = core::lessons::handin_path(folder_for_files(), lesson, learner.name, text);
         write_whole(path, [&](std::ostream& out) { out << text; });

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] double next_wake() const override;
     void advance(core::JobRunner::Clock::time_point until) override;
     [[nodiscard]] bool works() const override;
-    void ended(bool by_the_person) override { session_.end(by_the_person); }
+    void ended(bool closed_by_user) override { session_.end(closed_by_user); }
 
     // Loads the settings from a file, and saves them there from now on. Speaks the language that they ask for.
     void remember_settings(std::string path);

@@ -56,7 +56,7 @@ double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& 
 
 BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     core::Scenario scenario = timed;
-    scenario.gradients_of.clear();
+    scenario.gradient_target.clear();
     const std::shared_ptr<const Plan> plan = core::plan_of(scenario);
     const ExecuteOptions recording{.kept = core::kept_steps(scenario.recording)};
     BenchResult result{.runs = repeat, .recorded_bytes = execute(plan, recording)->recorded_bytes()};
@@ -65,7 +65,7 @@ BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     result.forward_cpu_ms = forward.cpu;
     const auto outputs_only = [](const Step& step) { return step.name == "logits"; };
     result.unrecorded_ms = median_ms(plan, {.kept = outputs_only}, repeat);
-    if (!timed.gradients_of.empty()) {
+    if (!timed.gradient_target.empty()) {
         const std::shared_ptr<const Plan> both_ways = core::plan_of(timed);
         static_cast<void>(execute(both_ways));
         const Milliseconds with_gradients = medians(both_ways, {}, repeat);
@@ -97,13 +97,13 @@ namespace {
 
 struct BenchOptions {
     int repeat = 10, length = 0;
-    std::string gradients_of;
+    std::string gradient_target;
     bool json = false;
 };
 
 void bench(const RunOptions& options, const BenchOptions& wanted, std::ostream& out) {
     core::Scenario scenario = scenario_of(options);
-    scenario.gradients_of = wanted.gradients_of;
+    scenario.gradient_target = wanted.gradient_target;
     static_cast<void>(plan_naming_files(scenario, options));
     BenchResult result = bench_forward(scenario, wanted.repeat);
     if (wanted.length > 0) naming(options.model, [&] { result.token_ms = median_token_ms(scenario, wanted.length); });
@@ -136,7 +136,7 @@ void add_bench(CLI::App& app, const Context& context) {
     const auto wanted = std::make_shared<BenchOptions>();
     CLI::App& command = add_running(app, context, "bench", "Time the recorded forward pass");
     command.add_option("--repeat", wanted->repeat, "number of timed runs (10)")->check(CLI::Range(1, 1'000'000));
-    command.add_option("--gradients-of", wanted->gradients_of,
+    command.add_option("--gradients-of", wanted->gradient_target,
                        "also time the pass with the gradients of a cell or of the loss by everything");
     command.add_option("--length", wanted->length, "also time this many tokens more, written with the KV cache")
         ->check(CLI::Range(1, 1'000'000));

@@ -21,12 +21,12 @@ namespace {
 struct TraceRequest {
     std::string path;
     std::vector<std::string> asked;
-    std::string gradients_of;
+    std::string gradient_target;
 };
 
 void trace(const RunOptions& options, const TraceRequest& request) {
     core::Scenario scenario = scenario_of(options);
-    scenario.gradients_of = request.gradients_of;
+    scenario.gradient_target = request.gradient_target;
     std::vector<std::string> asked = request.asked;
     for (const std::string& name : request.asked) asked.push_back(backward::gradient_name(name));
     const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
@@ -49,7 +49,7 @@ void add_trace(CLI::App& app, const Context& context) {
                     "also compute a tensor that is made on demand (blocks.0.attn.result, or * for all)")
         ->type_size(1)
         ->allow_extra_args(false);
-    command.add_option("--gradients-of", request->gradients_of,
+    command.add_option("--gradients-of", request->gradient_target,
                        "also write the gradients of a cell (\"logits[0,3,7]\") or of the loss by everything: grad.*");
     command.callback([context, request] { context.work = [context, request] { trace(context.run, *request); }; });
 }

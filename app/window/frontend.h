@@ -53,7 +53,7 @@ public:
     // says when.
     [[nodiscard]] virtual bool may_close() { return true; }
     // The window has closed: because the user wanted it to, or because a signal ended the program.
-    virtual void ended(bool by_the_person) { static_cast<void>(by_the_person); }
+    virtual void ended(bool closed_by_user) { static_cast<void>(closed_by_user); }
     // Without threads: does work that waits, between frames and until then. A frame shows what came of it.
     virtual void advance(Clock::time_point until) { static_cast<void>(until); }
     // Whether there is such work.

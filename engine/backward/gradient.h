@@ -36,7 +36,7 @@ void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, 
 [[nodiscard]] std::string gradient_name(std::string_view tensor);
 
 // The first step of the backward pass; nothing in a plan without gradients. All steps from there on belong to it
-// (Step::backward, Step::gradient_of, Plan::gradient_wrt).
+// (Step::backward, Step::gradient_wrt, Plan::gradient_wrt).
 [[nodiscard]] std::optional<StepId> backward_begins(const Plan& plan);
 
 }  // namespace decoderscope::backward

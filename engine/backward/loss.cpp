@@ -27,7 +27,7 @@ Index counted(const Tensor& targets) {
 
 }  // namespace
 
-About TokenLoss::about() const {
+OpDescription TokenLoss::about() const {
     return {tr("cross-entropy"), "loss_per_token[b, p] = log Σ_t exp(logits[b, p, t]) − logits[b, p, target]",
             tr("How surprised the model is by the right token: −log of the probability that it gave it. 0 is certain "
                "and right; log(vocab) is no idea; a confident mistake costs most.")};
@@ -70,7 +70,7 @@ Explanation TokenLoss::explain(const Operands& in, const Tensor&, const Cell& ce
     return explanation;
 }
 
-About TokenLoss::about_pull_back(std::size_t) const {
+OpDescription TokenLoss::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the logits"), "∂/∂logits[b, p, t] = g[b, p] · (softmax(logits)[t] − [t = target])",
             tr("Each token's logit is pushed down by the probability that it got, and the right one pulled up by what "
                "its probability lacks to 1. A row sums to 0.")};
@@ -110,7 +110,7 @@ Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const C
                                     "(" + short_number(probability) + " − " + short_number(right) + ")", 0, cell)})})}};
 }
 
-About MeanLoss::about() const {
+OpDescription MeanLoss::about() const {
     return {tr("mean loss"), "loss = Σ loss_per_token / N", tr("The one number that training makes smaller.")};
 }
 
@@ -132,7 +132,7 @@ Explanation MeanLoss::explain(const Operands& in, const Tensor&, const Cell&) co
     return {{line("loss", std::move(terms))}};
 }
 
-About MeanLoss::about_pull_back(std::size_t) const {
+OpDescription MeanLoss::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. each position's loss"), "∂/∂loss_per_token[b, p] = g / N",
             tr("All positions that aren't ignored count equally in the mean.")};
 }

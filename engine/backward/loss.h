@@ -9,7 +9,7 @@ namespace decoderscope::backward {
 // torch.nn.functional.cross_entropy with reduction="none".
 // {logits [batch, pos, vocab], targets [batch, pos]} -> [batch, pos]
 struct TokenLoss {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1]}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::targets}, operand);
@@ -17,7 +17,7 @@ struct TokenLoss {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const TokenLoss&) const = default;
@@ -25,7 +25,7 @@ struct TokenLoss {
 
 // The mean over the targets that count.   {loss_per_token [batch, pos], targets [batch, pos]} -> [1]
 struct MeanLoss {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {{axis::one, 1}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::targets}, operand);
@@ -33,7 +33,7 @@ struct MeanLoss {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const MeanLoss&) const = default;

@@ -60,7 +60,7 @@ Explanation PullBack::explain(const Operands& in, const Tensor&, const Cell& cel
     return of.explain_pull_back(operand, {own, in[own.size()], in[own.size() + 1]}, cell);
 }
 
-About SumGradients::about() const {
+OpDescription SumGradients::about() const {
     return {tr("sum of gradients"), "g[…] = Σ_r g_r[…]",
             tr("Several steps read this tensor, so a change of it reaches the target along several paths. The "
                "gradients of all paths add up: the chain rule's sum.")};
@@ -81,7 +81,7 @@ Explanation SumGradients::explain(const Operands& in, const Tensor&, const Cell&
     return {{line(tr("sum"), std::move(terms))}};
 }
 
-About TargetCell::about() const {
+OpDescription TargetCell::about() const {
     return {tr("target"), "g[cell] = 1, elsewhere 0",
             tr("The target itself. Every gradient says how much the target changes when another number changes a "
                "little; for itself that is 1.")};
@@ -100,7 +100,7 @@ Explanation TargetCell::explain(const Operands&, const Tensor&, const Cell& at) 
                                               at == cell ? tr("the target itself") : tr("not the target"))})})}};
 }
 
-About NoGradient::about() const {
+OpDescription NoGradient::about() const {
     return {tr("no gradient"), "g = 0", tr("The target doesn't depend on this tensor: no change here can affect it.")};
 }
 
@@ -110,7 +110,7 @@ Explanation NoGradient::explain(const Operands&, const Tensor&, const Cell&) con
     return {{line("g", {term({constant_factor(0.0, tr("the target doesn't depend on it"))})})}};
 }
 
-About PullBackEdits::about() const {
+OpDescription PullBackEdits::about() const {
     return {tr("gradient through the edits"), "g = g · (set ? 0 : factor)",
             tr("An edited cell is not what the model computed. A cell that was set no longer depends on anything, so "
                "no gradient passes back; a scaled cell passes its gradient back with the same factor.")};

@@ -17,7 +17,7 @@ struct PullBack {
     std::size_t operand = 0;
     std::size_t operands = 0;  // how many the operation has
 
-    [[nodiscard]] About about() const { return of.about_pull_back(operand); }
+    [[nodiscard]] OpDescription about() const { return of.about_pull_back(operand); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[operand]; }
     [[nodiscard]] OperandRole role_of(std::size_t i) const {
         return i < operands ? of.role_of(i) : i == operands ? OperandRole::output : OperandRole::gradient;
@@ -32,7 +32,7 @@ struct PullBack {
 struct SumGradients {
     bool when_read = false;  // no step reads it: computed on demand
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -46,7 +46,7 @@ struct TargetCell {
     Axes shape;
     Cell cell;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -58,7 +58,7 @@ struct TargetCell {
 struct NoGradient {
     Axes shape;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -71,7 +71,7 @@ struct NoGradient {
 struct PullBackEdits {
     std::vector<Patch> patches;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;

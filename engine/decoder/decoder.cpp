@@ -166,8 +166,8 @@ Plan plan_of(const PassRequest& request) {
     if (request.mutation != nullptr && request.mutation->change) request.mutation->change(plan, request.config);
     if (request.given != nullptr) give(plan, *request.given);
     apply_edits(plan, request.edits);
-    if (!request.gradients_of.empty())
-        backward::add_gradients(plan, request.gradients_of, request.inputs, request.weights, request.gradients_by);
+    if (!request.gradient_target.empty())
+        backward::add_gradients(plan, request.gradient_target, request.inputs, request.weights, request.gradients_by);
     return plan;
 }
 
@@ -180,7 +180,7 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
     Config config = request.config;
     Inputs inputs = request.inputs;
     // A wrong padding mask doesn't change what the loss asks for; only a mistake in the targets does.
-    if (request.gradients_of == "loss") inputs.targets = backward::targets_of(inputs);
+    if (request.gradient_target == "loss") inputs.targets = backward::targets_of(inputs);
     if (mutation.configure) mutation.configure(config);
     if (mutation.feed) mutation.feed(inputs, config);
     check_inputs(inputs, config, 0);
@@ -191,7 +191,7 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
                                  mutation.dropout_seed ? mutation.dropout_seed : request.dropout_seed,
                                  nullptr,
                                  request.logit_lens,
-                                 request.gradients_of,
+                                 request.gradient_target,
                                  request.gradients_by,
                                  request.mutation,
                                  request.given};

@@ -33,7 +33,7 @@ struct PassRequest {
     bool logit_lens = false;  // also applies the final norm and the head after each block
     // Also the backward pass: the gradient of this cell, or of the loss, with respect to everything
     // (engine/backward/gradient.h). Empty: none.
-    std::string gradients_of = {};
+    std::string gradient_target = {};
     backward::GradientsBy gradients_by = backward::GradientsBy::everything;
     // A mistake to compute with (engine/mutations/); nullptr: none. What doesn't fit the model is an Error.
     const mutations::Mutation* mutation = nullptr;

@@ -75,7 +75,7 @@ struct Backward {
 };
 
 // An operation's description in words.
-struct About {
+struct OpDescription {
     std::string_view name;     // "softmax over key"
     std::string_view formula;  // one line, with the tensors' axes as indices
     std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
@@ -87,7 +87,7 @@ template <class T>
 concept IsOperation = std::equality_comparable<T> &&
     requires(const T& op, const OperandAxes& operand_axes, std::size_t operand, const Axes& axes, const Operands& in,
              const Tensor& out, const Cell& cell) {
-    { op.about() } -> std::same_as<About>;
+    { op.about() } -> std::same_as<OpDescription>;
     { op.axes(operand_axes) } -> std::same_as<Axes>;
     { op.role_of(operand) } -> std::same_as<OperandRole>;
     { op.compute(in, axes) } -> std::same_as<Tensor>;
@@ -100,7 +100,7 @@ concept IsOperation = std::equality_comparable<T> &&
 //     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
 template <class T>
 concept PassesGradients = requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
-    { op.about_pull_back(operand) } -> std::same_as<About>;
+    { op.about_pull_back(operand) } -> std::same_as<OpDescription>;
     { op.pull_back(operand, b) } -> std::same_as<Tensor>;  // of the operand's shape
     { op.explain_pull_back(operand, b, cell) } -> std::same_as<Explanation>;
 };
@@ -153,7 +153,7 @@ public:
     Operation(T operation)
         : self_(std::make_shared<Model<T>>(std::move(operation))) {}  // NOLINT: made from any operation
 
-    [[nodiscard]] About about() const { return self_->about(); }
+    [[nodiscard]] OpDescription about() const { return self_->about(); }
     [[nodiscard]] Axes axes(const OperandAxes& operands) const { return self_->axes(operands); }
     // What operand number `operand` is to it.
     [[nodiscard]] OperandRole role_of(std::size_t operand) const { return self_->role_of(operand); }
@@ -176,7 +176,7 @@ public:
     [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return self_->verdict(in, cell); }
     // Whether an operand gets a gradient from this operation; if not, the next three must not be called.
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return self_->passes_gradient(operand); }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const { return self_->about_pull_back(operand); }
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const { return self_->about_pull_back(operand); }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const {
         return self_->pull_back(operand, b);
     }
@@ -188,7 +188,7 @@ public:
 private:
     struct Interface {
         virtual ~Interface() = default;
-        [[nodiscard]] virtual About about() const = 0;
+        [[nodiscard]] virtual OpDescription about() const = 0;
         [[nodiscard]] virtual Axes axes(const OperandAxes&) const = 0;
         [[nodiscard]] virtual OperandRole role_of(std::size_t) const = 0;
         [[nodiscard]] virtual Tensor compute(const Operands&, const Axes&) const = 0;
@@ -200,7 +200,7 @@ private:
         [[nodiscard]] virtual Traits traits() const = 0;
         [[nodiscard]] virtual MaskVerdict verdict(const Operands&, const Cell&) const = 0;
         [[nodiscard]] virtual bool passes_gradient(std::size_t) const = 0;
-        [[nodiscard]] virtual About about_pull_back(std::size_t) const = 0;
+        [[nodiscard]] virtual OpDescription about_pull_back(std::size_t) const = 0;
         [[nodiscard]] virtual Tensor pull_back(std::size_t, const Backward&) const = 0;
         [[nodiscard]] virtual Explanation explain_pull_back(std::size_t, const Backward&, const Cell&) const = 0;
         [[nodiscard]] virtual bool equals(const Interface&) const = 0;
@@ -209,7 +209,7 @@ private:
     template <class T>
     struct Model final : Interface {
         explicit Model(T op) : operation(std::move(op)) {}
-        [[nodiscard]] About about() const override { return operation.about(); }
+        [[nodiscard]] OpDescription about() const override { return operation.about(); }
         [[nodiscard]] Axes axes(const OperandAxes& operands) const override { return operation.axes(operands); }
         [[nodiscard]] OperandRole role_of(std::size_t operand) const override { return operation.role_of(operand); }
         [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override {
@@ -255,7 +255,7 @@ private:
             else
                 return true;
         }
-        [[nodiscard]] About about_pull_back(std::size_t operand) const override {
+        [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const override {
             if constexpr (PassesGradients<T>) return operation.about_pull_back(operand);
             throw std::logic_error("no gradient");
         }

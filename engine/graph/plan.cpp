@@ -259,7 +259,7 @@ void Plan::name_steps(std::initializer_list<std::pair<NormStep, Ref>> steps) {
 }
 
 void Plan::name_gradient(StepId gradient, StepId of, bool whole) {
-    steps_[gradient].gradient_of = of;
+    steps_[gradient].gradient_wrt = of;
     if (whole) gradients_[of] = gradient;
 }
 
@@ -325,7 +325,7 @@ std::vector<std::size_t> readers_of(const Plan& plan) {
     return readers;
 }
 
-About Source::about() const {
+OpDescription Source::about() const {
     return {tr("given"), tr("a weight or an input: read, not computed"),
             tr("Here the trail ends: this number was learned in training, drawn at random, or typed in by you.")};
 }

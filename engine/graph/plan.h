@@ -104,12 +104,12 @@ struct Step {
     std::string block;  // "blocks.0", "encoder.blocks.1"; empty outside the blocks
     Index layer = -1;   // the block's number in its stack; -1 outside the blocks
     Part part = Part::input;
-    Phrase title = Phrase("");          // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
-    std::string attention;              // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
-    std::string norm;                   // "blocks.0.ln1": the norm that it is a step of; else empty
-    std::string lens;                   // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
-    bool backward = false;              // on the backward pass
-    std::optional<StepId> gradient_of;  // the step that this is the gradient by, or a part of it
+    Phrase title = Phrase("");           // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
+    std::string attention;               // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
+    std::string norm;                    // "blocks.0.ln1": the norm that it is a step of; else empty
+    std::string lens;                    // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
+    bool backward = false;               // on the backward pass
+    std::optional<StepId> gradient_wrt;  // the step that this is the gradient by, or a part of it
     // For steps over [query, key], derived by the plan:
     std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
     std::optional<StepId> mask_to_come;  // the mask that a later step will fill in
@@ -260,7 +260,7 @@ private:
 
 // A parameter or an input: given, not computed.
 struct Source {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const;
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;

@@ -71,7 +71,7 @@ void check_orientation(const names::RecognisedNames& names, const names::Mapping
         const auto found = stored.find(from);
         if (given.contains(from) || found == stored.end() || found->second.size() != 2) continue;
         for (const names::Target& target : targets) {
-            const bool turned = target.how == names::How::transposed;
+            const bool turned = target.how == names::RowLayout::transposed;
             const bool projects = target.name.ends_with("_proj.weight");
             if (turned == (family.in_out && projects)) continue;
             const Arguments named = {

@@ -277,7 +277,7 @@ std::optional<names::Target> target_in_block(const std::string& name, const Arch
     const bool turns = is.neighbours && (name == "attn_q" || name == "attn_k");
     const auto found = kNames.find(name);
     if (found == kNames.end()) return std::nullopt;
-    return names::Target{found->second, turns ? names::How::halves_in_turn : names::How::as_stored};
+    return names::Target{found->second, turns ? names::RowLayout::halves_in_turn : names::RowLayout::as_stored};
 }
 
 std::vector<names::Target> targets_of(const std::string& name, const Architecture& is) {

@@ -34,7 +34,7 @@ struct Trial {
 };
 
 // What says of itself whatever can be opened: a model, or a recording of one (engine/load/recorded_run.h).
-struct About {
+struct ModelInfo {
     std::string name;               // "simple-decoder", or the folder or file it came from
     std::string path;               // absolute path of the opened folder or file; empty for weights from a seed
     Sentence description;           // one line
@@ -44,7 +44,7 @@ struct About {
 class StoredParameters;
 
 // A decoder with its weights and something to run it on.
-struct Model : About {
+struct Model : ModelInfo {
     std::string config_json;  // as parse_config reads it; overrides are applied to it
     Overrides answers;        // to what its files don't say; included in config_json
     names::Mapping mapping;   // given for its tensors; empty if they were recognised

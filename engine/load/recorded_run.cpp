@@ -54,8 +54,8 @@ std::shared_ptr<const RecordedRun> run_of_trace(const std::string& path) {
     return std::make_shared<const RecordedRun>(std::move(run));
 }
 
-std::shared_ptr<const About> about(const Opened& opened) {
-    return std::visit([](const auto& one) -> std::shared_ptr<const About> { return one; }, opened);
+std::shared_ptr<const ModelInfo> about(const Opened& opened) {
+    return std::visit([](const auto& one) -> std::shared_ptr<const ModelInfo> { return one; }, opened);
 }
 
 const RecordedRun* recorded(const Opened& opened) {

@@ -17,7 +17,7 @@ namespace decoderscope::load {
 
 // A run that another program recorded, opened without the model that made it: its tensors as steps. There are no
 // weights, so nothing else can be computed.
-struct RecordedRun : About {
+struct RecordedRun : ModelInfo {
     std::shared_ptr<const Plan> plan;
     trace::RecordedSizes sizes;
     bool has_parameters = false;  // so that it may be opened as a model, too
@@ -30,7 +30,7 @@ struct RecordedRun : About {
 using Opened = std::variant<std::shared_ptr<const Model>, std::shared_ptr<const RecordedRun>>;
 
 // Never nullptr for what was opened.
-[[nodiscard]] std::shared_ptr<const About> about(const Opened& opened);
+[[nodiscard]] std::shared_ptr<const ModelInfo> about(const Opened& opened);
 // nullptr for a model.
 [[nodiscard]] const RecordedRun* recorded(const Opened& opened);
 

@@ -82,22 +82,22 @@ private:
 
     void add(const std::string& from, const Shape& shape, const names::Target& target) {
         switch (target.how) {
-            case names::How::head:
+            case names::RowLayout::head:
                 return add_head(from, shape, target);
-            case names::How::matrix_per_head:
+            case names::RowLayout::matrix_per_head:
                 return add_matrices(from, shape, target.name);
-            case names::How::expert:
+            case names::RowLayout::expert:
                 return add_expert(from, shape, target);
-            case names::How::of_experts:
-            case names::How::of_experts_turned:
-            case names::How::of_experts_in_turn:
-            case names::How::of_experts_in_turn_turned:
+            case names::RowLayout::of_experts:
+            case names::RowLayout::of_experts_turned:
+            case names::RowLayout::of_experts_in_turn:
+            case names::RowLayout::of_experts_in_turn_turned:
                 return add_experts(from, shape, target);
-            case names::How::halves_swapped:
-            case names::How::halves_in_turn:
+            case names::RowLayout::halves_swapped:
+            case names::RowLayout::halves_in_turn:
                 return add_halves(from, shape, target);
-            case names::How::for_every_head:
-            case names::How::repeated:
+            case names::RowLayout::for_every_head:
+            case names::RowLayout::repeated:
                 repeated_.push_back({from, shape, target});
                 return;
             default:
@@ -108,7 +108,7 @@ private:
             return;
         }
         const Matrix matrix = matrix_of(from, shape, target);
-        const Index first = target.how == names::How::rows_from ? target.number : 0;
+        const Index first = target.how == names::RowLayout::rows_from ? target.number : 0;
         if (first > 0 && matrix.shape.size() > 2)
             throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
         if (first >= matrix.rows() && first > 0)
@@ -119,8 +119,8 @@ private:
 
     static Matrix matrix_of(const std::string& from, const Shape& shape, const names::Target& target) {
         Matrix matrix = is_stacked(target.name) ? Matrix{shape} : squeezed(shape, is_bias(target.name));
-        matrix.turned = target.how == names::How::transposed && matrix.shape.size() == 2;
-        if (target.how == names::How::transposed && matrix.shape.size() > 2)
+        matrix.turned = target.how == names::RowLayout::transposed && matrix.shape.size() == 2;
+        if (target.how == names::RowLayout::transposed && matrix.shape.size() > 2)
             throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
         return matrix;
     }
@@ -179,7 +179,7 @@ private:
             throw Error("{from}: shape {shape}, expected a matrix or a vector",
                         {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
         const std::vector<Index> rows = shares(delayed, names, matrix);
-        if (delayed.target.how == names::How::by_head || delayed.target.how == names::How::by_group) {
+        if (delayed.target.how == names::RowLayout::by_head || delayed.target.how == names::RowLayout::by_group) {
             for (std::size_t i = 0; i < names.size(); ++i) {
                 own(names[i], delayed.from);
                 dict_.shapes.emplace(names[i], matrix.of(rows[i]));
@@ -290,10 +290,10 @@ private:
     void add_experts(const std::string& from, const Shape& shape, const names::Target& target) {
         const std::vector<std::string> names = names::names_of(target.name);
         const bool bias = is_bias(target.name);
-        const bool turned = !bias && (target.how == names::How::of_experts_turned ||
-                                      target.how == names::How::of_experts_in_turn_turned);
-        const bool in_turn =
-            target.how == names::How::of_experts_in_turn || target.how == names::How::of_experts_in_turn_turned;
+        const bool turned = !bias && (target.how == names::RowLayout::of_experts_turned ||
+                                      target.how == names::RowLayout::of_experts_in_turn_turned);
+        const bool in_turn = target.how == names::RowLayout::of_experts_in_turn ||
+                             target.how == names::RowLayout::of_experts_in_turn_turned;
         if (shape.size() != (bias ? 2U : 3U))
             throw Error("{from}: shape {shape}, expected one tensor of all experts",
                         {{"from", from}, {"shape", shape_text(shape)}});
@@ -360,7 +360,7 @@ private:
         const std::string& name = delayed.target.name;
         const Index width = this->width();
         own(name, delayed.from);
-        if (delayed.target.how == names::How::repeated) {
+        if (delayed.target.how == names::RowLayout::repeated) {
             if (size_of(shape) != 1)
                 throw Error("{from}: shape {shape}, expected one number",
                             {{"from", delayed.from}, {"shape", shape_text(shape)}});
@@ -432,11 +432,13 @@ StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& sto
 
 namespace {
 
-bool is_by_halves(names::How how) { return how == names::How::halves_swapped || how == names::How::halves_in_turn; }
+bool is_by_halves(names::RowLayout how) {
+    return how == names::RowLayout::halves_swapped || how == names::RowLayout::halves_in_turn;
+}
 
 // The rows of a stored tensor by the halves of its heads: first the second half, or one of each in turn.
 void settle_halves(const InterleavedRows& fused, Index heads, std::vector<StoredRows>& rows) {
-    const bool in_turn = fused.how == names::How::halves_in_turn;
+    const bool in_turn = fused.how == names::RowLayout::halves_in_turn;
     const Index half = fused.rows[0] / heads / 2;
     for (Index head = 0; head < heads; ++head)
         for (Index which = 0; which < 2; ++which) {
@@ -452,7 +454,7 @@ void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads) {
     for (const InterleavedRows& fused : state_dict.interleaved) {
         const bool halves = is_by_halves(fused.how);
         const bool of_queries = halves && fused.names[0].find("q_proj") != std::string::npos;
-        const Index groups = fused.how == names::How::by_head || of_queries ? heads : key_value_heads;
+        const Index groups = fused.how == names::RowLayout::by_head || of_queries ? heads : key_value_heads;
         Index first = 0;
         for (const Index rows : fused.rows)
             if (groups < 1 || rows % (halves ? 2 * groups : groups) != 0)

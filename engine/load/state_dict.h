@@ -28,7 +28,7 @@ struct StoredRows {
 struct InterleavedRows {
     std::string from;
     bool turned = false;
-    names::How how = names::How::by_head;
+    names::RowLayout how = names::RowLayout::by_head;
     Index stride = 0, columns = 0;
     std::vector<std::string> names;  // of q, k, v
     std::vector<Index> rows;         // how many each has

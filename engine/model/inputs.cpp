@@ -13,19 +13,19 @@ namespace decoderscope {
 namespace {
 
 // A required size, or any size (then the name is used in the message).
-struct Want {
+struct ExpectedSize {
     std::string_view name;
     std::optional<Index> size = std::nullopt;
 };
 
-std::string wanted_text(const std::vector<Want>& wanted) {
+std::string wanted_text(const std::vector<ExpectedSize>& wanted) {
     std::string text;
-    for (const Want& want : wanted)
+    for (const ExpectedSize& want : wanted)
         text += (text.empty() ? "" : ", ") + (want.size ? std::to_string(*want.size) : std::string(want.name));
     return "[" + text + "]";
 }
 
-void check_shape(const std::string& name, const Tensor& tensor, const std::vector<Want>& wanted) {
+void check_shape(const std::string& name, const Tensor& tensor, const std::vector<ExpectedSize>& wanted) {
     bool fits = tensor.rank() == wanted.size();
     for (std::size_t i = 0; fits && i < wanted.size(); ++i)
         fits = tensor.dim(i) > 0 && (!wanted[i].size || *wanted[i].size == tensor.dim(i));

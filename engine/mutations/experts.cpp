@@ -10,7 +10,7 @@
 
 namespace decoderscope::mutations {
 
-About CorrectScores::about() const {
+OpDescription CorrectScores::about() const {
     return {tr("scores with the correction"), "y[b, p, e] = scores[b, p, e] + correction[e]",
             tr("The correction balances the experts' load: it should decide who is chosen, and not how much what the "
                "chosen compute counts.")};

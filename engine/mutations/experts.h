@@ -8,7 +8,7 @@ namespace decoderscope::mutations {
 // The scores with the correction that should only choose.
 // {scores [batch, pos, expert], correction [expert]} -> [batch, pos, expert]
 struct CorrectScores {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::bias}, operand);

@@ -39,7 +39,7 @@ private:
 
 }  // namespace
 
-About TiledHeads::about() const {
+OpDescription TiledHeads::about() const {
     return {tr("heads repeated in turn"), "query head h reads head h mod kv_heads",  // not a message: a formula
             tr("Keys and values of fewer heads, repeated as a whole: 0 1 0 1. A checkpoint with grouped queries means "
                "0 0 1 1: neighbouring query heads share one. Where each key head has one query head, or there is only "
@@ -73,7 +73,7 @@ Axes flat_axes(const Axes& heads) {
 
 }  // namespace
 
-About WrongHeads::about() const {
+OpDescription WrongHeads::about() const {
     if (kind == Kind::strided)
         return {tr("project to heads, columns dealt out in turn"),
                 "y[b, h, p, d] = Σ_i x[b, p, i] · W[d·heads + h, i] + bias",
@@ -109,7 +109,7 @@ Explanation WrongHeads::explain(const Operands& in, const Tensor& out, const Cel
     return ops::Linear{}.explain(in, out, taken_from(cell, out.axes()));
 }
 
-About JoinByView::about() const {
+OpDescription JoinByView::about() const {
     return {tr("join heads by a view alone"),
             "y = z.view(batch, pos, d_model) · Wᵀ + bias",  // not a message: a formula
             tr("The heads' outputs lie one after another. A view to [batch, pos, d_model] without the transpose back "

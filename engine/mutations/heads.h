@@ -10,7 +10,7 @@ namespace decoderscope::mutations {
 struct TiledHeads {
     Operation right;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return right.axes(in); }
     [[nodiscard]] OperandRole role_of(std::size_t operand) const { return right.role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -28,7 +28,7 @@ struct WrongHeads {
     Index heads = 1;
     Kind kind = Kind::by_view;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
@@ -45,7 +45,7 @@ private:
 // Heads joined by a view without the transpose back, then o_proj.
 // {z [batch, head, query, d_head], weight [d_model, head·d_head], bias [d_model]?} -> [batch, pos, d_model]
 struct JoinByView {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);

@@ -8,7 +8,7 @@
 
 namespace decoderscope::mutations {
 
-About WrongMask::about() const {
+OpDescription WrongMask::about() const {
     return {tr("wrong mask"), "mask[b, h, q, k] ∈ {0, 1}",
             tr("Not the mask that this decoder should have: a mistake that was planted. 1 = kept, 0 = hidden.")};
 }

@@ -18,7 +18,7 @@ struct WrongMask {
     Kind kind = Kind::inverted;
     Index shift = 0;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return right.axes(in); }
     [[nodiscard]] OperandRole role_of(std::size_t operand) const { return right.role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;

@@ -75,7 +75,7 @@ namespace decoderscope::mutations {
 struct DescribedAs {
     Operation computed, meant;
 
-    [[nodiscard]] About about() const { return meant.about(); }
+    [[nodiscard]] OpDescription about() const { return meant.about(); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return computed.axes(in); }
     [[nodiscard]] OperandRole role_of(std::size_t operand) const { return computed.role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return computed.compute(in, axes); }
@@ -85,7 +85,7 @@ struct DescribedAs {
     [[nodiscard]] Traits traits() const { return computed.traits(); }
     [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return computed.verdict(in, cell); }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return computed.passes_gradient(operand); }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const {
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
         return (meant.passes_gradient(operand) ? meant : computed).about_pull_back(operand);
     }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const {

@@ -16,7 +16,7 @@
 
 namespace decoderscope::mutations {
 
-About WrongScale::about() const {
+OpDescription WrongScale::about() const {
     return {tr("a norm's scale, computed differently"), "scale[b, p] = std_d x[b, p, d]",
             tr("The spread of the row by another formula: over n − 1 instead of n, or with eps added outside the "
                "root. For short rows it shows; for long ones hardly.")};
@@ -46,7 +46,7 @@ Explanation WrongScale::explain(const Operands& in, const Tensor&, const Cell& c
     return {{line(tr("scale"), {term({constant_factor(scale, tr("spread of the row"))})})}};
 }
 
-About NormOverPositions::about() const {
+OpDescription NormOverPositions::about() const {
     return {tr("LayerNorm over positions"),
             "y[b, p, d] = (x[b, p, d] − mean_p) / √(variance_p + eps) · gain[d] + shift[d]",
             tr("Mean and variance are taken along the text, not along the row: each position sees all others, the "
@@ -98,7 +98,7 @@ Explanation NormOverPositions::explain(const Operands& in, const Tensor&, const 
     return {{line("normalized", std::move(terms))}};
 }
 
-About PartialNorm::about() const {
+OpDescription PartialNorm::about() const {
     return {tr("a norm with a part left out"), "y[b, p, d] = (x[b, p, d] − mean?) / scale[b, p] · gain[d]? + shift[d]?",
             tr("The mean, the gain or the shift is not applied, as if it were 0, 1 or 0. With weights as they are "
                "initialised nothing would be seen of it; with trained ones it is.")};

@@ -9,7 +9,7 @@ namespace decoderscope::mutations {
 struct WrongScale {
     ScaleFacts facts;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::one, 1}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -26,7 +26,7 @@ private:
 struct NormOverPositions {
     double eps = 1e-5;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::gain, OperandRole::shift}, operand);
@@ -42,7 +42,7 @@ struct NormOverPositions {
 struct PartialNorm {
     bool centred = true, gain = true, shift = true;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] OperandRole role_of(std::size_t operand) const {
         return operand == 2 && !gain

@@ -11,7 +11,7 @@
 
 namespace decoderscope::mutations {
 
-About SinusoidInHalves::about() const {
+OpDescription SinusoidInHalves::about() const {
     return {tr("sinusoidal positions in halves"), "pos_embed[p] = [sin(p · f₀), sin(p · f₁), …, cos(p · f₀), …]",
             tr("All sines, then all cosines. The encoding is as good as the alternating one for a model that is "
                "trained with it, and wrong for one that was trained with the other.")};
@@ -41,7 +41,7 @@ Explanation SinusoidInHalves::explain(const Operands&, const Tensor&, const Cell
                                                   (sine ? "sin(" : "cos(") + std::to_string(cell[0]) + " · f)")})})}};
 }
 
-About AddOtherPositions::about() const {
+OpDescription AddOtherPositions::about() const {
     if (by_batch)
         return {tr("add the batch row's encoding"), "y[b, p, d] = x[b, p, d] + pos_embed[b, d]",
                 tr("The table of positions is indexed by the first axis, which is the batch here: every token of a row "

@@ -11,7 +11,7 @@ struct SinusoidInHalves {
     Index d_model = 0;
     double scale = 1.0;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -28,7 +28,7 @@ private:
 struct AddOtherPositions {
     bool by_batch = false;  // else counted by the padding mask
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::stream, OperandRole::update, OperandRole::padding_mask}, operand);

@@ -12,7 +12,7 @@
 
 namespace decoderscope::mutations {
 
-About SoftmaxAlong::about() const {
+OpDescription SoftmaxAlong::about() const {
     return {tr("softmax over another axis"), "y[…, i, …] = exp(x[…, i, …]) / Σ_j exp(x[…, j, …])",
             tr("The weights of one key, not of one query, sum to 1: a wrong dim in the softmax. With the causal mask "
                "the last query keeps its weights nearly, which hides the mistake.")};
@@ -53,7 +53,7 @@ Explanation SoftmaxAlong::explain(const Operands& in, const Tensor&, const Cell&
                          constant_factor(1.0 / sum, "1/" + short_number(sum))})})}};
 }
 
-About SoftmaxThenMask::about() const {
+OpDescription SoftmaxThenMask::about() const {
     return {tr("softmax, then mask"), "y[…, k] = mask[…, k] · softmax(scores)[…, k]",
             tr("The softmax has already distributed all of the weight, masked keys included, when the mask removes "
                "theirs: rows sum to less than 1, and the future still affects what remains.")};
@@ -79,7 +79,7 @@ Explanation SoftmaxThenMask::explain(const Operands& in, const Tensor& out, cons
     return explanation;
 }
 
-About AddMask::about() const {
+OpDescription AddMask::about() const {
     return {tr("mask added to the scores"), "y[b, h, q, k] = scores[b, h, q, k] + (mask ? kept : hidden)",
             tr("A mask of zeros and ones is added to the scores. One more or less in a score is a factor of e, not "
                "nothing: the future is seen.")};

@@ -9,7 +9,7 @@ namespace decoderscope::mutations {
 struct SoftmaxAlong {
     std::size_t axis = 2;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::scores; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -20,7 +20,7 @@ struct SoftmaxAlong {
 // The mask is applied to the weights: softmax over all keys, then what is masked becomes 0, so that rows no longer sum
 // to 1.   {scores [batch, head, query, key], mask [batch, head, query, key]} -> the same axes
 struct SoftmaxThenMask {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::mask}, operand);
@@ -35,7 +35,7 @@ struct SoftmaxThenMask {
 struct AddMask {
     float kept = 1.0F, hidden = 0.0F;  // what is added where the mask keeps, and where it hides
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::mask}, operand);

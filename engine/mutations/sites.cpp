@@ -148,7 +148,7 @@ bool Then::passes_gradient(std::size_t operand) const {
     return second.passes_gradient(0) && first.passes_gradient(operand);
 }
 
-About Then::about_pull_back(std::size_t operand) const {
+OpDescription Then::about_pull_back(std::size_t operand) const {
     if (operand >= read_by_first) return second.about_pull_back(operand - read_by_first + 1);
     return {tr("gradient through two operations"), "∂/∂x = (g · ∂second/∂first) · ∂first/∂x",
             tr("Two operations in one step: the gradient goes back through the second, then through the first.")};

@@ -40,7 +40,7 @@ struct Then {
     Operation first, second;
     std::size_t read_by_first = 1;  // how many of the operands
 
-    [[nodiscard]] About about() const { return second.about(); }
+    [[nodiscard]] OpDescription about() const { return second.about(); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] OperandRole role_of(std::size_t operand) const {
         return operand < read_by_first ? first.role_of(operand) : second.role_of(operand - read_by_first + 1);
@@ -48,7 +48,7 @@ struct Then {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] bool passes_gradient(std::size_t operand) const;
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Then&) const = default;

@@ -93,7 +93,7 @@ double activate(ActivationKind kind, double x) { return function_of(kind).of(x);
 
 double slope_of(ActivationKind kind, double x) { return function_of(kind).slope(x); }
 
-About Activate::about() const {
+OpDescription Activate::about() const {
     return {function_of(kind).name, function_of(kind).formula,
             tr("The MLP's only nonlinearity: without it up_proj and down_proj would be a single matrix. Each column is "
                "a detector that stays (nearly) silent until its input is positive; down_proj writes the active ones "
@@ -124,7 +124,7 @@ Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const
 
 }  // namespace
 
-About Activate::about_pull_back(std::size_t) const {
+OpDescription Activate::about_pull_back(std::size_t) const {
     return {tr("gradient through the activation"), "∂/∂pre = g · act′(pre)",
             tr("A detector that is silent passes no gradient back (relu) or hardly any: it can't learn from this "
                "position.")};
@@ -148,7 +148,7 @@ Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Ce
     return {{line("g", {flat ? term({slope}) : term({b.grad_at(cell), slope})})}};
 }
 
-About ActivateGated::about() const {
+OpDescription ActivateGated::about() const {
     return {
         tr("gate"), "post = act(gate) · pre",
         tr("A second projection decides how much of each column passes. With silu this is SwiGLU, which Llama uses.")};
@@ -170,7 +170,7 @@ Explanation ActivateGated::explain(const Operands& in, const Tensor&, const Cell
     return {{line("post", {term({activated(kind, in[1], 1, cell), cell_factor(in[0], 0, cell)})})}};
 }
 
-About ActivateGated::about_pull_back(std::size_t operand) const {
+OpDescription ActivateGated::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. what is gated"), "∂/∂pre = g · act(gate)",
                 tr("What the gate lets through in the forward pass, it lets through in the backward pass.")};
@@ -198,7 +198,7 @@ Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward
 
 // ---- gpt-oss' gate
 
-About ClampedSwiglu::about() const {
+OpDescription ClampedSwiglu::about() const {
     return {tr("clamped gate"), "post = (u + 1) · g · σ(alpha · g),  g = min(gate,limit),  u = clamp(pre, ±limit)",
             tr("SwiGLU with both of its inputs held within a limit, so that no product runs away, and with 1 added to "
                "what is gated: where pre is 0 the gate alone still passes. gpt-oss computes its experts this way.")};
@@ -246,7 +246,7 @@ Explanation ClampedSwiglu::explain(const Operands& in, const Tensor&, const Cell
                                  clamped_gate(activated(gate), gate, cell)})})}};
 }
 
-About ClampedSwiglu::about_pull_back(std::size_t operand) const {
+OpDescription ClampedSwiglu::about_pull_back(std::size_t operand) const {
     const char* teaches =
         tr("Beyond the limit the output no longer moves with its input, so no gradient comes through there.");
     if (operand == 0)

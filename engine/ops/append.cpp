@@ -7,7 +7,7 @@
 
 namespace decoderscope::ops {
 
-About Append::about() const {
+OpDescription Append::about() const {
     return {tr("append to the cache"), "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
             tr("Under a causal mask a position's key and value never change once they are computed: whatever comes "
                "later is hidden from it. So generation caches them, computes those of the new token alone, and appends "
@@ -44,7 +44,7 @@ Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell)
     return {{line(kept ? tr("kept") : tr("new"), {term({cell_factor(in[operand], operand, from)})})}};
 }
 
-About Append::about_pull_back(std::size_t) const {
+OpDescription Append::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. one part"), "∂/∂part[b, h, p, d] = g[b, h, first + p, d]",
             tr("Each row passes back the gradient at its place.")};
 }

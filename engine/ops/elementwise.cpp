@@ -33,7 +33,7 @@ void add_to(const float* x, const Tensor& update, float scale, Index size, float
 
 }  // namespace
 
-About Add::about() const {
+OpDescription Add::about() const {
     if (residual_scale != 1.0)
         return {tr("add to the scaled stream"),
                 update_scale != 1.0 ? "y[b, p, d] = residual_scale · x[b, p, d] + update_scale · update[b, p, d]"
@@ -82,7 +82,7 @@ Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) co
     return {{line(tr("sum"), std::move(terms))}};
 }
 
-About Add::about_pull_back(std::size_t operand) const {
+OpDescription Add::about_pull_back(std::size_t operand) const {
     if (operand == 0 && residual_scale != 1.0)
         return {tr("gradient w.r.t. the stream"), "∂/∂x = residual_scale · g",
                 tr("The residual stream gets the sum's gradient, times its weight in the sum.")};
@@ -121,7 +121,7 @@ Explanation Add::explain_pull_back(std::size_t operand, const Backward& b, const
     return {{line("g", std::move(terms))}};
 }
 
-About Identity::about() const {
+OpDescription Identity::about() const {
     return {tr("carry"), "y = x",
             tr("Nothing is computed: the residual stream goes on under its next name. What leaves one block is what "
                "enters the next.")};
@@ -133,7 +133,7 @@ Explanation Identity::explain(const Operands& in, const Tensor&, const Cell& cel
     return {{line(tr("carried"), {term({cell_factor(in[0], 0, cell)})})}};
 }
 
-About Identity::about_pull_back(std::size_t) const {
+OpDescription Identity::about_pull_back(std::size_t) const {
     return {tr("carry"), "∂/∂x = g", tr("Nothing is computed: the gradient is passed on under the next name.")};
 }
 
@@ -143,7 +143,7 @@ Explanation Identity::explain_pull_back(std::size_t, const Backward& b, const Ce
     return {{line("g", {term({b.grad_at(cell)})})}};
 }
 
-About Rescale::about() const {
+OpDescription Rescale::about() const {
     return {tr(message_c("operation", "scale")), "y = factor · x",
             tr("Every number times the same factor. On logits this is a temperature that the model was trained with: "
                "a factor below 1 makes the probabilities more even, one above 1 sharper; their order stays.")};
@@ -164,7 +164,7 @@ Explanation Rescale::explain(const Operands& in, const Tensor&, const Cell& cell
     return {{line(tr("scaled"), {term({constant_factor(factor, std::string(key)), cell_factor(in[0], 0, cell)})})}};
 }
 
-About Rescale::about_pull_back(std::size_t) const {
+OpDescription Rescale::about_pull_back(std::size_t) const {
     return {tr("gradient through the factor"), "∂/∂x = factor · g",
             tr("What is multiplied in the forward pass is multiplied by the same factor in the backward pass.")};
 }
@@ -183,7 +183,7 @@ constexpr Index kSoftCapCost = 20;  // of one number, in multiply-adds
 
 }  // namespace
 
-About SoftCap::about() const {
+OpDescription SoftCap::about() const {
     return {tr("soft cap"), "y = cap · tanh(x / cap)",
             tr("Nothing comes out larger than the cap, and what is small stays nearly as it is. A runaway score would "
                "make the softmax one-hot and its gradient vanish; the cap limits it without a hard edge, so that a "
@@ -207,7 +207,7 @@ Explanation SoftCap::explain(const Operands& in, const Tensor&, const Cell& cell
     return {{line("capped", {term({constant_factor(cap, "cap"), derived_factor(std::tanh(x / cap), text, 0, cell)})})}};
 }
 
-About SoftCap::about_pull_back(std::size_t) const {
+OpDescription SoftCap::about_pull_back(std::size_t) const {
     return {tr("gradient through the cap"), "∂/∂x = g · (1 − (y / cap)²)",
             tr("Near the cap the curve is flat, so little gradient comes through; that of small numbers passes almost "
                "unchanged.")};
@@ -230,7 +230,7 @@ Explanation SoftCap::explain_pull_back(std::size_t, const Backward& b, const Cel
     return {{line("g", {term({b.grad_at(cell), derived_factor(1.0 - part * part, text, b.in.size(), cell)})})}};
 }
 
-About Sigmoid::about() const {
+OpDescription Sigmoid::about() const {
     return {tr("sigmoid"), "y = 1 / (1 + exp(−x))",
             tr("Each number by itself becomes one between 0 and 1. Unlike under a softmax none grows at another's "
                "cost.")};
@@ -248,7 +248,7 @@ Explanation Sigmoid::explain(const Operands& in, const Tensor&, const Cell& cell
     return {{line("y", {term({derived_factor(1.0 / (1.0 + std::exp(-x)), "σ(" + short_number(x) + ")", 0, cell)})})}};
 }
 
-About Sigmoid::about_pull_back(std::size_t) const {
+OpDescription Sigmoid::about_pull_back(std::size_t) const {
     return {tr("gradient through the sigmoid"), "∂/∂x = g · y · (1 − y)",
             tr("Near 0 and near 1 the curve is flat, so hardly any gradient comes through.")};
 }
@@ -265,7 +265,7 @@ Explanation Sigmoid::explain_pull_back(std::size_t, const Backward& b, const Cel
                               derived_factor(1.0 - y, "(1 − " + short_number(y) + ")", b.in.size(), cell)})})}};
 }
 
-About ScaleRows::about() const {
+OpDescription ScaleRows::about() const {
     return {tr("scale each row"), "y[b, p, d] = weight[b, p] · x[b, p, d]",
             tr("A gate for the whole row: how much of it passes at this position.")};
 }
@@ -282,7 +282,7 @@ Explanation ScaleRows::explain(const Operands& in, const Tensor&, const Cell& ce
     return {{line(tr("scaled"), {term({cell_factor(in[1], 1, {cell[0], cell[1], 0}), cell_factor(in[0], 0, cell)})})}};
 }
 
-About ScaleRows::about_pull_back(std::size_t operand) const {
+OpDescription ScaleRows::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the factor"), "∂/∂x[b, p, d] = weight[b, p] · g[b, p, d]",
                 tr("What is multiplied in the forward pass is multiplied by the same factor in the backward pass.")};
@@ -313,7 +313,7 @@ Explanation ScaleRows::explain_pull_back(std::size_t operand, const Backward& b,
     return {{line("g · x", std::move(terms))}};
 }
 
-About DropoutMask::about() const {
+OpDescription DropoutMask::about() const {
     return {tr("dropout mask"), "mask = random < p ? 0 : 1 / (1 − p)",
             tr("Training switches numbers off at random, so that no unit can rely on another. What stays is scaled up, "
                "which keeps the expected sum; when the model is used, nothing is dropped and nothing scaled. The seed "
@@ -336,7 +336,7 @@ Explanation DropoutMask::explain(const Operands&, const Tensor& out, const Cell&
     return {{line("mask", {term({constant_factor(value, text)})})}};
 }
 
-About Drop::about() const {
+OpDescription Drop::about() const {
     return {tr("dropout"), "dropped = x · mask",
             tr("A dropped cell is 0, the others are a little larger than they were. The model causal-lm drops scores "
                "before the softmax: a dropped score is 0, not hidden, and a hidden one that is dropped becomes 0 · "
@@ -355,7 +355,7 @@ Explanation Drop::explain(const Operands& in, const Tensor&, const Cell& cell) c
     return {{line(tr("dropped"), {term({cell_factor(in[0], 0, cell), cell_factor(in[1], 1, cell)})})}};
 }
 
-About Drop::about_pull_back(std::size_t) const {
+OpDescription Drop::about_pull_back(std::size_t) const {
     return {tr("gradient through dropout"), "∂/∂x = g · mask",
             tr("What was dropped gets no gradient in this pass; what stayed gets its gradient scaled up, as it was "
                "itself.")};

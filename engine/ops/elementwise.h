@@ -13,7 +13,7 @@ namespace decoderscope::ops {
 struct Add {
     double residual_scale = 1.0, update_scale = 1.0;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::stream, OperandRole::update}, operand);
@@ -22,7 +22,7 @@ struct Add {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true, true}, true}; }
     [[nodiscard]] Traits traits() const { return {.passes_through = true}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Add&) const = default;
@@ -35,14 +35,14 @@ private:
 
 // Passes a tensor on under another name; the values are shared, not copied.   {x} -> same axes
 struct Identity {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::stream; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first, .passes_through = true}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Identity&) const = default;
@@ -54,7 +54,7 @@ struct Rescale {
     double factor = 1.0;
     std::string_view key;  // the configuration's name for it: "logit_scale"
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -62,7 +62,7 @@ struct Rescale {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Rescale&) const = default;
@@ -73,7 +73,7 @@ struct Rescale {
 struct SoftCap {
     double cap = 50.0;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -81,7 +81,7 @@ struct SoftCap {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SoftCap&) const = default;
@@ -89,7 +89,7 @@ struct SoftCap {
 
 // 1 / (1 + exp(−x)): a number between 0 and 1 of each.   {x} -> the same axes
 struct Sigmoid {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -97,7 +97,7 @@ struct Sigmoid {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Sigmoid&) const = default;
@@ -105,7 +105,7 @@ struct Sigmoid {
 
 // Each row times a number of its own.   {x [batch, pos, d], weight [batch, pos, 1]} -> [batch, pos, d]
 struct ScaleRows {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::gate}, operand);
@@ -113,7 +113,7 @@ struct ScaleRows {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ScaleRows&) const = default;
@@ -127,7 +127,7 @@ struct DropoutMask {
     std::uint64_t seed = 0;
     std::string name;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -138,7 +138,7 @@ struct DropoutMask {
 
 // {x, mask of the same axes} -> x · mask
 struct Drop {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::dropout_mask}, operand);
@@ -148,7 +148,7 @@ struct Drop {
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Drop&) const = default;

@@ -22,7 +22,7 @@ Index row_of(float token, Index rows) {
 
 }  // namespace
 
-About Embed::about() const {
+OpDescription Embed::about() const {
     return {tr("look up"), "embed[b, p, d] = E[token[b, p], d] · scale",
             tr("Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places "
                "with the same token start out alike; only positions and attention make them differ. Some models (the "
@@ -62,7 +62,7 @@ Explanation Embed::explain(const Operands& in, const Tensor&, const Cell& cell) 
     return {{looked_up}};
 }
 
-About Embed::about_pull_back(std::size_t) const {
+OpDescription Embed::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} g[b, p, d]",
             tr("A token's row sums the gradients from every position where the token occurs; the other rows of the "
                "table learn nothing from this text.")};

@@ -10,7 +10,7 @@ namespace decoderscope::ops {
 struct Embed {
     float scale = 1.0F, multiplier = 1.0F;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::tokens, OperandRole::table}, operand);
@@ -19,7 +19,7 @@ struct Embed {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 1; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Embed&) const = default;

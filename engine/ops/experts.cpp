@@ -52,7 +52,7 @@ std::vector<float> chosen_by(const Operands& in, Index row) {
 
 // ---- who is chosen
 
-About ChooseExperts::about() const {
+OpDescription ChooseExperts::about() const {
     return {tr("choose experts"),
             "expert[b, p, s] = the s-th best of score[b, p, e] + correction[e]",  // not a message: a formula
             tr("Each position goes to the few experts that the router scores highest; all others compute nothing for "
@@ -112,7 +112,7 @@ Explanation ChooseExperts::explain(const Operands& in, const Tensor&, const Cell
 
 // ---- how much each counts
 
-About WeighExperts::about() const {
+OpDescription WeighExperts::about() const {
     return {tr("weigh experts"),
             normalize ? "expert_weight[b, p, s] = scale · score[b, p, expert[s]] / Σ_t score[b, p, expert[t]]"
                       : "expert_weight[b, p, s] = scale · score[b, p, expert[s]]",
@@ -169,7 +169,7 @@ Explanation WeighExperts::explain(const Operands& in, const Tensor&, const Cell&
     return explanation;
 }
 
-About WeighExperts::about_pull_back(std::size_t) const {
+OpDescription WeighExperts::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the router's scores"),
             normalize ? "∂/∂score[e] = scale · (g[s] − Σ_t g[t] · score[t] / Σ score) / Σ score,  e = expert[s]"
                       : "∂/∂score[e] = scale · g[s],  e = expert[s]",
@@ -286,7 +286,7 @@ Index cost_of(const Operands& in) { return in[1].size() * in[2].dim(1) * in[2].d
 
 }  // namespace
 
-About ExpertLinear::about() const {
+OpDescription ExpertLinear::about() const {
     return {tr("linear of the chosen experts"),
             "y[b, p, s, o] = Σ_i x[b, p, i] · W[expert[b, p, s], o, i] + bias[expert[b, p, s], o]",
             tr("Each slot of a position has the matrix of the expert that was chosen for it. An expert multiplies the "
@@ -333,7 +333,7 @@ Explanation ExpertLinear::explain(const Operands& in, const Tensor&, const Cell&
     return {{std::move(sum)}};
 }
 
-About ExpertLinear::about_pull_back(std::size_t operand) const {
+OpDescription ExpertLinear::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_s Σ_o g[b, p, s, o] · W[expert[b, p, s], o, i]",
                 tr("An input gets gradients through the experts that it went to, and through no others.")};
@@ -415,7 +415,7 @@ Explanation ExpertLinear::explain_pull_back(std::size_t operand, const Backward&
 
 // ---- the sum
 
-About MixExperts::about() const {
+OpDescription MixExperts::about() const {
     return {tr("sum of the experts"),
             "mlp_out[b, p, d] = Σ_s expert_weight[b, p, s] · expert_out[b, p, s, d] + shared_out[b, p, d]",
             tr("What the MLP adds to the residual stream: the chosen experts' outputs, each in proportion to its "
@@ -450,7 +450,7 @@ Explanation MixExperts::explain(const Operands& in, const Tensor&, const Cell& c
     return {{line("weight · expert_out", std::move(terms))}};
 }
 
-About MixExperts::about_pull_back(std::size_t operand) const {
+OpDescription MixExperts::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. an expert's output"),
                 "∂/∂expert_out[b, p, s, d] = expert_weight[b, p, s] · g[b, p, d]",

@@ -18,7 +18,7 @@ struct ChooseExperts {
     Index groups = 1, top_groups = 1;
     Index group_best = 2;  // how many of a group's best add up to its worth
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::slot, per_token}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::bias}, operand);
@@ -40,7 +40,7 @@ struct WeighExperts {
     bool normalize = false;
     double scale = 1.0;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[1]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::expert}, operand);
@@ -49,7 +49,7 @@ struct WeighExperts {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const WeighExperts&) const = default;
@@ -63,7 +63,7 @@ struct WeighExperts {
 struct ExpertLinear {
     std::string_view out_axis = axis::out;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const {
         return {in[1][0], in[1][1], in[1][2], {out_axis, in[2][1].size}};
     }
@@ -74,7 +74,7 @@ struct ExpertLinear {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand != 1; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ExpertLinear&) const = default;
@@ -84,7 +84,7 @@ struct ExpertLinear {
 // {expert_out [batch, pos, slot, d_model], expert_weight [batch, pos, slot], shared [batch, pos, d_model]?}
 // -> [batch, pos, d_model]
 struct MixExperts {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][3]}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::expert_weight, OperandRole::update}, operand);
@@ -92,7 +92,7 @@ struct MixExperts {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true}}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const MixExperts&) const = default;

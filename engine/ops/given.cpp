@@ -7,7 +7,7 @@
 
 namespace decoderscope::ops {
 
-About Given::about() const {
+OpDescription Given::about() const {
     return {tr("given"), "y = the recorded values",  // not a message: a formula
             tr("Not computed here: these are the numbers that another program recorded, so that what follows runs on "
                "its input.")};
@@ -17,7 +17,7 @@ Explanation Given::explain(const Operands&, const Tensor&, const Cell& cell) con
     return {{line(tr("given"), {term({constant_factor(static_cast<double>(values.at(cell)), tr("recorded"))})})}};
 }
 
-About Recorded::about() const {
+OpDescription Recorded::about() const {
     return {what.empty() ? std::string_view(tr("recorded elsewhere")) : std::string_view(what),
             tr("recorded elsewhere: no weights to explain it"),
             tr("Another program computed this, and only its result was recorded. The arrows lead to what it was "

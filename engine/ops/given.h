@@ -11,7 +11,7 @@ namespace decoderscope::ops {
 struct Given {
     Tensor values;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return values.axes(); }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands&, const Axes& axes) const { return values.with_axes(axes); }
@@ -26,7 +26,7 @@ struct Recorded {
     Values kind = Values::any;
     std::string what;  // the function or the module's class: "softmax", "Linear"; empty if not known
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return values.axes(); }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands&, const Axes& axes) const { return values.with_axes(axes); }

@@ -25,7 +25,7 @@ constexpr Index kHeadNormCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
 
-About HeadNorm::about() const {
+OpDescription HeadNorm::about() const {
     const char* teaches =
         tr("Queries and keys are brought to one length before they are multiplied, so that a score says how well two "
            "directions agree and cannot grow with training until the softmax is one-hot. The learned gain says which "
@@ -98,7 +98,7 @@ void HeadNorm::add_gain(std::vector<Factor>& factors, const Operands& in, Index 
                                : cell_factor(in[1], 1, cell));
 }
 
-About HeadNorm::about_pull_back(std::size_t operand) const {
+OpDescription HeadNorm::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the norm"),
                 "∂/∂x[d] = (g · gain)[d] / s − x[d] · Σ_j (g · gain · x)[j] / (n · s³)",

@@ -16,7 +16,7 @@
 
 namespace decoderscope::ops {
 
-About WeightedSum::about() const {
+OpDescription WeightedSum::about() const {
     return {tr("weighted sum of values"), "z[b, h, q, d] = Σ_k pattern[b, h, q, k] · v[b, h, k, d]",
             tr("Attention is the only place where one position reads another. Each query takes the values of the keys "
                "it attends to, in proportion to the weight. A head that is switched off contributes nothing.")};
@@ -84,7 +84,7 @@ Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& 
     return {{line("pattern · v", std::move(terms))}};
 }
 
-About WeightedSum::about_pull_back(std::size_t operand) const {
+OpDescription WeightedSum::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d g[b, h, q, d] · v[b, h, k, d]",
                 tr("What more weight on this key would do: how well its value aligns with the gradient. It is as large "
@@ -127,7 +127,7 @@ Explanation WeightedSum::explain_pull_back(std::size_t operand, const Backward& 
     return {{line("pattern · g", std::move(terms))}};
 }
 
-About ProjectOutput::about() const {
+OpDescription ProjectOutput::about() const {
     return {tr("merge heads"), "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
             tr("The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over "
                "heads, each with its own slice of the weight: attn.result shows the parts.")};
@@ -159,7 +159,7 @@ Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell
     return {{line("z · w", std::move(terms))}};
 }
 
-About ProjectOutput::about_pull_back(std::size_t operand) const {
+OpDescription ProjectOutput::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the heads' outputs"), "∂/∂z[b, h, p, d] = Σ_o g[b, p, o] · W[o, h·d_head + d]",
                 tr("Every head is told, in its own columns, in which direction its output should move.")};
@@ -207,7 +207,7 @@ Explanation ProjectOutput::explain_pull_back(std::size_t operand, const Backward
     return {{line(operand == 1 ? "g · z" : "Σ g", std::move(terms))}};
 }
 
-About HeadResults::about() const {
+OpDescription HeadResults::about() const {
     return {tr("each head's result"), "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
             tr("attn_out before the heads are summed: who wrote what into the residual stream. Computed on demand, "
                "since it is as many times larger than attn_out as there are heads.")};
@@ -242,7 +242,7 @@ Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& 
     return {{line("z · w", std::move(terms))}};
 }
 
-About HeadResults::about_pull_back(std::size_t operand) const {
+OpDescription HeadResults::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the heads' outputs"), "∂/∂z[b, h, q, d] = Σ_o g[b, h, q, o] · W[o, h·d_head + d]",
                 tr("Every head is told, in its own columns, in which direction its output should move.")};
@@ -294,7 +294,7 @@ Explanation HeadResults::explain_pull_back(std::size_t operand, const Backward& 
     return {{line("g · z", std::move(terms))}};
 }
 
-About SumHeads::about() const {
+OpDescription SumHeads::about() const {
     return {tr("sum over heads"), "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
             tr("What attention adds to the residual stream is the sum of what its heads add. Computed this way while a "
                "head's result is changed manually.")};
@@ -326,7 +326,7 @@ Explanation SumHeads::explain(const Operands& in, const Tensor&, const Cell& cel
     return {{line("Σ heads", std::move(terms))}};
 }
 
-About SumHeads::about_pull_back(std::size_t operand) const {
+OpDescription SumHeads::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the heads' results"), "∂/∂result[b, h, q, o] = g[b, q, o]",
                 tr("A sum passes its gradient unchanged to every summand: all heads get the same.")};

@@ -7,7 +7,7 @@ namespace decoderscope::ops {
 // What each head gathers: the values, weighted by its pattern.
 // {pattern [batch, head, query, key], v [batch, kv_head, key, d_head]} -> [batch, head, query, d_head]
 struct WeightedSum {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], in[1][3]}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::pattern, OperandRole::value}, operand);
@@ -17,7 +17,7 @@ struct WeightedSum {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const WeightedSum&) const = default;
@@ -26,7 +26,7 @@ struct WeightedSum {
 // The heads, side by side, through one Linear: o_proj.
 // {z [batch, head, query, d_head], weight [d_model, head·d_head], bias [d_model]?} -> [batch, pos, d_model]
 struct ProjectOutput {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
@@ -36,7 +36,7 @@ struct ProjectOutput {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ProjectOutput&) const = default;
@@ -45,7 +45,7 @@ struct ProjectOutput {
 // What each head alone adds to the residual stream: its share of o_proj, without the bias (Elhage et al. 2021).
 // {z [batch, head, query, d_head], weight [d_model, head·d_head]} -> [batch, head, query, d_model]
 struct HeadResults {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::weight}, operand);
@@ -54,7 +54,7 @@ struct HeadResults {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const HeadResults&) const = default;
@@ -63,7 +63,7 @@ struct HeadResults {
 // The heads' results summed, plus o_proj's bias: the same attn_out, computed the other way.
 // {result [batch, head, query, d_model], bias [d_model]?} -> [batch, pos, d_model]
 struct SumHeads {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::results, OperandRole::bias}, operand);
@@ -72,7 +72,7 @@ struct SumHeads {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SumHeads&) const = default;

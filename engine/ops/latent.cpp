@@ -42,7 +42,7 @@ HeadNorm norm_of(const RowNorm& op) { return {op.eps, false, op.plus_one}; }
 
 }  // namespace
 
-About RowNorm::about() const {
+OpDescription RowNorm::about() const {
     return {tr("RMSNorm of the latent row"), "y[b, p, d] = x[b, p, d] / √(mean_d x[b, p, d]² + eps) · gain[d]",
             tr("Queries or keys and values are made of a row that is much shorter than the residual stream's. It is "
                "brought to one length before it is projected up again.")};
@@ -58,7 +58,7 @@ Explanation RowNorm::explain(const Operands& in, const Tensor& out, const Cell& 
     return of_rows(norm_of(*this).explain(as_head(in, x), as_head(out), as_head(cell)));
 }
 
-About RowNorm::about_pull_back(std::size_t operand) const { return norm_of(*this).about_pull_back(operand); }
+OpDescription RowNorm::about_pull_back(std::size_t operand) const { return norm_of(*this).about_pull_back(operand); }
 
 Tensor RowNorm::pull_back(std::size_t operand, const Backward& b) const {
     const Tensor x = as_head(b.in[0]), out = as_head(b.out), grad = as_head(b.grad);
@@ -76,7 +76,7 @@ Explanation RowNorm::explain_pull_back(std::size_t operand, const Backward& b, c
 
 // ---- some columns
 
-About Columns::about() const {
+OpDescription Columns::about() const {
     return {tr("take columns"), "y[b, p, d] = x[b, p, first + d]",
             tr("One projection makes both the latent row and the columns that are turned by position; here they part. "
                "The turned columns can't go through the latent row: a rotation between two projections would have to "
@@ -103,7 +103,7 @@ Explanation Columns::explain(const Operands& in, const Tensor&, const Cell& cell
     return {{line(tr("carried"), {term({cell_factor(in[0], 0, source_of(cell))})})}};
 }
 
-About Columns::about_pull_back(std::size_t) const {
+OpDescription Columns::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. all columns"), "∂/∂x[b, p, first + d] = g[b, p, d]",
             tr("The columns that were taken get their gradient back; from here the others get none.")};
 }
@@ -127,7 +127,7 @@ Explanation Columns::explain_pull_back(std::size_t, const Backward& b, const Cel
 
 // ---- own and shared columns
 
-About JoinColumns::about() const {
+OpDescription JoinColumns::about() const {
     return {tr("join columns"), "k[b, h, p] = (own[b, h, p], shared[b, p])",
             tr("A key's first columns are the head's own and know nothing of its position; the last ones are turned by "
                "it and are the same for all heads. A cache keeps the latent row and these few columns, not a key and a "
@@ -153,7 +153,7 @@ Explanation JoinColumns::explain(const Operands& in, const Tensor&, const Cell& 
     return {{line(tr("shared by all heads"), {term({cell_factor(in[1], 1, {cell[0], 0, cell[2], cell[3] - own})})})}};
 }
 
-About JoinColumns::about_pull_back(std::size_t operand) const {
+OpDescription JoinColumns::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the head's own columns"), "∂/∂own[b, h, p, d] = g[b, h, p, d]",
                 tr("Each part gets the gradient of its columns.")};

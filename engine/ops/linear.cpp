@@ -33,7 +33,7 @@ Explanation explain_row(const Operands& in, Index batch, Index pos, Index output
 
 }  // namespace
 
-About Linear::about() const {
+OpDescription Linear::about() const {
     return {tr("linear"), "y[b, p, o] = Σ_i x[b, p, i] · W[o, i] + bias[o]",
             tr("A learned linear combination of the row's numbers. Every position is treated alike and on its own: "
                "nothing here reads another token.")};
@@ -120,7 +120,7 @@ Tensor gradient_by_bias(const float* grad, Index rows, Axes axes) {
     return as_tensor(sums, std::move(axes));
 }
 
-About Linear::about_pull_back(std::size_t operand) const {
+OpDescription Linear::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_o g[b, p, o] · W[o, i]", teaches_linear(0)};
     if (operand == 1)
@@ -144,7 +144,7 @@ bool Linear::rows_stand_alone(const Operands& in) const {
     return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
-About ProjectHeads::about() const {
+OpDescription ProjectHeads::about() const {
     return {tr("project to heads"), "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
             tr("Each head sees the whole row, through a few learned directions of its own. The query says what a "
                "position looks for, the key what it can be found by, the value what it passes on when it is found. The "
@@ -173,7 +173,7 @@ Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const C
     return explain_row(in, cell[0], cell[2], cell[1] * out.dim(3) + cell[3]);
 }
 
-About ProjectHeads::about_pull_back(std::size_t operand) const {
+OpDescription ProjectHeads::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_hd g[b, h, p, d] · W[h·d_head + d, i]",
                 teaches_linear(0)};

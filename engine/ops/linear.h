@@ -8,7 +8,7 @@ namespace decoderscope::ops {
 struct Linear {
     std::string_view out_axis = axis::out;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {out_axis, in[1][0].size}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
@@ -18,7 +18,7 @@ struct Linear {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Traits traits() const { return {.is_linear = true}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Linear&) const = default;
@@ -30,7 +30,7 @@ struct ProjectHeads {
     Index heads = 1;
     bool when_read = false;  // computed when they are first read (engine/ops/latent_heads.h)
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
@@ -39,7 +39,7 @@ struct ProjectHeads {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ProjectHeads&) const = default;

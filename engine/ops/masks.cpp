@@ -23,7 +23,7 @@ std::array<Index, 4> broadcast_strides(const Tensor& mask) {
 
 }  // namespace
 
-About CombineMasks::about() const {
+OpDescription CombineMasks::about() const {
     if (window > 0)
         return {
             tr("combine masks"),
@@ -148,7 +148,7 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
     return {{line(tr("kept"), {term(std::move(factors))})}};
 }
 
-About FillMasked::about() const {
+OpDescription FillMasked::about() const {
     return {
         tr("fill where masked"), "masked[b, h, q, k] = mask[b, h, q, k] = 0 ? mask_value : scores[b, h, q, k]",
         tr("Hidden scores are replaced before the softmax, so that the others share all of the weight. With −∞ a "
@@ -244,7 +244,7 @@ constexpr Index kFillGradientCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
 
-About FillMasked::about_pull_back(std::size_t) const {
+OpDescription FillMasked::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the scores before the mask"), "∂/∂scores = mask ? g : 0",
             tr("A masked score was replaced by a constant: whatever it was, the target doesn't depend on it.")};
 }

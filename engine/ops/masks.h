@@ -21,7 +21,7 @@ struct CombineMasks {
         return {.values = Values::mask, .deferred = true, .masks = MaskFacts{causal, padding, custom, window > 0}};
     }
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] OperandRole role_of(std::size_t operand) const {
         return operand == 0 && padding ? OperandRole::padding_mask : OperandRole::custom_mask;
@@ -70,7 +70,7 @@ private:
 struct FillMasked {
     float value = 0.0F;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::mask}, operand);
@@ -81,7 +81,7 @@ struct FillMasked {
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] Traits traits() const { return {.deferred = true, .fill = FillFacts{value}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const FillMasked&) const = default;

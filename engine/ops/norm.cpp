@@ -24,7 +24,7 @@ Line mean_line(const Tensor& x, const Cell& cell) {
 
 }  // namespace
 
-About NormScale::about() const {
+OpDescription NormScale::about() const {
     if (kind == NormKind::layernorm_std)
         return {tr("scale of LayerNorm by the standard deviation"), "scale[b, p] = std_d x[b, p, d] + eps",
                 tr("How far the row's numbers spread about their mean, over n − 1 as torch.std has it, and eps added "
@@ -97,7 +97,7 @@ std::vector<Term> down_the_rows(const Tensor& x, Index column, const Make& make)
 
 }  // namespace
 
-About NormScale::about_pull_back(std::size_t) const {
+OpDescription NormScale::about_pull_back(std::size_t) const {
     return {tr("gradient through the scale"), "∂/∂x[b, p, d] = g[b, p] · (x[b, p, d] − mean) / (n · scale)",
             tr("Moving a number away from the mean makes the whole row's scale larger, and so everything that is "
                "divided by it smaller.")};
@@ -136,7 +136,7 @@ Explanation NormScale::explain_pull_back(std::size_t, const Backward& b, const C
              derived_factor(slope_of_row(scale, n), short_number(slope_of_row(scale, n)), b.in.size(), row_cell)})})}};
 }
 
-About Normalize::about() const {
+OpDescription Normalize::about() const {
     if (kind == NormKind::rmsnorm_plus_one)
         return {tr("RMSNorm, gain 1 + weight"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · (1 + weight[d])",
                 tr("Every row is brought to the same size; its direction stays. The weight is stored as its distance "
@@ -205,7 +205,7 @@ void Normalize::add_gain(std::vector<Factor>& factors, const Operands& in, Index
                           : cell_factor(in[2], 2, {column}));
 }
 
-About Normalize::about_pull_back(std::size_t operand) const {
+OpDescription Normalize::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the norm"),
                 is_centred(kind) ? "∂/∂x[b, p, d] = (g · gain / scale)[d] − mean_d(g · gain / scale)"

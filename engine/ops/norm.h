@@ -37,14 +37,14 @@ struct NormScale {
     NormKind kind = NormKind::layernorm;
     double eps = 1e-5;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::one, 1}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative, .scale = facts()}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     // Of what it computes: RMSNorm's scale is the same with a gain of 1 + weight.
@@ -66,7 +66,7 @@ struct Normalize {
     NormKind kind = NormKind::layernorm;
     bool has_gain = true;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] OperandRole role_of(std::size_t operand) const {
         return operand >= 2 && !has_gain
@@ -77,7 +77,7 @@ struct Normalize {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.norm = NormFacts{is_centred(kind), gain_offset()}}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Normalize&) const = default;

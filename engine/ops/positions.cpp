@@ -46,7 +46,7 @@ Term scaled_term(Factor factor, double scale) {
 
 }  // namespace
 
-About SinusoidalPositions::about() const {
+OpDescription SinusoidalPositions::about() const {
     return {
         tr("sinusoidal positions"), "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
         tr("Attention has no sense of order, so each position is given an encoding of its own: a row of clocks, fast "
@@ -77,7 +77,7 @@ Explanation SinusoidalPositions::explain(const Operands&, const Tensor&, const C
     return {{line("pos_embed", {scaled_term(constant_factor(code, text), scale)})}};
 }
 
-About LearnedPositions::about() const {
+OpDescription LearnedPositions::about() const {
     return {tr("learned positions"), "pos_embed[p, d] = P[p, d]",
             tr("One learned row per position, as in GPT-2. Nothing relates neighbouring positions but what training "
                "found, and there is no row beyond the longest text seen in training.")};
@@ -96,7 +96,7 @@ Explanation LearnedPositions::explain(const Operands& in, const Tensor&, const C
     return {{line("pos_embed", {scaled_term(cell_factor(in[0], 0, {first + cell[0], cell[1]}), scale)})}};
 }
 
-About LearnedPositions::about_pull_back(std::size_t) const {
+OpDescription LearnedPositions::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the table of positions"), "∂/∂P[p, d] = scale · g[p, d]",
             tr("Each position's row gets the gradient from that position; rows beyond this text get none.")};
 }
@@ -211,7 +211,7 @@ Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
     return out;
 }
 
-About Rope::about() const {
+OpDescription Rope::about() const {
     return {
         tr("rotary positions"),
         interleaved
@@ -253,7 +253,7 @@ Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<
                turned(partner, negative ? -std::sin(angle) : std::sin(angle), (negative ? "−sin" : "sin") + phi)})}};
 }
 
-About Rope::about_pull_back(std::size_t) const {
+OpDescription Rope::about_pull_back(std::size_t) const {
     return {tr("gradient through the rotation"), "∂/∂x = R(−φ) · g",
             tr("What was rotated in the forward pass is rotated back by the same angle.")};
 }
@@ -283,7 +283,7 @@ Index RelativeBias::row_of(Index query, Index key, Index rows) const {
     return relative_bucket(key - (first_query + query), rows, max_distance, both_ways);
 }
 
-About RelativeBias::about() const {
+OpDescription RelativeBias::about() const {
     return {
         tr("relative position bias"), "scores[b, h, q, k] = q·k + table[bucket(k − q), h]",
         tr("Each head learned a bias for every distance: a number that is added to the score, whatever token is there. "
@@ -316,7 +316,7 @@ Explanation RelativeBias::explain(const Operands& in, const Tensor&, const Cell&
 
 // ---- the gradients: scores + table[bucket]
 
-About RelativeBias::about_pull_back(std::size_t operand) const {
+OpDescription RelativeBias::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the bias"), "∂/∂scores = grad", tr("A sum passes its gradient on unchanged.")};
     return {tr("gradient w.r.t. the table of distances"), "∂/∂table[r, h] = Σ_{bucket(k − q) = r} grad[b, h, q, k]",

@@ -18,7 +18,7 @@ struct SinusoidalPositions {
     Index first = 0;  // the number of the first position
     double scale = 1.0;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -33,12 +33,12 @@ struct LearnedPositions {
     Index first = 0;  // the number of the first position
     double scale = 1.0;
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {positions, {axis::d_model, in[0][1].size}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::table; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const LearnedPositions&) const = default;
@@ -83,14 +83,14 @@ struct Rope {
     Index first = 0;  // the position of the first row
     Index begin = 0;  // the first column that is turned
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], axes, false); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, scaling, first + row, begin}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t, const Backward& b) const { return turned(b.grad, b.grad.axes(), true); }
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Rope&) const = default;
@@ -118,7 +118,7 @@ struct RelativeBias {
     bool both_ways = false;  // an encoder's: one half of the rows for keys after the query; else those share row 0
     Index first_query = 0;   // the position of the first query: the number of earlier keys kept
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::table}, operand);
@@ -131,7 +131,7 @@ struct RelativeBias {
         return change.changed[1] == kUnchanged ? change.changed[0] : Changed{};
     }
     [[nodiscard]] RelativeBias from_row(Index row) const { return {max_distance, both_ways, first_query + row}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const RelativeBias&) const = default;

@@ -40,7 +40,7 @@ double ScaledDotProduct::scale_for(Index d_head) const {
     return scale != 0.0 ? scale : 1.0 / std::sqrt(static_cast<double>(d_head));
 }
 
-About ScaledDotProduct::about() const {
+OpDescription ScaledDotProduct::about() const {
     if (alibi)
         return {tr("scaled dot product, less with distance"),
                 "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] · scale − slope[h] · (q − k)",
@@ -117,7 +117,7 @@ Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const C
     return {{line("q · k · scale − slope · (query − key)", std::move(terms))}};
 }
 
-About ScaledDotProduct::about_pull_back(std::size_t operand) const {
+OpDescription ScaledDotProduct::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the query"), "∂/∂q[b, h, q, d] = Σ_k g[b, h, q, k] · k[b, h, k, d] · scale",
                 tr("A query moves its whole row of scores. It is pulled towards the keys whose scores should grow, and "

@@ -13,7 +13,7 @@ struct ScaledDotProduct {
     bool alibi = false;
     Index first_query = 0;  // the position of the first query: the number of earlier keys kept
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::query, OperandRole::key}, operand);
@@ -24,7 +24,7 @@ struct ScaledDotProduct {
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] ScaledDotProduct from_row(Index row) const { return {scale, alibi, first_query + row}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ScaledDotProduct&) const = default;

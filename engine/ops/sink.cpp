@@ -119,7 +119,7 @@ std::vector<float> weights_of(const Operands& in, const Cell& cell) {
 
 }  // namespace
 
-About SoftmaxWithSink::about() const {
+OpDescription SoftmaxWithSink::about() const {
     return {tr("softmax with a sink"),
             "y[b, h, q, k] = exp(x[b, h, q, k] − max) / (Σ_j exp(x[b, h, q, j] − max) + exp(sink[h] − max))",
             tr("One more score takes part in the softmax, a learned number of the head, and what it gets goes to no "
@@ -142,7 +142,7 @@ Explanation SoftmaxWithSink::explain(const Operands& in, const Tensor&, const Ce
     return with_weight(exponentials, exponentials.of_key(cell[3]));
 }
 
-About SoftmaxWithSink::about_pull_back(std::size_t operand) const {
+OpDescription SoftmaxWithSink::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
                 tr("What counts is how much better a key is than the row's average, to which the sink adds nothing: it "
@@ -195,7 +195,7 @@ Explanation SoftmaxWithSink::explain_pull_back(std::size_t operand, const Backwa
 
 // ---- the sink's own weight
 
-About SinkWeight::about() const {
+OpDescription SinkWeight::about() const {
     return {tr("the sink's weight"),
             "s[b, h, q] = exp(sink[h] − max) / (Σ_j exp(x[b, h, q, j] − max) + exp(sink[h] − max))",
             tr("How much of this head's attention goes to no key. With the row's weights it adds up to 1. A query that "
@@ -214,7 +214,7 @@ Explanation SinkWeight::explain(const Operands& in, const Tensor&, const Cell& c
     return with_weight(exponentials, exponentials.of_sink());
 }
 
-About SinkWeight::about_pull_back(std::size_t operand) const {
+OpDescription SinkWeight::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = −g · s · y[…, k]",
                 tr("Every key that gains weight takes some of the sink's.")};

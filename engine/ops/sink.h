@@ -9,7 +9,7 @@ namespace decoderscope::ops {
 // The keys' weights. With the sink's they add up to 1; a row of −∞ is 0.
 // {scores [batch, head, query, key], sinks [head]} -> the scores' axes
 struct SoftmaxWithSink {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::sinks}, operand);
@@ -18,7 +18,7 @@ struct SoftmaxWithSink {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::weights}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SoftmaxWithSink&) const = default;
@@ -27,7 +27,7 @@ struct SoftmaxWithSink {
 // The sink's weight. Nothing reads it.
 // {scores [batch, head, query, key], sinks [head]} -> [batch, head, query, 1]
 struct SinkWeight {
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], {axis::one, 1}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::sinks}, operand);
@@ -36,7 +36,7 @@ struct SinkWeight {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SinkWeight&) const = default;

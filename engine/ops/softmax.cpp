@@ -17,7 +17,7 @@ constexpr std::size_t kWide = 32;
 
 }  // namespace
 
-About Softmax::about() const {
+OpDescription Softmax::about() const {
     return {tr("softmax"), "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
             tr("Turns a row of scores into weights that are positive and sum to 1. What counts is the difference "
                "between scores: 1 more is e ≈ 2.7 times the weight. Subtracting the row's maximum changes nothing but "
@@ -118,7 +118,7 @@ constexpr Index kSoftmaxGradientCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
 
-About Softmax::about_pull_back(std::size_t) const {
+OpDescription Softmax::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
             tr("Weights sum to 1, so one grows only at the others' cost: what counts is how much better a key is than "
                "the row's average. Each row of this gradient sums to 0, and where the weight is 0 (masked, or in a "

@@ -9,7 +9,7 @@ namespace decoderscope::ops {
 struct Softmax {
     bool when_read = false;  // computed on demand: for a tensor that no other step reads (probs)
 
-    [[nodiscard]] About about() const;
+    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::scores; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -18,7 +18,7 @@ struct Softmax {
     [[nodiscard]] Traits traits() const {
         return {.values = Values::weights, .sums_to_one = true, .deferred = when_read};
     }
-    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Softmax&) const = default;

@@ -43,7 +43,7 @@ std::pair<std::string, bool> module_of(const std::string& name) {
 RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping) {
     const auto readers = readers_by_parameter(plan);
     RecordedModules modules;
-    const auto add = [&](const std::string& stored, const std::string& ours, load::names::How how, Index number) {
+    const auto add = [&](const std::string& stored, const std::string& ours, load::names::RowLayout how, Index number) {
         RecordedModule module;
         for (const std::string& name : load::names::names_of(ours)) {
             const auto found = readers.find(name);
@@ -53,13 +53,13 @@ RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& m
         }
         const auto [path, bare] = module_of(stored);
         module.is_container = bare;
-        module.is_mixed = how == load::names::How::by_head || how == load::names::How::by_group;
-        module.head = how == load::names::How::head ? number : -1;
+        module.is_mixed = how == load::names::RowLayout::by_head || how == load::names::RowLayout::by_group;
+        module.head = how == load::names::RowLayout::head ? number : -1;
         // A module that stands for several of our parameters by turns (one table for both sides) is called once for
         // each.
         auto& known = modules[path];
         const bool by_turns = !known.empty() && module.parts.size() == 1 && known[0].parts.size() == 1 && !bare &&
-                              how == load::names::How::as_stored;
+                              how == load::names::RowLayout::as_stored;
         if (by_turns) {
             auto& all = known[0].parts[0].readers;
             all.insert(all.end(), module.parts[0].readers.begin(), module.parts[0].readers.end());
@@ -72,7 +72,7 @@ RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& m
         for (const load::names::Target& target : targets) add(stored, target.name, target.how, target.number);
     for (const auto& [name, steps] : readers)
         if (name.ends_with(kWeight) && !modules.contains(name.substr(0, name.size() - kWeight.size())))
-            add(name, name, load::names::How::as_stored, 0);
+            add(name, name, load::names::RowLayout::as_stored, 0);
     return modules;
 }
 
@@ -172,7 +172,8 @@ private:
         }
         for (const auto& [stored, targets] : known_.parameters) {
             const auto number = numbers_.find(backward::gradient_name(stored));
-            if (number == numbers_.end() || targets.size() != 1 || targets.front().how != load::names::How::as_stored)
+            if (number == numbers_.end() || targets.size() != 1 ||
+                targets.front().how != load::names::RowLayout::as_stored)
                 continue;
             const Ref parameter = plan_.find(targets.front().name);
             const Ref gradient = parameter == nullptr ? nullptr : plan_.gradient_wrt(*parameter);

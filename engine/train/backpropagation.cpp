@@ -41,7 +41,7 @@ std::vector<Axes> shape_of(const Inputs& batch) {
 
 // The parameter that a step is the gradient with respect to; nullptr if it isn't one.
 Ref parameter_of(const Plan& plan, const Step& step) {
-    const Ref by = step.gradient_of ? &plan[*step.gradient_of] : nullptr;
+    const Ref by = step.gradient_wrt ? &plan[*step.gradient_wrt] : nullptr;
     return by != nullptr && by->role == Role::parameter && plan.gradient_wrt(*by) == &step ? by : nullptr;
 }
 
@@ -63,7 +63,7 @@ std::shared_ptr<const BackwardPlan> plan_backward(const Config& config, const We
                                                          .inputs = batch,
                                                          .edits = {},
                                                          .dropout_seed = dropout_seed,
-                                                         .gradients_of = "loss",
+                                                         .gradient_target = "loss",
                                                          .gradients_by = backward::GradientsBy::parameters})};
     const Plan& plan = *backward.plan;
     backward.loss = plan.find("loss")->id;

@@ -37,7 +37,9 @@ Mapping as_packed(Mapping mapping, const Shapes& stored) {
     for (auto& [theirs, targets] : mapping) {
         const bool blocks = stored.contains(theirs + "_blocks");
         for (Target& target : targets)
-            if (blocks) target.how = target.how == How::of_experts_turned ? How::as_stored : How::of_experts_in_turn;
+            if (blocks)
+                target.how =
+                    target.how == RowLayout::of_experts_turned ? RowLayout::as_stored : RowLayout::of_experts_in_turn;
         packed[blocks ? theirs + "_blocks" : theirs] = targets;
     }
     return packed;

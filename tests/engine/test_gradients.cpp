@@ -50,7 +50,7 @@ std::vector<Expected> all_expected() {
 
 std::shared_ptr<const Run> run_back(const Fixture& fixture, const std::string& target) {
     PassRequest request = fixture.request();
-    request.gradients_of = target;
+    request.gradient_target = target;
     std::vector<std::string> asked = fixture.asked;
     for (const std::string& name : fixture.asked) asked.push_back("grad." + name);
     return execute(plan_decoder(request), {.asked = asked});

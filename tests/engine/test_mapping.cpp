@@ -88,7 +88,7 @@ TEST_CASE("a mapping is read and written in the same words") {
         "c": "layers.0.self_attn.{q,k,v}_proj.weight, by head", "d": "layers.0.self_attn.k_proj.weight, head 1",
         "e": "pos_embed.weight, rows from 2", "f": "layers.0.norm1.weight, repeated", "g": ""})";
     const Mapping mapping = parse_mapping(text);
-    CHECK(mapping.at("a") == std::vector<Target>{{"layers.0.up_proj.weight", How::transposed}});
+    CHECK(mapping.at("a") == std::vector<Target>{{"layers.0.up_proj.weight", RowLayout::transposed}});
     CHECK(mapping.at("b").size() == 2);
     CHECK(mapping.at("d").at(0).number == 1);
     CHECK(mapping.at("g").empty());
@@ -118,18 +118,19 @@ TEST_CASE("a mapping that can't be meant is refused with a sentence") {
 TEST_CASE("each way of storing gives the parameter's own numbers") {
     const Tensor matrix = counting({{"", 2}, {"", 3}});
     CHECK(made(matrix, {"layers.0.up_proj.weight"}, "layers.0.up_proj.weight") == std::vector<float>{0, 1, 2, 3, 4, 5});
-    CHECK(made(matrix, {"layers.0.up_proj.weight", How::transposed}, "layers.0.up_proj.weight") ==
+    CHECK(made(matrix, {"layers.0.up_proj.weight", RowLayout::transposed}, "layers.0.up_proj.weight") ==
           std::vector<float>{0, 3, 1, 4, 2, 5});
-    CHECK(made(matrix, {"pos_embed.weight", How::rows_from, 1}, "pos_embed.weight") == std::vector<float>{3, 4, 5});
+    CHECK(made(matrix, {"pos_embed.weight", RowLayout::rows_from, 1}, "pos_embed.weight") ==
+          std::vector<float>{3, 4, 5});
     // [head 2, d_model 2, d_head 1]: head h's column is row h.
     const Tensor heads = counting({{"", 2}, {"", 2}, {"", 1}});
     const std::string q = "layers.0.self_attn.q_proj.weight", o = "layers.0.self_attn.o_proj.weight";
-    CHECK(made(heads, {q, How::matrix_per_head}, q) == std::vector<float>{0, 1, 2, 3});
+    CHECK(made(heads, {q, RowLayout::matrix_per_head}, q) == std::vector<float>{0, 1, 2, 3});
     const Tensor back = counting({{"", 2}, {"", 1}, {"", 2}});  // [head, d_head, d_model]
-    CHECK(made(back, {o, How::matrix_per_head}, o) == std::vector<float>{0, 2, 1, 3});
+    CHECK(made(back, {o, RowLayout::matrix_per_head}, o) == std::vector<float>{0, 2, 1, 3});
     // Two heads: q of head 0, k, v, then of head 1.
     const Tensor fused = counting({{"", 6}, {"", 2}});
-    const Target by_head = {"layers.0.self_attn.{q,k,v}_proj.weight", How::by_head};
+    const Target by_head = {"layers.0.self_attn.{q,k,v}_proj.weight", RowLayout::by_head};
     CHECK(made(fused, by_head, q, 2) == std::vector<float>{0, 1, 6, 7});
     CHECK(made(fused, by_head, "layers.0.self_attn.v_proj.weight", 2) == std::vector<float>{4, 5, 10, 11});
     // [1, pos, d_model] is [pos, d_model].
@@ -140,7 +141,8 @@ TEST_CASE("each way of storing gives the parameter's own numbers") {
 TEST_CASE("one matrix for every head stands in each head's own columns") {
     const Tensor small = counting({{"", 2}, {"", 2}}), out = counting({{"", 4}, {"", 4}});
     const std::string q = "layers.0.self_attn.q_proj.weight", o = "layers.0.self_attn.o_proj.weight";
-    StateDict dict = map_state_dict({{"q", {{q, How::for_every_head}}}, {"o", {{o}}}}, {{"q", {2, 2}}, {"o", {4, 4}}});
+    StateDict dict =
+        map_state_dict({{"q", {{q, RowLayout::for_every_head}}}, {"o", {{o}}}}, {{"q", {2, 2}}, {"o", {4, 4}}});
     CHECK(dict.heads == 2);
     Assembly assembly(std::move(dict));
     assembly.add("q", small);
@@ -173,7 +175,7 @@ TEST_CASE("a mapping that leaves a tensor out, names two alike or turns one open
     twice[norm] = {{"layers.0.norm1.weight"}};
     CHECK(contains(renamed.refusal(twice), "means the same as"));
     Mapping turned = renamed.mapping;
-    turned[up] = {{"layers.0.up_proj.weight", How::transposed}};
+    turned[up] = {{"layers.0.up_proj.weight", RowLayout::transposed}};
     CHECK(contains(renamed.refusal(turned), "layers.0.up_proj.weight"));
     CHECK(contains(renamed.refusal(turned), "shape"));
     Mapping swapped = renamed.mapping;

@@ -134,10 +134,10 @@ std::vector<SmallModel> models() {
 
 // A forward pass, and the backward pass where it is asked for.
 std::shared_ptr<const Plan> plan_of(const SmallModel& model, const Mutation* mutation,
-                                    const std::string& gradients_of = {}) {
+                                    const std::string& gradient_target = {}) {
     PassRequest request{model.config, &model.weights, model.inputs, model.edits, model.dropout_seed};
     request.mutation = mutation;
-    request.gradients_of = gradients_of;
+    request.gradient_target = gradient_target;
     return plan_decoder(request);
 }
 

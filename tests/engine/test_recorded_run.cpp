@@ -53,7 +53,7 @@ TEST_CASE("what autograd left is the backward pass: each tensor leads to its gra
         if (gradient == nullptr) continue;
         ++pairs;
         CHECK(gradient->name == "grad." + step.name);
-        CHECK(gradient->gradient_of == step.id);
+        CHECK(gradient->gradient_wrt == step.id);
         CHECK(gradient->axes == step.axes);
         CHECK(gradient->layer == step.layer);
     }

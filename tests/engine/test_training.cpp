@@ -133,7 +133,7 @@ TEST_CASE("the gradients of training are those of the backward pass that is show
                                                                          .weights = &training.model->weights,
                                                                          .inputs = inputs,
                                                                          .edits = {},
-                                                                         .gradients_of = "loss"}));
+                                                                         .gradient_target = "loss"}));
             CHECK(ours.loss == static_cast<double>(run->value("loss").data()[0]));
             for (const auto& [parameter, gradient] : ours.gradients) {
                 INFO(parameter);

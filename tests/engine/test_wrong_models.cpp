@@ -229,7 +229,7 @@ TEST_CASE("a mapping that names a tensor twice, leaves one out or turns one is r
     check_message(error([&](Mapping& m) { m[fc1] = m[fc2]; }), {fc1, fc2});
     check_message(error([&](Mapping& m) { m.erase(fc1); }), {fc1, "leaves it out"});
     check_message(error([&](Mapping& m) { m[fc1] = {}; }), {"layers.0.up_proj.weight", "missing"});
-    check_message(error([&](Mapping& m) { m[fc1][0].how = How::transposed; }), {fc1, "[16, 24]", "[24, 16]"});
+    check_message(error([&](Mapping& m) { m[fc1][0].how = RowLayout::transposed; }), {fc1, "[16, 24]", "[24, 16]"});
     check_message(error([&](Mapping& m) { m["model.mystery"] = m[fc1]; }), {"model.mystery"});
     check_message(error([&](Mapping& m) { m[fc1][0].name = "layers.7.up_proj.weight"; }), {"layers."});
 }

@@ -155,7 +155,7 @@ std::string cell_text(double value, const CellFormat& format) {
     return std::fabs(value) < 0.5 ? if_it_fits("~0") : std::string();
 }
 
-std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room, FillSaid said) {
+std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room, FillPlace said) {
     const CellFormat format = cell_format(heatmap, seen, room);
     std::vector<std::string> texts;
     texts.reserve(static_cast<std::size_t>(seen.rows * seen.columns));
@@ -163,7 +163,7 @@ std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen
         for (Index column = seen.column; column < seen.column + seen.columns; ++column)
             texts.push_back(cell_text(static_cast<double>(heatmap.at(row, column)), format));
     const Holes empty = holes(heatmap, seen, texts);
-    const bool is_said = said == FillSaid::in_legend && fill_of(heatmap).has_value();
+    const bool is_said = said == FillPlace::in_legend && fill_of(heatmap).has_value();
     if (empty.others || (empty.masked && !is_said))
         texts.clear();
     else if (empty.masked)

@@ -29,13 +29,13 @@ struct CellFormat {
 [[nodiscard]] std::string cell_text(double value, const CellFormat& format);
 
 // Where the number of masked cells stands if it has no room in them.
-enum class FillSaid { in_cells, in_legend };
+enum class FillPlace { in_cells, in_legend };
 
 // The texts of the visible cells, [row, column] of `seen`; none at all if a number would have no room: in one picture
 // all cells have their digits or none has. Only masked cells may all stay empty where all of them hold one number, the
 // mask's fill, and the legend says it.
 [[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room,
-                                                  FillSaid said = FillSaid::in_cells);
+                                                  FillPlace said = FillPlace::in_cells);
 
 // The one number that all masked cells hold; nothing if there are none, or several numbers.
 [[nodiscard]] std::optional<float> fill_of(const Heatmap& heatmap);

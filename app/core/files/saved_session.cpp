@@ -264,7 +264,7 @@ SavedRun saved_run(const Scenario& scenario) {
             .input = saved_input(scenario),
             .edits = scenario.edits,
             .dropout_seed = scenario.dropout_seed,
-            .gradients_of = scenario.gradients_of,
+            .gradient_target = scenario.gradient_target,
             .mutation = scenario.mutation,
             .recording = scenario.recording,
             .generated = scenario.generated};
@@ -293,7 +293,7 @@ Scenario without_edits_on(load::Opened opened, const SavedRun& saved, std::vecto
     scenario.inputs = std::move(input.inputs);
     scenario.inputs_path = std::move(input.inputs_path);
     scenario.dropout_seed = saved.dropout_seed;
-    scenario.gradients_of = saved.gradients_of;
+    scenario.gradient_target = saved.gradient_target;
     scenario.mutation = saved.mutation;
     scenario.recording = saved.recording;
     scenario.generated = saved.generated;
@@ -356,12 +356,12 @@ private:
     // Without a change of model or input, gradients of a cell that isn't there are an error in the session; else they
     // are left out.
     void check_gradients(Scenario& scenario, bool as_it_was) {
-        const std::string of = scenario.gradients_of;
+        const std::string of = scenario.gradient_target;
         if (of.empty()) return static_cast<void>(plan_of(scenario));
         if (as_it_was) return static_cast<void>(naming("gradients_of", [&] { return plan_of(scenario); }));
         scenario = without_lost_gradients(std::move(scenario));
         static_cast<void>(plan_of(scenario));
-        if (scenario.gradients_of != of)
+        if (scenario.gradient_target != of)
             remarks.push_back(message("the gradients of {name} do not fit any more and were left out", {{"name", of}}));
     }
 

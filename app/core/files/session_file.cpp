@@ -28,7 +28,7 @@ bool same(const Inputs& a, const Inputs& b) {
 }
 
 bool same_settings(const Scenario& a, const Scenario& b) {
-    return a.same_model(b) && a.dropout_seed == b.dropout_seed && a.gradients_of == b.gradients_of &&
+    return a.same_model(b) && a.dropout_seed == b.dropout_seed && a.gradient_target == b.gradient_target &&
            a.mutation == b.mutation && a.recording == b.recording;
 }
 
@@ -130,7 +130,7 @@ void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
     json["input"] = json_of(run.input, folder);
     json["edits"] = json_of(run.edits);
     if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
-    if (!run.gradients_of.empty()) json["gradients_of"] = run.gradients_of;
+    if (!run.gradient_target.empty()) json["gradients_of"] = run.gradient_target;
     if (!run.mutation.empty()) json["mutation"] = run.mutation;
     if (run.recording == Recording::patterns) json["record"] = "patterns";
     for (const auto& [row, tokens] : run.generated)

@@ -81,8 +81,8 @@ struct SavedRun {
     SavedInput input;
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;
-    std::string gradients_of;  // a cell or "loss"; empty: none
-    std::string mutation;      // a mistake to compute with, by its name; empty: none
+    std::string gradient_target;  // a cell or "loss"; empty: none
+    std::string mutation;         // a mistake to compute with, by its name; empty: none
     Recording recording = Recording::all;
     std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
 };

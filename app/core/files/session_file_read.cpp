@@ -201,7 +201,7 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (const Json* edits = json.find("edits"))
         run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
-    if (json.find("gradients_of") != nullptr) run.gradients_of = json.text("gradients_of");
+    if (json.find("gradients_of") != nullptr) run.gradient_target = json.text("gradients_of");
     run.mutation = read_mutation(json);
     if (json.find("record") != nullptr)
         run.recording =

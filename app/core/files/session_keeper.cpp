@@ -13,7 +13,7 @@ namespace {
 Resumable<ModelChecksums> sums_of(load::Opened opened) {
     ModelChecksums sums;
     try {
-        const std::shared_ptr<const load::About> about = load::about(opened);
+        const std::shared_ptr<const load::ModelInfo> about = load::about(opened);
         const std::string& path = about->path.empty() ? about->name : about->path;
         sums = co_await checksums_of_model(path, load::recorded(opened) != nullptr);
     } catch (const Error&) {

@@ -32,7 +32,7 @@ public:
 private:
     std::vector<load::Opened> asked_;  // the first one is under way
     std::optional<Resumable<ModelChecksums>> under_way_;
-    std::map<std::weak_ptr<const load::About>, ModelChecksums, std::owner_less<>> known_;
+    std::map<std::weak_ptr<const load::ModelInfo>, ModelChecksums, std::owner_less<>> known_;
 };
 
 // Writes a session's work in the background, so that the window never waits for a disk or a checksum: to a named file

@@ -88,13 +88,15 @@ public:
     using Work = std::function<Resumable<Result>(std::stop_token)>;
 
     // `wake` is called when a result is ready: with threads, from the job's thread.
-    explicit Job(std::function<void()> wake = {}) : told_(std::make_shared<Told>()) { told_->wake = std::move(wake); }
+    explicit Job(std::function<void()> wake = {}) : shared_(std::make_shared<SharedState>()) {
+        shared_->wake = std::move(wake);
+    }
 
     // Replaces work that waits; what is under way continues. Begins when `due` has come.
     void start(Work work, Clock::time_point due = Clock::now()) {
-        const std::uint64_t number = told_->number;
-        runner_.start([told = told_, work = std::move(work),
-                       number](const std::stop_token& stop) { return tell(*told, work(stop), number); },
+        const std::uint64_t number = shared_->number;
+        runner_.start([shared = shared_, work = std::move(work),
+                       number](const std::stop_token& stop) { return tell(*shared, work(stop), number); },
                       due);
     }
     // Asks the work under way and the work that waits to stop, through their tokens; their results are still delivered.
@@ -102,25 +104,25 @@ public:
     // The same, but their results are dropped.
     void forget() {
         {
-            const std::lock_guard lock(told_->mutex);
-            ++told_->number;
-            told_->result.reset();
-            told_->thrown = nullptr;
+            const std::lock_guard lock(shared_->mutex);
+            ++shared_->number;
+            shared_->result.reset();
+            shared_->thrown = nullptr;
         }
         runner_.forget();
     }
 
     // The result, once. Rethrows what the work threw.
     [[nodiscard]] std::optional<Result> collect() {
-        const std::lock_guard lock(told_->mutex);
-        if (told_->thrown) std::rethrow_exception(std::exchange(told_->thrown, nullptr));
-        return std::exchange(told_->result, std::nullopt);
+        const std::lock_guard lock(shared_->mutex);
+        if (shared_->thrown) std::rethrow_exception(std::exchange(shared_->thrown, nullptr));
+        return std::exchange(shared_->result, std::nullopt);
     }
     // Whether work waits or is under way.
     [[nodiscard]] bool busy() const { return runner_.busy(); }
     // Waits until a result is ready, nothing is under way, or `patience` runs out.
     void wait(std::chrono::milliseconds patience) {
-        runner_.wait(patience, [this] { return told_->is_there(); });
+        runner_.wait(patience, [this] { return shared_->is_there(); });
     }
     // Begins waiting work before it is due, and waits until nothing is under way.
     void finish() { runner_.finish(); }
@@ -130,7 +132,7 @@ public:
     [[nodiscard]] std::optional<Clock::time_point> due() const { return runner_.due(); }
 
 private:
-    struct Told {
+    struct SharedState {
         std::function<void()> wake;
         std::mutex mutex;
         std::optional<Result> result;
@@ -143,7 +145,7 @@ private:
         }
     };
 
-    static Resumable<Done> tell(Told& told, Resumable<Result> work, std::uint64_t number) {
+    static Resumable<Done> tell(SharedState& shared, Resumable<Result> work, std::uint64_t number) {
         while (!work.advance()) co_yield kPause;
         std::optional<Result> result;
         std::exception_ptr thrown;
@@ -153,16 +155,16 @@ private:
             thrown = std::current_exception();
         }
         {
-            const std::lock_guard lock(told.mutex);
-            if (told.number != number) co_return Done{};
-            told.result = std::move(result);
-            told.thrown = thrown;
+            const std::lock_guard lock(shared.mutex);
+            if (shared.number != number) co_return Done{};
+            shared.result = std::move(result);
+            shared.thrown = thrown;
         }
-        if (told.wake) told.wake();
+        if (shared.wake) shared.wake();
         co_return Done{};
     }
 
-    std::shared_ptr<Told> told_;
+    std::shared_ptr<SharedState> shared_;
     JobRunner runner_;  // last: its work uses the rest
 };
 

@@ -41,7 +41,7 @@ Scenario scenario_of_run(const std::string& run, const Scenario& opened) {
     if (constexpr Index kMost = 2048; scenario.inputs.tokens.size() > kMost)
         throw Error("{count} tokens; expected {most} at most",
                     {{"count", scenario.inputs.tokens.size()}, {"most", kMost}});
-    scenario.gradients_of = opened.gradients_of;
+    scenario.gradient_target = opened.gradient_target;
     return scenario;
 }
 

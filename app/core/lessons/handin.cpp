@@ -52,7 +52,7 @@ std::string in_file_name(const std::string& name) {
 
 }  // namespace
 
-std::string handin_text(const Lesson& lesson, const LessonProgress& progress, const Pupil& learner) {
+std::string handin_text(const Lesson& lesson, const LessonProgress& progress, const Learner& learner) {
     std::vector<std::string> runs;  // each is written once
     const auto number_of_run = [&](const std::string& run) {
         const auto found = std::ranges::find(runs, run);

@@ -12,7 +12,7 @@
 namespace decoderscope::core::lessons {
 
 // The contents of a hand-in file: every answer in its order, each with the run that it was given for.
-[[nodiscard]] std::string handin_text(const Lesson& lesson, const LessonProgress& progress, const Pupil& learner);
+[[nodiscard]] std::string handin_text(const Lesson& lesson, const LessonProgress& progress, const Learner& learner);
 
 // Where it is written: decoderscope-LESSON-LEARNER.json in that folder, or …-2, …-3 so that no other file is lost.
 [[nodiscard]] std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& learner,

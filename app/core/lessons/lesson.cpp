@@ -181,7 +181,7 @@ Place read_place(const BlockSource& source) {
         } else if (key == "dropout_seed") {
             place.changes.dropout_seed = parse_changes("dropout_seed=" + value).dropout_seed;
         } else if (key == "gradients_of") {
-            place.changes.gradients_of = value;
+            place.changes.gradient_target = value;
         } else if (key == "tab") {
             place.tab = value;
         } else if (key == "step") {

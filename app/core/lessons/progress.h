@@ -38,14 +38,14 @@ struct LessonProgress {
 [[nodiscard]] bool is_over(const Lesson& lesson, const Question& question, const LessonProgress& progress);
 
 // Who learns.
-struct Pupil {
+struct Learner {
     std::string name;        // a name or a number, for a teacher; may be empty
     std::uint64_t seed = 0;  // of the order in which choices are shown; 0: not drawn yet
-    bool operator==(const Pupil&) const = default;
+    bool operator==(const Learner&) const = default;
 };
 
 struct Progress {
-    Pupil learner;
+    Learner learner;
     std::map<std::string, LessonProgress, std::less<>> lessons;  // by their names
     bool operator==(const Progress&) const = default;
 };

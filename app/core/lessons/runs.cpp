@@ -35,7 +35,7 @@ void add_part(Changes& changes, std::string_view part) {
                         {{"name", value}});
         changes.mutation = value;
     } else if (key == "gradients_of") {
-        changes.gradients_of = value;
+        changes.gradient_target = value;
     } else if (key == "dropout_seed") {
         if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos || value.size() > 18)
             throw Error("dropout_seed: \"{value}\", expected a whole number", {{"value", value}});
@@ -74,7 +74,7 @@ Scenario changed(Scenario scenario, const Changes& changes) {
     scenario.edits.insert(scenario.edits.end(), changes.edits.begin(), changes.edits.end());
     if (changes.mutation) scenario.mutation = *changes.mutation;
     if (changes.dropout_seed) scenario.dropout_seed = changes.dropout_seed;
-    if (changes.gradients_of) scenario.gradients_of = *changes.gradients_of;
+    if (changes.gradient_target) scenario.gradient_target = *changes.gradient_target;
     return scenario;
 }
 
@@ -83,7 +83,7 @@ std::vector<Command> commands_of(const Changes& changes) {
     std::vector<Command> commands;
     if (changes.source || changes.target) commands.push_back(command::TypeInput{.typed = typed(changes)});
     if (changes.dropout_seed) commands.push_back(command::SetDropout{changes.dropout_seed});
-    if (changes.gradients_of) commands.push_back(command::SetGradients{*changes.gradients_of});
+    if (changes.gradient_target) commands.push_back(command::SetGradients{*changes.gradient_target});
     const load::Trial trial{.set = changes.set, .edits = changes.edits};
     for (Command& command : decoderscope::core::commands_of(trial)) commands.push_back(std::move(command));
     return commands;

@@ -21,7 +21,7 @@ struct Changes {
     std::vector<Edit> edits;
     std::optional<std::string> mutation;  // empty: none
     std::optional<std::uint64_t> dropout_seed;
-    std::optional<std::string> gradients_of;
+    std::optional<std::string> gradient_target;
 };
 
 // "attention_scale=1 ; [{"edit": …}]": parts separated by " ; ". Throws Error naming the part.

@@ -36,7 +36,7 @@ void model_section(Page& page, const Scenario& scenario) {
             .emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
     }
     if (scenario.dropout_seed) own.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
-    if (!scenario.gradients_of.empty()) own.emplace_back(tr("gradients of"), scenario.gradients_of);
+    if (!scenario.gradient_target.empty()) own.emplace_back(tr("gradients of"), scenario.gradient_target);
     page.facts(own);
     page.folded_facts(tr_n("{count} more key, as by default", "{count} more keys, as by default", by_default.size()),
                       by_default);
@@ -137,7 +137,7 @@ void step_section(Page& page, const ReportOf& report) {
     const Ref step = report.shown.run->plan().find(report.step);
     if (step == nullptr || report.shown.run->value(step->id).empty()) return;
     page.section(tr("Where to look"));
-    const About about = step->operation.about();
+    const OpDescription about = step->operation.about();
     page.paragraph(step->name + " = " + std::string(about.name) + ": " + std::string(about.formula));
     page.paragraph(std::string(about.teaches));
     page.figure(step_exhibit(report.shown, *step, report.place));
@@ -256,7 +256,7 @@ Page::Table tensors_of(const Plan& plan, std::size_t most) {
 
 void write_recorded_sections(Page& page, const ReportOf& report) {
     constexpr std::size_t kMost = 500;
-    const load::About& about = report.shown.scenario.about();
+    const load::ModelInfo& about = report.shown.scenario.about();
     const Plan& plan = report.shown.run->plan();
     page.section(tr("Recording"));
     page.paragraph(tr(about.description));

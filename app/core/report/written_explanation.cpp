@@ -170,7 +170,7 @@ Page::Table table_of(const Scenario& scenario, const Run& run, const ExplainedCe
 void write_explanation(std::ostream& out, const Scenario& scenario, const Run& run, const ExplainedCells& explained) {
     for (const ExplainedCell& one : explained.cells) {
         if (&one != &explained.cells.front()) out << '\n';
-        const About about = one.step->operation.about();
+        const OpDescription about = one.step->operation.about();
         out << cell_heading(one) << '\n';
         if (!one.place.empty()) out << "  " << one.place << '\n';
         out << "  " << about.name << ": " << about.formula << '\n';
@@ -185,7 +185,7 @@ void write_explanation_page(std::ostream& out, const Scenario& scenario, const R
               tr("How {model} computed this number, as Decoderscope {version} explains it.",
                  {{"model", description_of(scenario)}, {"version", DECODERSCOPE_VERSION}}));
     for (const ExplainedCell& one : explained.cells) {
-        const About about = one.step->operation.about();
+        const OpDescription about = one.step->operation.about();
         page.section(cell_heading(one), anchor_of(explained, one.name));
         if (!one.place.empty()) page.paragraph(one.place);
         page.paragraph(std::string(about.name) + ": " + std::string(about.formula));

@@ -39,7 +39,7 @@ std::optional<Scenario> only_row(const Scenario& scenario, const Plan& plan, Ind
     if (!scenario.computes() || scenario.batch() == 1 || scenario.dropout_seed || !scenario.mutation.empty()) return {};
     Scenario one = scenario;
     one.inputs = part_of(scenario.inputs, {0, scenario.inputs.pos(), row});
-    one.gradients_of.clear();
+    one.gradient_target.clear();
     one.edits.clear();
     for (Edit edit : scenario.edits)
         if (std::visit(Moving{plan, row}, edit)) one.edits.push_back(std::move(edit));

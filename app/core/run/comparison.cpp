@@ -328,7 +328,8 @@ std::string description_of(const Scenario& scenario) {
     const std::size_t edits = scenario.edits.size();
     if (edits > 0) text += tr_n(", {count} edit", ", {count} edits", edits);
     if (scenario.dropout_seed) text += tr(", dropout on");
-    if (!scenario.gradients_of.empty()) text += tr(", gradients of {target}", {{"target", scenario.gradients_of}});
+    if (!scenario.gradient_target.empty())
+        text += tr(", gradients of {target}", {{"target", scenario.gradient_target}});
     return text;
 }
 

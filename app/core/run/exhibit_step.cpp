@@ -203,7 +203,8 @@ std::string settings_of(const Scenario& scenario) {
     std::string text;
     for (const auto& [key, value] : scenario.overrides()) text += ", " + key + " = " + value;
     if (scenario.dropout_seed) text += tr(", dropout with seed {seed}", {{"seed", *scenario.dropout_seed}});
-    if (!scenario.gradients_of.empty()) text += tr(", gradients of {target}", {{"target", scenario.gradients_of}});
+    if (!scenario.gradient_target.empty())
+        text += tr(", gradients of {target}", {{"target", scenario.gradient_target}});
     return text;
 }
 

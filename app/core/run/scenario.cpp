@@ -113,13 +113,13 @@ Scenario with_override(Scenario scenario, const std::string& key, const std::str
 }
 
 Scenario without_lost_gradients(Scenario scenario) {
-    if (scenario.gradients_of.empty()) return scenario;
+    if (scenario.gradient_target.empty()) return scenario;
     Scenario asked = scenario;
     asked.edits.clear();
     try {
         static_cast<void>(plan_of(asked));
     } catch (const Error&) {
-        scenario.gradients_of.clear();
+        scenario.gradient_target.clear();
     }
     return scenario;
 }
@@ -191,7 +191,7 @@ namespace {
 
 // A recording's steps are what they are: anything that would have to be computed is refused.
 bool is_as_recorded(const Scenario& scenario, bool logit_lens) {
-    return scenario.edits.empty() && !scenario.dropout_seed && scenario.gradients_of.empty() &&
+    return scenario.edits.empty() && !scenario.dropout_seed && scenario.gradient_target.empty() &&
            scenario.mutation.empty() && !logit_lens && scenario.inputs.tokens.empty() && scenario.inputs.x.empty();
 }
 
@@ -202,7 +202,7 @@ std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     decoder::PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits,
                                  scenario.dropout_seed};
     request.logit_lens = logit_lens;
-    request.gradients_of = scenario.gradients_of;
+    request.gradient_target = scenario.gradient_target;
     request.mutation = mutation_of(scenario);
     std::shared_ptr<const Plan> plan = decoder::plan_decoder(request);
     check_memory(*plan, scenario.recording);

@@ -28,7 +28,7 @@ public:
     explicit Scenario(load::Opened opened, Overrides overrides = {});
 
     [[nodiscard]] const load::Opened& opened() const { return opened_; }
-    [[nodiscard]] const load::About& about() const { return *load::about(opened_); }
+    [[nodiscard]] const load::ModelInfo& about() const { return *load::about(opened_); }
     // What another program recorded, in a model's place: it only shows what it holds. nullptr for a model.
     [[nodiscard]] const load::RecordedRun* recorded() const { return load::recorded(opened_); }
     // Whether there is a model to compute with.
@@ -60,8 +60,8 @@ public:
     std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
-    std::string gradients_of;  // a cell or "loss" (engine/backward/gradient.h); empty: no backward pass
-    std::string mutation;      // a mistake to compute with, by name (engine/mutations/); empty: none
+    std::string gradient_target;  // a cell or "loss" (engine/backward/gradient.h); empty: no backward pass
+    std::string mutation;         // a mistake to compute with, by name (engine/mutations/); empty: none
     Recording recording = Recording::all;
     // The generated tokens at the end of each batch row, by row; nothing is computed from this.
     std::map<Index, std::vector<Index>> generated;

@@ -248,7 +248,7 @@ struct LookAtTraining {
 };
 
 // Computes a companion run to the current one, under a name that a lab gives it; without a variation, drops it.
-struct Accompany {
+struct RequestAuxRun {
     std::string name;
     std::optional<Variation> variation;
 };
@@ -288,13 +288,14 @@ struct Tell {
 };
 
 // All of the above.
-struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
-                   TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
-                   RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, KeepVariation,
-                   RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move, MoveLayer,
-                   GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay,
-                   RemoveOverlay, SelectCell, Follow, GoBack, Deselect, Accompany, Pin, CompareWithFile, ChangeTraining,
-                   StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport, SaveModel, Tell> {};
+struct All
+    : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
+            TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
+            RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, KeepVariation,
+            RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move, MoveLayer, GoFirst,
+            GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay, RemoveOverlay, SelectCell,
+            Follow, GoBack, Deselect, RequestAuxRun, Pin, CompareWithFile, ChangeTraining, StartTraining, PauseTraining,
+            ClearTraining, LookAtTraining, Export, StopExport, SaveModel, Tell> {};
 
 }  // namespace decoderscope::core::command
 

@@ -85,7 +85,7 @@ void FileJobs::run(const ModelLoader::Result& result) {
     opened_ = result;
 }
 
-std::optional<ModelLoader::Result> FileJobs::run_is_there() { return std::exchange(opened_, std::nullopt); }
+std::optional<ModelLoader::Result> FileJobs::take_started_model() { return std::exchange(opened_, std::nullopt); }
 
 void FileJobs::read_trace(const std::string& path) {
     if (path.empty())
@@ -233,8 +233,8 @@ void FileJobs::set_saved(std::uint64_t changes) {
     keeper_.drop_autosave();
 }
 
-void FileJobs::end(bool by_the_person) {
-    if (by_the_person)
+void FileJobs::end(bool closed_by_user) {
+    if (closed_by_user)
         keeper_.drop_autosave();
     else if (keeper_.autosaves())
         keeper_.flush();

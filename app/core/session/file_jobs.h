@@ -72,9 +72,9 @@ public:
     [[nodiscard]] bool is_missing_something(const ModelLoader::Result& result);
     // The model was read but can't be run.
     void refuse(const Sentence& error);
-    // The model is being run; run_is_there() returns it once.
+    // The model is being run; take_started_model() returns it once.
     void run(const ModelLoader::Result& result);
-    [[nodiscard]] std::optional<ModelLoader::Result> run_is_there();
+    [[nodiscard]] std::optional<ModelLoader::Result> take_started_model();
     // The model failed when run.
     void forget_opened() { opened_.reset(); }
     // The window's part of a session that was opened; given once.
@@ -118,7 +118,7 @@ public:
     void set_saved(std::uint64_t changes);
     // Continues the work of an autosave left by a process that has ended.
     void adopt(const std::string& leftover);
-    void end(bool by_the_person);
+    void end(bool closed_by_user);
     [[nodiscard]] const std::string& file() const { return file_; }
     [[nodiscard]] std::uint64_t saved_changes() const { return saved_changes_; }
     [[nodiscard]] std::uint64_t autosaved_changes() const { return autosaved_changes_; }

@@ -19,7 +19,7 @@ Session::Session(load::Opened opened, std::function<void()> wake)
     : Session(scenario_of(std::move(opened)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : work_(std::move(scenario)), computed_(wake), desk_(wake), writer_(wake), training_(wake) {
+    : work_(std::move(scenario)), computed_(wake), file_jobs_(wake), writer_(wake), training_(wake) {
     start(plan_of(work_.scenario()));
     finish_run();
     if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
@@ -29,7 +29,7 @@ Session::Session(Scenario scenario, std::function<void()> wake)
 }
 
 Session::Session(files::SavedSession work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
-    desk_.set_file(work.saved_as);
+    file_jobs_.set_file(work.saved_as);
     restore(work, finished(files::pinned_run(work)));
     set_mark(mark());
 }
@@ -37,10 +37,10 @@ Session::Session(files::SavedSession work, std::function<void()> wake) : Session
 // In order of urgency: saving first, what can wait last.
 void Session::advance_jobs(JobRunner::Clock::time_point until) {
     if constexpr (kJobsOnThreads) return;
-    desk_.advance_saving(until);
+    file_jobs_.advance_saving(until);
     computed_.advance_runs(until);
     writer_.advance(until);
-    desk_.advance_others(until);
+    file_jobs_.advance_others(until);
     computed_.advance_measuring(until);
     training_.advance(until);
 }
@@ -51,21 +51,21 @@ void Session::advance(JobRunner::Clock::time_point until) {
 }
 
 std::optional<JobRunner::Clock::time_point> Session::due() const {
-    return earliest({desk_.due(), computed_.due_runs(), writer_.due(), computed_.due_measuring(), training_.due(),
+    return earliest({file_jobs_.due(), computed_.due_runs(), writer_.due(), computed_.due_measuring(), training_.due(),
                      derived().due()});
 }
 
 void Session::update(std::chrono::milliseconds patience) {
     advance_jobs(JobRunner::Clock::now() + kShareOfAFrame);
-    if (const auto result = desk_.collect_read(patience)) take(*result);
+    if (const auto result = file_jobs_.collect_read(patience)) take(*result);
     const std::optional<Worker::Result> result = computed_.collect(patience);
     computed_.collect_early();
     if (result) take(*result);
     take_written();
     if (!stale()) do_what_waited();
-    if (auto trace = desk_.collect_trace()) computed_.compare_with_file(std::move(trace));
+    if (auto trace = file_jobs_.collect_trace()) computed_.compare_with_file(std::move(trace));
     computed_.collect_measured();
-    desk_.collect(work_.changes());
+    file_jobs_.collect(work_.changes());
     note_saves();
 }
 
@@ -77,15 +77,15 @@ void Session::finish_run() {
 void Session::finish() {
     writer_.finish();
     take_written();
-    while (desk_.transferring() || computed_.computing() || desk_.reading()) {
-        desk_.finish_transfers();
+    while (file_jobs_.transferring() || computed_.computing() || file_jobs_.reading()) {
+        file_jobs_.finish_transfers();
         update(std::chrono::milliseconds(1000));
     }
     computed_.finish_measuring();
-    desk_.finish_saving();
-    desk_.finish_exports();
+    file_jobs_.finish_saving();
+    file_jobs_.finish_exports();
     update();
-    desk_.finish_saving();  // removes an autosave that is no longer needed
+    file_jobs_.finish_saving();  // removes an autosave that is no longer needed
 }
 
 const Step& Session::step() const {
@@ -121,8 +121,8 @@ void Session::type(const command::TypeInput& command) {
         work_.take(std::move(typed));
         start(std::move(plan));
         if (dropped > 0)
-            desk_.tell({message_n("{count} edit does not fit the new input; undo brings it back.",
-                                  "{count} edits do not fit the new input; undo brings them back.", dropped)});
+            file_jobs_.tell({message_n("{count} edit does not fit the new input; undo brings it back.",
+                                       "{count} edits do not fit the new input; undo brings them back.", dropped)});
     } catch (const Error& error) {
         work_.refuse_input(error.sentence());
     }
@@ -135,11 +135,11 @@ void Session::take_written() {
         if (!written) return;
         type({.typed = {.target = Typed{.text = ids_text(written->rows), .ids = true}}});
         if (written->unfinished > 0)
-            desk_.tell(
+            file_jobs_.tell(
                 {message_n("{count} line never reached the end token: the model was stopped.",
                            "{count} lines never reached the end token: the model was stopped.", written->unfinished)});
     } catch (const Error& error) {
-        desk_.tell({error.sentence(), true});
+        file_jobs_.tell({error.sentence(), true});
     }
 }
 
@@ -149,15 +149,15 @@ void Session::start(std::shared_ptr<const Plan> plan) {
 
 void Session::take(const Worker::Result& result) {
     if (!computed_.take(result)) {
-        desk_.tell({result.error, true});
+        file_jobs_.tell({result.error, true});
         if (!shown().run) return;
         work_.give_up(shown().scenario);
-        desk_.forget_opened();
+        file_jobs_.forget_opened();
         arriving_.reset();
         return;
     }
     work_.keep_cursor_in(*shown().run);
-    if (const auto opened = desk_.run_is_there()) look_at_opened(*opened);
+    if (const auto opened = file_jobs_.take_started_model()) look_at_opened(*opened);
     if (arriving_) arrive_at(*std::exchange(arriving_, std::nullopt));
 }
 
@@ -173,15 +173,15 @@ void Session::look_at(Cursor cursor) {
 // How a model or a session replaces what is open, and how work is collected for a file.
 
 void Session::take(const ModelLoader::Result& result) {
-    if (desk_.is_missing_something(result)) return;
+    if (file_jobs_.is_missing_something(result)) return;
     try {
         change(result.work ? result.work->scenario : scenario_of(*result.opened));
     } catch (const Error& error) {
-        return desk_.refuse(error.sentence());
+        return file_jobs_.refuse(error.sentence());
     }
     forget_annotations();
     computed_.forget_companion_runs();
-    desk_.run(result);
+    file_jobs_.run(result);
 }
 
 // What is noted is noted of a model, and what was measured was measured of one.
@@ -209,16 +209,16 @@ void Session::arrive_at(const std::string& step) {
     Cursor cursor = opening_cursor(scenario(), computed_.plan());
     if (computed_.plan().find(step) != nullptr) cursor = {step, {}, {}};
     look_at(std::move(cursor));
-    desk_.set_file({});
+    file_jobs_.set_file({});
     set_mark(mark());
-    desk_.set_saved(work_.changes());
+    file_jobs_.set_saved(work_.changes());
 }
 
 // The first run of the opened model or session is done.
 void Session::look_at_opened(const ModelLoader::Result& opened) {
     work_.leave_trail();
     look_at(opening_cursor(scenario(), computed_.plan()));
-    desk_.set_file(opened.work ? opened.work->saved_as : std::string());
+    file_jobs_.set_file(opened.work ? opened.work->saved_as : std::string());
     if (opened.work)
         restore(*opened.work, opened.pinned);
     else
@@ -227,10 +227,10 @@ void Session::look_at_opened(const ModelLoader::Result& opened) {
         // What it was opened as is not known; the model's own example comes closest.
         set_mark({scenario_of(scenario().opened()), {}, nullptr});
         recovered_ = true;
-        return desk_.adopt(opened.order.name);
+        return file_jobs_.adopt(opened.order.name);
     }
     set_mark(mark());
-    desk_.set_saved(work_.changes());
+    file_jobs_.set_saved(work_.changes());
 }
 
 void Session::tell_remarks(const std::vector<Sentence>& more) {
@@ -240,7 +240,7 @@ void Session::tell_remarks(const std::vector<Sentence>& more) {
     Sentence all = remarks.front();
     for (std::size_t i = 1; i < remarks.size(); ++i)
         all = Sentence("{first}; {next}", {{"first", all}, {"next", remarks[i]}});
-    desk_.tell({all});
+    file_jobs_.tell({all});
 }
 
 // Restores the rest of a session once its run is done.
@@ -248,7 +248,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
-    desk_.read_trace(work.view.compare.file);
+    file_jobs_.read_trace(work.view.compare.file);
     std::vector<Sentence> remarks = work.remarks;
     try {
         const auto saved = work.view.labs.find(std::string(train::kTrainLab));
@@ -262,7 +262,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
         look_at(work.cursor);
         work_.keep_cursor_in(*shown().run);
     }
-    desk_.set_view(work.view);
+    file_jobs_.set_view(work.view);
     tell_remarks(remarks);
 }
 
@@ -285,9 +285,9 @@ files::SavedSession Session::work(const files::SavedView& view) const {
 }
 
 void Session::keep(const files::SavedView& view) {
-    if (!unsaved()) return desk_.keep_nothing();
+    if (!unsaved()) return file_jobs_.keep_nothing();
     const FileJobs::Kept now{changes(), cursor(), view};
-    if (desk_.wants(now)) desk_.keep(work(view), now);
+    if (file_jobs_.wants(now)) file_jobs_.keep(work(view), now);
 }
 
 // ---- what is unsaved
@@ -304,7 +304,7 @@ void Session::set_mark(files::WorkMark mark) {
 
 // Takes over which of the saves under way is done.
 void Session::note_saves() {
-    const auto saved = saving_.find(desk_.saved_changes());
+    const auto saved = saving_.find(file_jobs_.saved_changes());
     if (saved == saving_.end()) return;
     set_mark(std::move(saved->second));
     saving_.erase(saving_.begin(), std::next(saved));

@@ -97,33 +97,33 @@ public:
     // ---- the desk (desk.h)
 
     // The model that is to replace this one; nothing once it has. What is shown stays until then.
-    [[nodiscard]] const std::optional<Opening>& opening() const { return desk_.opening(); }
-    [[nodiscard]] ModelLoader::Progress opening_progress() const { return desk_.opening_progress(); }
+    [[nodiscard]] const std::optional<Opening>& opening() const { return file_jobs_.opening(); }
+    [[nodiscard]] ModelLoader::Progress opening_progress() const { return file_jobs_.opening_progress(); }
     // Progress of the export under way, if any.
-    [[nodiscard]] std::optional<Exporter::Progress> exporting() const { return desk_.exporting(); }
-    [[nodiscard]] const std::optional<Message>& message() const { return desk_.message(); }
+    [[nodiscard]] std::optional<Exporter::Progress> exporting() const { return file_jobs_.exporting(); }
+    [[nodiscard]] const std::optional<Message>& message() const { return file_jobs_.message(); }
     // The offered autosave; nullptr if none.
-    [[nodiscard]] const Offer* offer() const { return desk_.offer(); }
+    [[nodiscard]] const Offer* offer() const { return file_jobs_.offer(); }
     // The trace that is being read, to be compared with; empty: none.
-    [[nodiscard]] const std::string& reading_trace() const { return desk_.trace_path(); }
+    [[nodiscard]] const std::string& reading_trace() const { return file_jobs_.trace_path(); }
     // The file that the work was opened from or saved to; empty if none yet.
-    [[nodiscard]] const std::string& file() const { return desk_.file(); }
+    [[nodiscard]] const std::string& file() const { return file_jobs_.file(); }
     // What has changed since; nothing if undo led back there. And up to which change it would survive a crash.
     [[nodiscard]] const std::vector<files::WorkPart>& unsaved_parts() const;
     [[nodiscard]] bool unsaved() const { return recovered_ || !unsaved_parts().empty(); }
-    [[nodiscard]] std::uint64_t autosaved_changes() const { return desk_.autosaved_changes(); }
+    [[nodiscard]] std::uint64_t autosaved_changes() const { return file_jobs_.autosaved_changes(); }
     // The window's part of a session that was opened; given once.
-    [[nodiscard]] std::optional<files::SavedView> take_view() { return desk_.take_view(); }
+    [[nodiscard]] std::optional<files::SavedView> take_view() { return file_jobs_.take_view(); }
 
     // Autosaves unsaved work into this folder from now on, and offers what ended processes left there. If that is
     // impossible, a message says why.
     void autosave_in(const std::string& folder, std::chrono::milliseconds delay = files::SessionKeeper::kDelay) {
-        desk_.autosave_in(folder, delay);
+        file_jobs_.autosave_in(folder, delay);
     }
     // Autosaves what has changed, together with the window's part of the work. Call it after every frame.
     void keep(const files::SavedView& view);
     // At exit: removes the autosave if the user quit, keeps it if the program was told to stop.
-    void end(bool by_the_person) { desk_.end(by_the_person); }
+    void end(bool closed_by_user) { file_jobs_.end(closed_by_user); }
     // The work as it is now, for a file.
     [[nodiscard]] files::SavedSession work(const files::SavedView& view) const;
 
@@ -166,7 +166,7 @@ private:
 
     UserState work_;
     Computed computed_;
-    FileJobs desk_;
+    FileJobs file_jobs_;
     generate::TargetWriter writer_;
     train::TrainingBoard training_;
     std::vector<Command> waiting_;                     // for the run under way

@@ -48,8 +48,8 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetGradients& c) {
-    if (scenario.gradients_of == c.of) return std::nullopt;
-    scenario.gradients_of = c.of;
+    if (scenario.gradient_target == c.of) return std::nullopt;
+    scenario.gradient_target = c.of;
     return scenario;
 }
 
@@ -169,9 +169,9 @@ struct Session::Apply {
 
     void operator()(const command::SetRecording& c) const {
         s.change(*edited(s.scenario(), s.shown(), c));
-        s.desk_.tell({c.recording == Recording::all
-                          ? Sentence("Every tensor is recorded.")
-                          : Sentence("Scores and the MLPs' hidden activations are recomputed on demand.")});
+        s.file_jobs_.tell({c.recording == Recording::all
+                               ? Sentence("Every tensor is recorded.")
+                               : Sentence("Scores and the MLPs' hidden activations are recomputed on demand.")});
     }
 
     void operator()(const command::TypeInput& c) const { s.type(c); }
@@ -205,9 +205,9 @@ struct Session::Apply {
 
     void operator()(const command::OpenOverlay& c) const {
         auto overlay = std::make_shared<const Overlay>(read_overlay(c.path, *s.shown().run->shared_plan()));
-        s.desk_.tell({message_n("{name}: {count} number colours map and timeline.",
-                                "{name}: {count} numbers colour map and timeline.", overlay->values.size(),
-                                {{"name", overlay->name}})});
+        s.file_jobs_.tell({message_n("{name}: {count} number colours map and timeline.",
+                                     "{name}: {count} numbers colour map and timeline.", overlay->values.size(),
+                                     {{"name", overlay->name}})});
         s.work_.change_overlay(std::move(overlay));
     }
     void operator()(const command::RemoveOverlay&) const {
@@ -285,7 +285,7 @@ struct Session::Apply {
 
     // ---- what is shown
 
-    void operator()(const command::Accompany& c) const {
+    void operator()(const command::RequestAuxRun& c) const {
         if (!c.variation) return s.computed_.leave(c.name);
         if (s.computed_.accompany(c.name, *c.variation)) s.start(plan_of(s.scenario()));
     }
@@ -299,26 +299,26 @@ struct Session::Apply {
     }
 
     void operator()(const command::CompareWithFile& c) const {
-        s.desk_.read_trace(c.path);
+        s.file_jobs_.read_trace(c.path);
         if (c.path.empty()) s.computed_.compare_with_file(nullptr);
     }
 
     // ---- the desk
 
-    void operator()(const command::OpenModel& c) const { s.desk_.open(c); }
+    void operator()(const command::OpenModel& c) const { s.file_jobs_.open(c); }
     void operator()(const command::OpenScenario& c) const { s.open(c); }
-    void operator()(const command::OpenSession& c) const { s.desk_.open(c); }
-    void operator()(const command::OpenLink& c) const { s.desk_.open(c); }
-    void operator()(const command::StopOpening&) const { s.desk_.stop_opening(); }
+    void operator()(const command::OpenSession& c) const { s.file_jobs_.open(c); }
+    void operator()(const command::OpenLink& c) const { s.file_jobs_.open(c); }
+    void operator()(const command::StopOpening&) const { s.file_jobs_.stop_opening(); }
     void operator()(const command::AskAgain&) const {
-        if (s.scenario().computes()) s.desk_.ask_again(*s.scenario().model());
+        if (s.scenario().computes()) s.file_jobs_.ask_again(*s.scenario().model());
     }
     void operator()(const command::SaveSession& c) const {
         if (!s.waiting_.empty()) return s.wait_with(c);  // a pin that waits is saved with the rest
         s.saving_.insert_or_assign(s.changes(), s.mark());
-        s.desk_.save(s.work(c.view), c.path, s.changes());
+        s.file_jobs_.save(s.work(c.view), c.path, s.changes());
     }
-    void operator()(const command::DiscardLeftover&) const { s.desk_.discard_offer(); }
+    void operator()(const command::DiscardLeftover&) const { s.file_jobs_.discard_offer(); }
 
     void operator()(const command::Export& c) const {
         std::shared_ptr<const Exhibit> exhibit = c.exhibit;
@@ -327,13 +327,13 @@ struct Session::Apply {
             exhibit = std::make_shared<const Exhibit>(
                 step_exhibit({s.shown().scenario, s.shown().run}, s.step(), s.cursor().place));
         }
-        s.desk_.export_exhibit({std::move(exhibit), c.path, c.options, c.each});
+        s.file_jobs_.export_exhibit({std::move(exhibit), c.path, c.options, c.each});
     }
 
-    void operator()(const command::SaveModel& c) const { s.desk_.save_model(c); }
+    void operator()(const command::SaveModel& c) const { s.file_jobs_.save_model(c); }
 
-    void operator()(const command::StopExport&) const { s.desk_.stop_export(); }
-    void operator()(const command::Tell& c) const { s.desk_.tell({c.sentence, c.failed}); }
+    void operator()(const command::StopExport&) const { s.file_jobs_.stop_export(); }
+    void operator()(const command::Tell& c) const { s.file_jobs_.tell({c.sentence, c.failed}); }
 
 private:
     // Undo or redo. What is shown is computed again only where the scenario differs.
@@ -364,7 +364,7 @@ private:
 };
 
 void Session::apply(const Command& command) {
-    if (command.get_if<command::LendNotes>() == nullptr) desk_.tell_nothing();  // no person asked for that
+    if (command.get_if<command::LendNotes>() == nullptr) file_jobs_.tell_nothing();  // no person asked for that
     carry_out(command);
 }
 
@@ -372,7 +372,7 @@ void Session::carry_out(const Command& command) {
     try {
         command.visit(Apply{*this});
     } catch (const Error& error) {
-        desk_.tell({error.sentence(), true});
+        file_jobs_.tell({error.sentence(), true});
     }
 }
 

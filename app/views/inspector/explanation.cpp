@@ -181,7 +181,7 @@ void say_slope(const Ui& ui, const core::Session& session, const Cell& cell, Com
     follow_link(ui, tr("gradient {value} →", {{"value", core::step::exact_number(slope->value)}}), slope->tensor, cell,
                 8101, commands);
     tooltip(tr("The gradient of {target} with respect to this cell: how it is computed (B)",
-               {{"target", session.shown().scenario.gradients_of}})
+               {{"target", session.shown().scenario.gradient_target}})
                 .c_str());
 }
 
@@ -189,7 +189,7 @@ void choose_target(const Ui& ui, const core::Session& session, const Cell& cell,
     const Step& step = session.step();
     if (!core::step::can_be_target(step)) return;
     const std::string target = cell_name(step.name, cell);
-    const bool on = session.scenario().gradients_of == target;
+    const bool on = session.scenario().gradient_target == target;
     compat::push_font(ui.fonts.caption);
     if (toggle_button(ui, labelled(tr("Gradients"), "gradients").c_str(), on,
                       tr("Compute how much each number affects this one: the backward pass, to the right of the "
@@ -201,10 +201,10 @@ void choose_target(const Ui& ui, const core::Session& session, const Cell& cell,
 // In the backward pass: what the numbers say, and a link to what they are the gradient with respect to.
 void say_gradient(const Ui& ui, const core::Session& session, const std::optional<Cell>& cell, Commands& commands) {
     const Plan& plan = session.shown().run->plan();
-    const Ref by = session.step().gradient_of ? &plan[*session.step().gradient_of] : nullptr;
+    const Ref by = session.step().gradient_wrt ? &plan[*session.step().gradient_wrt] : nullptr;
     if (by == nullptr) return;
     for (const Sentence& words :
-         core::step::words_on_gradient(plan, session.step(), session.shown().scenario.gradients_of))
+         core::step::words_on_gradient(plan, session.step(), session.shown().scenario.gradient_target))
         paragraph(ui.fonts.caption, ui.theme.text, tr(words));
     if (!cell) return;
     follow_link(ui, tr("w.r.t. {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
@@ -230,7 +230,7 @@ void inspect_gradient(const Ui& ui, const core::Session& session, ViewState&, Co
 }
 
 void list_gradients(const Ui& ui, const core::Session& session, Commands& commands) {
-    const std::string& target = session.scenario().gradients_of;
+    const std::string& target = session.scenario().gradient_target;
     if (target.empty()) return;
     section_line(ui);
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 8100)) commands.push_back(core::command::SetGradients{});

@@ -138,7 +138,7 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
 }
 
 void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step) {
-    const About about = step.operation.about();
+    const OpDescription about = step.operation.about();
     paragraph(ui.fonts.mono, ui.theme.text, step.name);
     const std::string hook = core::diff::transformer_lens_name(plan, step);
     explain_term(ui, state, core::glossary::term_of(step),
@@ -151,7 +151,7 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
 }
 
 void teach_step(const Ui& ui, ViewState& state, const Step& step) {
-    const About about = step.operation.about();
+    const OpDescription about = step.operation.about();
     if (const core::glossary::GlossaryTerm* term =
             prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
         open_glossary(state, term->id);

@@ -292,7 +292,7 @@ void closed_way(Diagram& d, const core::step::OutlineBlock& first) {
     if (hit.clicked) go_to(d, id);
     list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.accent_soft, d.ui.px(4));
     const std::string title =
-        first.is_back ? tr("Backward: gradients of {target}", {{"target", d.session.shown().scenario.gradients_of}})
+        first.is_back ? tr("Backward: gradients of {target}", {{"target", d.session.shown().scenario.gradient_target}})
                       : std::string(tr("Forward pass"));
     draw_text(d.ui, d.ui.fonts.caption,
               {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},

@@ -33,7 +33,7 @@ void place_tooltip_above(const Ui& ui, Area timeline) {
 void step_tooltip(const Ui& ui, const core::Session& session, const Step& step) {
     if (!compat::begin_tooltip()) return;
     const float width = ui.px(340);
-    const About about = step.operation.about();
+    const OpDescription about = step.operation.about();
     text_line(ui.fonts.mono_small, ui.theme.text, step.name);
     paragraph(ui.fonts.mono_small, ui.theme.text, about.formula, width);
     text_line(ui.fonts.caption, ui.theme.muted,

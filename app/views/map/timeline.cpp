@@ -41,7 +41,7 @@ core::Value<TimelineStretches> shown_stretches(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
     return session.derived().get<TimelineStretches>({shown.run}, std::tuple<>(), [&] {
         return TimelineStretches{
-            core::step::stretches_of(shown.run->plan(), session.timeline(), shown.scenario.gradients_of)};
+            core::step::stretches_of(shown.run->plan(), session.timeline(), shown.scenario.gradient_target)};
     });
 }
 

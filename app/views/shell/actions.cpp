@@ -163,26 +163,27 @@ std::string target_at_cursor(const core::Session& session) {
 }
 
 bool can_have_gradients(const core::Session& session) {
-    return !target_at_cursor(session).empty() || !session.scenario().gradients_of.empty();
+    return !target_at_cursor(session).empty() || !session.scenario().gradient_target.empty();
 }
 
 // Of the selected cell; a second time, or without a cell, off.
 void flip_gradients(const core::Session& session, ViewState&, Commands& commands) {
     const std::string target = target_at_cursor(session);
-    commands.push_back(core::command::SetGradients{target == session.scenario().gradients_of ? std::string() : target});
+    commands.push_back(
+        core::command::SetGradients{target == session.scenario().gradient_target ? std::string() : target});
 }
 
 bool can_have_loss(const core::Session& session) { return core::step::has_loss(*session.shown().run); }
 
 void flip_gradients_of_loss(const core::Session& session, ViewState&, Commands& commands) {
-    commands.push_back(core::command::SetGradients{session.scenario().gradients_of == "loss" ? "" : "loss"});
+    commands.push_back(core::command::SetGradients{session.scenario().gradient_target == "loss" ? "" : "loss"});
 }
 
 // The step at the other end: its gradient, or what this is the gradient with respect to. The cell stays selected.
 Ref other_way(const core::Session& session) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
-    return step.gradient_of ? &plan[*step.gradient_of] : plan.gradient_wrt(step);
+    return step.gradient_wrt ? &plan[*step.gradient_wrt] : plan.gradient_wrt(step);
 }
 
 bool has_other_way(const core::Session& session) { return other_way(session) != nullptr; }

@@ -72,10 +72,10 @@ core::CompanionRuns needed_runs(const core::Session& session, const ViewState& s
 void keep_companions(const core::Session& session, const ViewState& state, Commands& commands) {
     const core::CompanionRuns needed = needed_runs(session, state), kept = session.companion_runs();
     for (const auto& [name, variation] : kept)
-        if (!needed.contains(name)) commands.push_back(core::command::Accompany{name, std::nullopt});
+        if (!needed.contains(name)) commands.push_back(core::command::RequestAuxRun{name, std::nullopt});
     for (const auto& [name, variation] : needed)
         if (const auto known = kept.find(name); known == kept.end() || known->second != variation)
-            commands.push_back(core::command::Accompany{name, variation});
+            commands.push_back(core::command::RequestAuxRun{name, variation});
 }
 
 // A tab that needs more height than there is keeps it, and scrolls.

@@ -204,7 +204,7 @@ void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
     const std::size_t room = characters_in(ui, l.cell);
     if (room == 0) return;
     const std::vector<std::string> texts = core::cell_texts(
-        h, seen, room, d.legend == Legend::full ? core::FillSaid::in_legend : core::FillSaid::in_cells);
+        h, seen, room, d.legend == Legend::full ? core::FillPlace::in_legend : core::FillPlace::in_cells);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const core::ColorMap map = map_of(ui.theme, h.scale);
     for (std::size_t i = 0; i < texts.size(); ++i) {

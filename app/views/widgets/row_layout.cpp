@@ -64,15 +64,15 @@ float raised(std::vector<float>& lengths, const std::vector<float>& goals, float
 
 }  // namespace
 
-Want larger(const Want& a, const Want& b) {
+SizeHint larger(const SizeHint& a, const SizeHint& b) {
     return {std::max(a.least, b.least), std::max(a.good, b.good), std::max(a.most, b.most)};
 }
 
-Want sum(const Want& a, const Want& b) { return {a.least + b.least, a.good + b.good, a.most + b.most}; }
+SizeHint sum(const SizeHint& a, const SizeHint& b) { return {a.least + b.least, a.good + b.good, a.most + b.most}; }
 
-std::vector<float> shares(float room, std::span<const Want> wants) {
+std::vector<float> shares(float room, std::span<const SizeHint> wants) {
     std::vector<float> lengths, good, most;
-    for (const Want& want : wants) {
+    for (const SizeHint& want : wants) {
         lengths.push_back(want.least);
         good.push_back(want.good);
         most.push_back(want.most);

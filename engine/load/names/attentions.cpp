@@ -196,10 +196,10 @@ std::optional<Module> take_output(const Key& key, const std::vector<Member>& mem
 std::string fused_name(Role role) { return role == Role::qkv ? "{q,k,v}_proj" : "{k,v}_proj"; }
 
 // The order of q's, k's and v's rows: settled by two names, usual under others, unknown under the rest.
-How fused_order(const Module& module, Context& context) {
+RowLayout fused_order(const Module& module, Context& context) {
     const Words words = module.last_words();
     const std::string& name = module.path.back();
-    if (words == Words{"in", "proj"} || words == Words{"c", "attn"}) return How::as_stored;
+    if (words == Words{"in", "proj"} || words == Words{"c", "attn"}) return RowLayout::as_stored;
     const bool capital = name == "Wqkv";  // not a message: a name
     const bool usual =
         capital || (context.one_by_one && name == "wqkv") || name == "qkv" || name == "to_qkv" || name == "to_kv";
@@ -211,18 +211,18 @@ How fused_order(const Module& module, Context& context) {
                      !usual,
                      message("{tensor}: q's rows, then k's, then v's, or head by head; its name doesn't show the order",
                              {{"tensor", module.name()}})});
-    if (order == "by_head") return How::by_head;
-    return order == "by_group" ? How::by_group : How::as_stored;
+    if (order == "by_head") return RowLayout::by_head;
+    return order == "by_group" ? RowLayout::by_group : RowLayout::as_stored;
 }
 
-How stored_how(const Member& member, Context& context) {
+RowLayout stored_how(const Member& member, Context& context) {
     const Module& module = member.module;
-    if (member.projection.head >= 0) return How::head;
-    if (module.rank() == 3) return How::matrix_per_head;
+    if (member.projection.head >= 0) return RowLayout::head;
+    if (module.rank() == 3) return RowLayout::matrix_per_head;
     const bool square = module.rank() == 2 && module.rows() == module.columns();
     const bool narrow = module.rank() == 2 && module.rows() < context.width && module.columns() < context.width;
-    if (square && narrow) return How::for_every_head;
-    return How::as_stored;
+    if (square && narrow) return RowLayout::for_every_head;
+    return RowLayout::as_stored;
 }
 
 // Whether the halves of each head of q and k are to be swapped, so that RoPE as it usually turns gives the same scores.
@@ -239,8 +239,9 @@ bool is_swapped(Context& context) {
 Assigned assigned(const Member& member, const std::string& attention, Context& context) {
     const auto whole = [&](const char* name) {
         const bool turned = member.projection.role == Role::q || member.projection.role == Role::k;
-        if (turned && is_swapped(context)) return Assigned{member.module, attention + "." + name, How::halves_swapped};
-        const How how = stored_how(member, context);
+        if (turned && is_swapped(context))
+            return Assigned{member.module, attention + "." + name, RowLayout::halves_swapped};
+        const RowLayout how = stored_how(member, context);
         return Assigned{member.module, attention + "." + name, how, std::max<Index>(member.projection.head, 0)};
     };
     switch (member.projection.role) {

@@ -31,7 +31,7 @@ std::optional<Assigned> one_expert(const Module& module) {
     const Index expert = number(module.path[depth + 1]);
     const auto projection = projection_of(module.path.back());
     if (expert < 0 || !projection) return std::nullopt;
-    return Assigned{module, "experts." + *projection, How::expert, expert, true};
+    return Assigned{module, "experts." + *projection, RowLayout::expert, expert, true};
 }
 
 // MXFP4's numbers are stored with each output's row in one piece.
@@ -47,23 +47,24 @@ std::optional<Assigned> all_experts(const Module& module, bool biased) {
     if (packed) name.resize(name.size() - kBlocks.size());
     const bool turned = biased && !packed;
     if (name == "gate_up_proj") {
-        const How straight = biased ? How::of_experts_in_turn : How::of_experts;
-        return Assigned{module, "experts.{gate,up}_proj", turned ? How::of_experts_in_turn_turned : straight, 0, true};
+        const RowLayout straight = biased ? RowLayout::of_experts_in_turn : RowLayout::of_experts;
+        return Assigned{module, "experts.{gate,up}_proj", turned ? RowLayout::of_experts_in_turn_turned : straight, 0,
+                        true};
     }
     if (!projection_of(name)) return std::nullopt;
-    return Assigned{module, "experts." + name, turned ? How::of_experts_turned : How::as_stored, 0, true};
+    return Assigned{module, "experts." + name, turned ? RowLayout::of_experts_turned : RowLayout::as_stored, 0, true};
 }
 
 std::optional<Assigned> beside_experts(const Module& module) {
     const std::string& last = module.path.back();
     const std::string holder = module.path.size() > 1 ? module.path[module.path.size() - 2] : std::string();
     if (last == "e_score_correction" && module.bias)
-        return Assigned{module, "router.correction", How::as_stored, 0, true, true};
-    if (last == "gate" || last == "router") return Assigned{module, "router", How::as_stored, 0, true};
-    if (last == "shared_expert_gate") return Assigned{module, "shared_gate", How::as_stored, 0, true};
+        return Assigned{module, "router.correction", RowLayout::as_stored, 0, true, true};
+    if (last == "gate" || last == "router") return Assigned{module, "router", RowLayout::as_stored, 0, true};
+    if (last == "shared_expert_gate") return Assigned{module, "shared_gate", RowLayout::as_stored, 0, true};
     const auto projection = projection_of(last);
     if (projection && (holder == "shared_expert" || holder == "shared_experts"))
-        return Assigned{module, "shared." + *projection, How::as_stored, 0, true};
+        return Assigned{module, "shared." + *projection, RowLayout::as_stored, 0, true};
     return std::nullopt;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Part {
     const char* name;  // in the contract
-    How how = How::as_stored;
+    RowLayout how = RowLayout::as_stored;
 };
 
 const std::map<std::string, Part, std::less<>>& parts_by_name() {
@@ -22,7 +22,7 @@ const std::map<std::string, Part, std::less<>>& parts_by_name() {
         {"q_b_proj", {"q_up_proj"}},
         {"kv_a_proj_with_mqa", {"kv_down_proj"}},
         {"kv_a_layernorm", {"kv_down_norm"}},
-        {"kv_b_proj", {"{k_up,v_up}_proj", How::by_head}},
+        {"kv_b_proj", {"{k_up,v_up}_proj", RowLayout::by_head}},
         {"o_proj", {"o_proj"}},
     };
     return kParts;

@@ -13,27 +13,27 @@ namespace decoderscope::load::names {
 namespace {
 
 struct Word {
-    How how;
+    RowLayout how;
     std::string_view text;
     bool numbered = false;
 };
 
 constexpr std::array<Word, 15> kWords = {{
-    {How::transposed, "transposed"},
-    {How::by_head, "by head"},                    // not a message: notation
-    {How::by_group, "by group"},                  // not a message: notation
-    {How::head, "head ", true},                   // not a message: notation
-    {How::matrix_per_head, "a matrix per head"},  // not a message: notation
-    {How::for_every_head, "for every head"},      // not a message: notation
-    {How::rows_from, "rows from ", true},         // not a message: notation
-    {How::repeated, "repeated"},
-    {How::halves_swapped, "halves swapped"},                                  // not a message: notation
-    {How::halves_in_turn, "halves in turn"},                                  // not a message: notation
-    {How::expert, "expert ", true},                                           // not a message: notation
-    {How::of_experts, "of each expert"},                                      // not a message: notation
-    {How::of_experts_turned, "of each expert, transposed"},                   // not a message: notation
-    {How::of_experts_in_turn, "of each expert, in turn"},                     // not a message: notation
-    {How::of_experts_in_turn_turned, "of each expert, in turn, transposed"},  // not a message: notation
+    {RowLayout::transposed, "transposed"},
+    {RowLayout::by_head, "by head"},                    // not a message: notation
+    {RowLayout::by_group, "by group"},                  // not a message: notation
+    {RowLayout::head, "head ", true},                   // not a message: notation
+    {RowLayout::matrix_per_head, "a matrix per head"},  // not a message: notation
+    {RowLayout::for_every_head, "for every head"},      // not a message: notation
+    {RowLayout::rows_from, "rows from ", true},         // not a message: notation
+    {RowLayout::repeated, "repeated"},
+    {RowLayout::halves_swapped, "halves swapped"},                                  // not a message: notation
+    {RowLayout::halves_in_turn, "halves in turn"},                                  // not a message: notation
+    {RowLayout::expert, "expert ", true},                                           // not a message: notation
+    {RowLayout::of_experts, "of each expert"},                                      // not a message: notation
+    {RowLayout::of_experts_turned, "of each expert, transposed"},                   // not a message: notation
+    {RowLayout::of_experts_in_turn, "of each expert, in turn"},                     // not a message: notation
+    {RowLayout::of_experts_in_turn_turned, "of each expert, in turn, transposed"},  // not a message: notation
 }};
 
 Target target_of(const std::string& theirs, std::string_view text) {
@@ -77,7 +77,7 @@ void refuse_shared_parameters(const Mapping& mapping) {
     for (const auto& [theirs, targets] : mapping)
         for (const Target& target : targets)
             for (const std::string& name : names_of(target.name)) {
-                const bool one = target.how == How::head || target.how == How::expert;
+                const bool one = target.how == RowLayout::head || target.how == RowLayout::expert;
                 const std::string part = one ? text_of({name, target.how, target.number}) : name;
                 const auto [at, added] = sources.emplace(part, theirs);
                 if (!added)

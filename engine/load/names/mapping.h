@@ -11,7 +11,7 @@ namespace decoderscope::load::names {
 
 // How a stored tensor becomes a parameter. Axes of size 1 before the last don't count: [1, pos, d_model] is
 // [pos, d_model].
-enum class How {
+enum class RowLayout {
     as_stored,
     transposed,       // [in, out] instead of [out, in]
     by_head,          // several parameters: head 0's rows of each, then head 1's, …
@@ -33,15 +33,15 @@ enum class How {
 };
 
 // Whether a tensor holds all experts' matrices.
-[[nodiscard]] constexpr bool is_of_experts(How how) {
-    return how == How::of_experts || how == How::of_experts_turned || how == How::of_experts_in_turn ||
-           how == How::of_experts_in_turn_turned;
+[[nodiscard]] constexpr bool is_of_experts(RowLayout how) {
+    return how == RowLayout::of_experts || how == RowLayout::of_experts_turned ||
+           how == RowLayout::of_experts_in_turn || how == RowLayout::of_experts_in_turn_turned;
 }
 
 // A contract name, or several whose rows lie one after the other: "layers.0.self_attn.{q,k,v}_proj.weight".
 struct Target {
     std::string name;
-    How how = How::as_stored;
+    RowLayout how = RowLayout::as_stored;
     Index number = 0;  // which head or expert; how many rows are left out
 
     bool operator==(const Target&) const = default;

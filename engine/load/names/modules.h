@@ -72,7 +72,7 @@ using Modules = std::vector<Module>;
 struct Assigned {
     Module module;
     std::string name;  // in the contract, without .weight and .bias
-    How how = How::as_stored;
+    RowLayout how = RowLayout::as_stored;
     Index number = 0;      // of a head, of an expert
     bool settled = false;  // its name alone says which way round its matrix is stored
     bool bare = false;     // its name in the contract has no ending

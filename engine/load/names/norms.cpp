@@ -217,7 +217,7 @@ std::vector<Assigned> take_norms(Modules& modules, const std::vector<Sublayer>& 
         std::erase_if(modules, [&](const Module& module) { return module.name() == norm.module.name(); });
         const auto& gain = norm.module.weight;
         if (gain && context.width > 1 && (gain->shape.empty() || gain->shape == std::vector<Index>{1}))
-            norm.how = How::repeated;
+            norm.how = RowLayout::repeated;
     }
     return given;
 }

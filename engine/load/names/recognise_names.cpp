@@ -60,7 +60,7 @@ int direction(const Assigned& part, const Context& context) {
     const Module& module = part.module;
     if (part.settled || module.rank() != 2 || module.rows() == module.columns() || !part.name.ends_with("_proj"))
         return 0;
-    if (part.how == How::head || part.how == How::for_every_head) return 0;
+    if (part.how == RowLayout::head || part.how == RowLayout::for_every_head) return 0;
     const bool back = leads_back(part.name);
     const Index inner = back ? module.rows() : module.columns();
     const Index other = back ? module.columns() : module.rows();
@@ -90,9 +90,9 @@ void orient(std::vector<Assigned>& parts, Context& context) {
                  "in_out";
     for (Assigned& part : parts) {
         const bool square = part.module.rank() == 2 && part.module.rows() == part.module.columns() &&
-                            part.name.ends_with("_proj") && part.how != How::head && !part.settled;
-        if (part.how == How::as_stored && (direction(part, context) > 0 || (square && turned)))
-            part.how = How::transposed;
+                            part.name.ends_with("_proj") && part.how != RowLayout::head && !part.settled;
+        if (part.how == RowLayout::as_stored && (direction(part, context) > 0 || (square && turned)))
+            part.how = RowLayout::transposed;
     }
 }
 
@@ -127,7 +127,7 @@ Block block_of(Modules modules, Context& context) {
     };
     block.distances = take(modules, is_bias_by_distance);
     for (const Module& sinks : take(modules, is_sinks))
-        block.parts.push_back({sinks, "self_attn.sinks", How::as_stored, 0, true, true});
+        block.parts.push_back({sinks, "self_attn.sinks", RowLayout::as_stored, 0, true, true});
     std::vector<Assigned> experts = take_experts(modules);
     if (auto parts = take_latent_attention(modules); !parts.empty())
         add(Sublayer::Kind::self_attention, std::move(parts));
@@ -229,17 +229,17 @@ private:
     }
 
     void place(const Assigned& part) {
-        const auto add = [&](const StoredTensor& tensor, const char* ending, How how) {
+        const auto add = [&](const StoredTensor& tensor, const char* ending, RowLayout how) {
             result_.mapping[tensor.name].push_back({part.bare ? part.name : part.name + ending, how, part.number});
         };
-        const bool for_weight_alone = part.how == How::transposed || part.how == How::repeated;
+        const bool for_weight_alone = part.how == RowLayout::transposed || part.how == RowLayout::repeated;
         const auto bias_how = [&](const StoredTensor& bias) {
-            const bool one = bias.shape.size() == 1 && bias.shape[0] == 1 && part.how == How::repeated;
-            if (part.how == How::matrix_per_head && bias.shape.size() != 2) return How::as_stored;
+            const bool one = bias.shape.size() == 1 && bias.shape[0] == 1 && part.how == RowLayout::repeated;
+            if (part.how == RowLayout::matrix_per_head && bias.shape.size() != 2) return RowLayout::as_stored;
             // Biases are never turned.
-            if (part.how == How::of_experts_turned) return How::as_stored;
-            if (part.how == How::of_experts_in_turn_turned) return How::of_experts_in_turn;
-            return for_weight_alone && !one ? How::as_stored : part.how;
+            if (part.how == RowLayout::of_experts_turned) return RowLayout::as_stored;
+            if (part.how == RowLayout::of_experts_in_turn_turned) return RowLayout::of_experts_in_turn;
+            return for_weight_alone && !one ? RowLayout::as_stored : part.how;
         };
         if (part.module.weight) add(*part.module.weight, ".weight", part.how);
         if (part.module.bias) add(*part.module.bias, ".bias", bias_how(*part.module.bias));

@@ -253,7 +253,7 @@ private:
         if (!thing) return;
         if (*thing == Thing::embedding && shared_is_repeated_ && any_is(words, {"shared"})) return;
         const Index before = *thing == Thing::positions ? rows_before(module) : 0;
-        const How how = before > 0 ? How::rows_from : how_of(module, *thing);
+        const RowLayout how = before > 0 ? RowLayout::rows_from : how_of(module, *thing);
         for (const std::string& name : names_of(*thing, settled_side(module, words, *thing, all)))
             assigned_.push_back({module, name, how, before});
         std::erase_if(modules_, [&](const Module& other) { return other.name() == module.name(); });
@@ -270,7 +270,7 @@ private:
         for (const Module& module : modules_)
             if (embedding != nullptr && module.weight && module.rank() == 2) left.push_back(module);
         if (left.size() != 1 || left.front().weight->shape != embedding->module.weight->shape) return;
-        assigned_.push_back({left.front(), "lm_head", How::as_stored, 0});
+        assigned_.push_back({left.front(), "lm_head", RowLayout::as_stored, 0});
         std::erase_if(modules_, [&](const Module& other) { return other.name() == left.front().name(); });
     }
 
@@ -358,16 +358,16 @@ private:
         return {};
     }
 
-    [[nodiscard]] How how_of(const Module& module, Thing thing) const {
+    [[nodiscard]] RowLayout how_of(const Module& module, Thing thing) const {
         const bool norm = thing == Thing::embedding_norm || thing == Thing::final_norm;
         if (norm) {
             const auto& gain = module.weight;
             const bool one =
                 gain && context_.width > 1 && (gain->shape.empty() || gain->shape == std::vector<Index>{1});
-            return one ? How::repeated : How::as_stored;
+            return one ? RowLayout::repeated : RowLayout::as_stored;
         }
         const bool turned = module.rank() == 2 && module.rows() == context_.width && module.columns() != context_.width;
-        return turned ? How::transposed : How::as_stored;
+        return turned ? RowLayout::transposed : RowLayout::as_stored;
     }
 
     Modules& modules_;

@@ -156,7 +156,7 @@ TEST_CASE("whatever the numbers and the room, all cells have their digits or non
 TEST_CASE("the fill of masked cells decides nothing") {
     Heatmap h = matrix(2, {-1e9F, -1e9F, -1e9F, 0.5F});
     h.hidden = {hidden_by::causal, hidden_by::causal, hidden_by::causal, hidden_by::nothing};
-    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend) == std::vector<std::string>{"", "", "", ".50"});
+    CHECK(cell_texts(h, whole_of(h), 3, FillPlace::in_legend) == std::vector<std::string>{"", "", "", ".50"});
 }
 
 TEST_CASE(
@@ -166,13 +166,13 @@ TEST_CASE(
     CHECK(fill_of(h) == -1e9F);
     CHECK(texts(h, 3).empty());
     CHECK(texts(h, 4).front() == "−1e9");
-    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend) == std::vector<std::string>{"", "", ".25", ".50"});
+    CHECK(cell_texts(h, whole_of(h), 3, FillPlace::in_legend) == std::vector<std::string>{"", "", ".25", ".50"});
     CHECK(filled_text(hidden_by::causal, fill_of(h)) == "causal mask: −1e9");
     h.values[1] = -1e4F;
     CHECK_FALSE(fill_of(h));
-    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend).empty());
+    CHECK(cell_texts(h, whole_of(h), 3, FillPlace::in_legend).empty());
     h.values[1] = -1e9F;
     h.hidden[1] = hidden_by::hand;
-    CHECK(cell_texts(h, whole_of(h), 3, FillSaid::in_legend) == std::vector<std::string>{"", "", ".25", ".50"});
+    CHECK(cell_texts(h, whole_of(h), 3, FillPlace::in_legend) == std::vector<std::string>{"", "", ".25", ".50"});
     CHECK(filled_text(hidden_by::hand, fill_of(h)) == "masked manually: −1e9");
 }

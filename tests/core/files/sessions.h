@@ -31,7 +31,7 @@ inline SavedSession changed_work(Overrides overrides = {{"norm_first", "true"}})
     scenario.edits = {MaskEdit{"blocks.0.attn", 0, std::nullopt, 3, 1, false}, ScaleHead{"blocks.1.attn", 3, 0.1F},
                       SetCell{"blocks.2.attn.z", {1, 2, 0, 5}, 1.0F / 3.0F}};
     scenario.dropout_seed = 18446744073709551615U;
-    scenario.gradients_of = "blocks.0.attn.z[0, 1, 2, 3]";
+    scenario.gradient_target = "blocks.0.attn.z[0, 1, 2, 3]";
     scenario.generated = {{1, {5, 6}}};
     work.sampling = {.temperature = 0.7, .top_k = 3, .top_p = 0.9, .seed = 12345678901234567890U};
     work.cursor = {"blocks.3.attn.pattern", {1, 7}, Cell{1, 7, 3, 0}};

@@ -112,7 +112,7 @@ TEST_CASE("all of the work is in its session") {
     std::sort(sorted.begin(), sorted.end());
     CHECK(again.scenario.overrides() == sorted);
     CHECK(again.scenario.dropout_seed == scenario.dropout_seed);
-    CHECK(again.scenario.gradients_of == scenario.gradients_of);
+    CHECK(again.scenario.gradient_target == scenario.gradient_target);
     CHECK(again.scenario.recording == scenario.recording);
     CHECK(again.scenario.generated == scenario.generated);
     CHECK(again.sampling == work.sampling);

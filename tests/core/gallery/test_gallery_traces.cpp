@@ -43,7 +43,7 @@ TEST_CASE("bisect finds every bug of the gallery") {
         const TemporaryFolder folder;
         const Trace trace = trace_of(one.mutant, folder);
         Scenario right = one.right;
-        right.gradients_of.clear();  // bisect sees by itself that the loss was recorded
+        right.gradient_target.clear();  // bisect sees by itself that the loss was recorded
         const Bisection found = core::bisect::bisect(right, trace);
         const auto alias = kSameNumbers.find(one.mutant.mutation);
         const std::string& cause = alias == kSameNumbers.end() ? one.mutant.mutation : alias->second;

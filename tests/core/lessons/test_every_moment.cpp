@@ -423,7 +423,7 @@ TEST_CASE("every place of every lesson opens what it says, where it stands") {
 
 TEST_CASE("five fresh Post-Norm blocks have gradients of about the same length, as the lesson on norms says") {
     core::Scenario scenario = scenario_of(load::make_bundled_model("causal-lm-as-meant"));
-    scenario.gradients_of = "loss";
+    scenario.gradient_target = "loss";
     Runs runs(std::move(scenario));
     std::vector<double> lengths;
     for (int block = 0; block < 5; ++block)

@@ -161,7 +161,7 @@ TEST_CASE("progress of an older version is read") {
         << run << "}}}}";
     const Progress read = load_progress(folder.file("lessons.json"));
     REQUIRE(read.lessons.contains("weight"));
-    CHECK(read.learner == Pupil{});
+    CHECK(read.learner == Learner{});
     const QuestionProgress& kept = read.lessons.at("weight").questions.at("largest");
     CHECK(kept.right);
     CHECK(kept.tries == 3);

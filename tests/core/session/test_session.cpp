@@ -275,7 +275,7 @@ TEST_CASE("the stage's heatmap is exported") {
 
 TEST_CASE("a companion is another run next to the shown one, and follows its edits") {
     Session session = open();
-    apply(session, command::Accompany{"norm", Variation{.overrides = {{"norm_first", "true"}}}});
+    apply(session, command::RequestAuxRun{"norm", Variation{.overrides = {{"norm_first", "true"}}}});
     const Companion* other = session.shown().companion("norm");
     REQUIRE(other != nullptr);
     CHECK(other->scenario.config().norm_first);
@@ -285,17 +285,17 @@ TEST_CASE("a companion is another run next to the shown one, and follows its edi
     CHECK_FALSE(same_bits(session.shown().companion("norm")->run->value("logits"), before));
     apply(session, command::Undo{});
     CHECK(same_bits(session.shown().companion("norm")->run->value("logits"), before));
-    apply(session, command::Accompany{"norm", Variation{.overrides = {{"nhead", "7"}}}});
+    apply(session, command::RequestAuxRun{"norm", Variation{.overrides = {{"nhead", "7"}}}});
     CHECK(session.shown().companion("norm") == nullptr);
     CHECK(session.shown().companions.at("norm").error.english().find("nhead") != std::string::npos);
     CHECK_FALSE(session.message());
-    apply(session, command::Accompany{"norm", std::nullopt});
+    apply(session, command::RequestAuxRun{"norm", std::nullopt});
     CHECK(session.shown().companions.empty());
 }
 
 TEST_CASE("a companion may have more blocks than the model, the first ones with the model's own weights") {
     Session session = open("simple-decoder");
-    apply(session, command::Accompany{"deep", Variation{.layers = 6}});
+    apply(session, command::RequestAuxRun{"deep", Variation{.layers = 6}});
     const Companion* deep = session.shown().companion("deep");
     REQUIRE(deep != nullptr);
     CHECK(deep->run->plan().find("blocks.5.resid_post") != nullptr);

@@ -27,23 +27,23 @@ TEST_CASE("gradients of the selected cell are asked for by key, undone, and swit
     d.press(Key::g, with_shift);
     REQUIRE(d.last<command::SetGradients>());
     CHECK(d.last<command::SetGradients>()->of == "logits[0, 5, 3]");
-    CHECK(d.session.scenario().gradients_of == "logits[0, 5, 3]");
+    CHECK(d.session.scenario().gradient_target == "logits[0, 5, 3]");
     CHECK(d.session.shown().run->plan().find("grad.blocks.0.attn.attn_scores") != nullptr);
     CHECK(d.sees("Thebackwardpass:gradientsoflogits[0,5,3]"));
     d.press(Key::z, with_ctrl);
-    CHECK(d.session.scenario().gradients_of.empty());
+    CHECK(d.session.scenario().gradient_target.empty());
     CHECK_FALSE(d.sees("Thebackwardpass"));
     d.press(Key::y, with_ctrl);
     CHECK(d.sees("gradientsoflogits[0,5,3]"));
     d.press(Key::g, with_shift);
-    CHECK(d.session.scenario().gradients_of.empty());
+    CHECK(d.session.scenario().gradient_target.empty());
 }
 
 TEST_CASE("the inspector has a button for a cell's gradients, its slope, and a way to switch them off") {
     Driver d("induction", 1.0F, {1280, 1500});  // all of it is on the screen, without scrolling
     go(d, "blocks.0.attn.z", {0, 0, 3, 1});
     REQUIRE(d.click_label("Gradients"));
-    CHECK(d.session.scenario().gradients_of == "blocks.0.attn.z[0, 0, 3, 1]");
+    CHECK(d.session.scenario().gradient_target == "blocks.0.attn.z[0, 0, 3, 1]");
     go(d, "embed", {0, 2, 1});
     REQUIRE(d.click_text("gradient0."));
     CHECK(d.session.step().name == "grad.embed");
@@ -58,13 +58,13 @@ TEST_CASE("the inspector has a button for a cell's gradients, its slope, and a w
     const auto line = find_text(d.seen(), "×gradientsof");
     REQUIRE(line);
     d.click({line->low.x + 2, (line->low.y + line->high.y) / 2});
-    CHECK(d.session.scenario().gradients_of.empty());
+    CHECK(d.session.scenario().gradient_target.empty());
 }
 
 TEST_CASE("the map shows one way and folds the other") {
     Driver d("reverse", 1.0F, {1280, 1400});
     d.press(Key::l, with_shift);
-    CHECK(d.session.scenario().gradients_of == "loss");
+    CHECK(d.session.scenario().gradient_target == "loss");
     CHECK(d.sees("Backward:gradientsofloss"));
     d.session.apply(command::GoTo{"grad.blocks.1.mlp_out"});
     d.settle();
@@ -79,11 +79,11 @@ TEST_CASE("gradients of a cell that typing takes away go with it") {
     const Index last = d.session.scenario().inputs.pos() - 1;
     d.session.apply(command::SetGradients{cell_name("logits", {0, last, 3})});
     d.settle();
-    REQUIRE_FALSE(d.session.scenario().gradients_of.empty());
+    REQUIRE_FALSE(d.session.scenario().gradient_target.empty());
     d.session.apply(command::RemoveLastToken{0});
     d.settle();
     CHECK(d.session.scenario().inputs.pos() == last);
-    CHECK(d.session.scenario().gradients_of.empty());
+    CHECK(d.session.scenario().gradient_target.empty());
     CHECK_FALSE(d.session.message());
 }
 

@@ -160,7 +160,7 @@ public:
           chosen_(options.chosen),
           progress_(progress),
           tolerance_(options.tolerance.value_or(usual_tolerance(trace))),
-          gradients_of_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradients_of) {}
+          gradient_target_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradient_target) {}
 
     Resumable<Bisection> found(bool seek_causes) {
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
@@ -195,7 +195,7 @@ private:
                                      scenario_.dropout_seed};
         request.mutation = mutation;
         // On given inputs only the forward pass is of interest.
-        if (given.empty()) request.gradients_of = gradients_of_;
+        if (given.empty()) request.gradient_target = gradient_target_;
         request.given = given.empty() ? nullptr : &given;
         return decoder::plan_decoder(request);
     }
@@ -490,7 +490,7 @@ private:
     const std::vector<ChosenMatch>& chosen_;
     BisectProgress* progress_;
     double tolerance_;
-    std::string gradients_of_;  // the loss, where it was recorded: its targets may be wrong
+    std::string gradient_target_;  // the loss, where it was recorded: its targets may be wrong
     trace::KnownNames known_;
     Checked base_;
     std::vector<std::pair<std::string, trace::Match>> by_numbers_;

@@ -41,7 +41,7 @@ bool has_example_recording(const Scenario& scenario) {
 
 ExampleRecording write_example_recording(Scenario scenario) {
     scenario.edits.clear();
-    scenario.gradients_of.clear();
+    scenario.gradient_target.clear();
     const std::string_view mistake = mistake_for(scenario);
     if (mistake.empty()) throw Error("No mistake is known that this model could be recorded with.");
     scenario.mutation = mistake;

@@ -145,7 +145,7 @@ std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch,
 
 OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice) {
     Scenario scenario = shown.scenario;
-    scenario.gradients_of.clear();
+    scenario.gradient_target.clear();
     try {
         switch (choice.kind) {
             case OtherKind::token: {

@@ -106,7 +106,7 @@ std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber
                                            const std::vector<std::string>& by) {
     std::map<std::string, Tensor> gradients;
     const auto add = [&](const Cell& cell, float factor) {
-        scenario.gradients_of = cell_name(number.tensor, cell);
+        scenario.gradient_target = cell_name(number.tensor, cell);
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
         std::map<std::string, StepId> wanted;
         for (const std::string& name : by)

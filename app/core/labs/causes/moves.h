@@ -37,7 +37,7 @@ struct Slopes {
     std::vector<ScoreSlope> scores;       // the steepest of all attentions, the steepest first
 };
 
-// From a run with the gradients of the number's cell (Scenario::gradients_of), and for a difference of two cells
+// From a run with the gradients of the number's cell (Scenario::gradient_target), and for a difference of two cells
 // another one with those of the second; of one batch row.
 [[nodiscard]] Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most_scores = 32);
 

@@ -29,11 +29,11 @@ Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
     ShownSlopes shown;
     try {
         const auto& [tensor, cell, minus] = number.number;
-        scenario.gradients_of = cell_name(tensor, cell);
+        scenario.gradient_target = cell_name(tensor, cell);
         const std::shared_ptr<const Run> run = co_await execute_in_slices(plan_of(scenario));
         std::shared_ptr<const Run> other;
         if (minus) {
-            scenario.gradients_of = cell_name(tensor, *minus);
+            scenario.gradient_target = cell_name(tensor, *minus);
             other = co_await execute_in_slices(plan_of(scenario));
         }
         shown.slopes = slopes_of(*run, other.get(), number.batch);

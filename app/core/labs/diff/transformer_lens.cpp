@@ -56,7 +56,7 @@ std::string transformer_lens_name(const Plan& plan, const Step& step) {
     if (step.is_source() || step.in_encoder()) return {};
     // A cache of the backward pass has the names of the forward pass with this ending.
     if (step.backward) {
-        const Ref by = step.role == Role::recorded && step.gradient_of ? &plan[*step.gradient_of] : nullptr;
+        const Ref by = step.role == Role::recorded && step.gradient_wrt ? &plan[*step.gradient_wrt] : nullptr;
         const std::string hook = by == nullptr ? std::string() : transformer_lens_name(plan, *by);
         return hook.empty() ? hook : hook + "_grad";
     }

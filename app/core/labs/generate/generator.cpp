@@ -75,7 +75,7 @@ Scenario begun(Scenario scenario) {
     inputs.targets = {};
     scenario.generated.clear();
     scenario.dropout_seed.reset();
-    scenario.gradients_of.clear();
+    scenario.gradient_target.clear();
     const std::vector<Edit> edits = std::exchange(scenario.edits, {});
     scenario.edits = fitting_edits(scenario, edits);
     return scenario;

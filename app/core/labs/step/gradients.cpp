@@ -51,7 +51,7 @@ Ref scores_of_pattern(const Plan& plan, const Step& pattern) {
 }
 
 std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target) {
-    const Ref by = step.gradient_of ? &plan[*step.gradient_of] : nullptr;
+    const Ref by = step.gradient_wrt ? &plan[*step.gradient_wrt] : nullptr;
     if (by == nullptr) return {};
     std::vector<Sentence> words = {
         message("If this cell of {step} grew a little, {target} would grow this many times as much. This is the slope "

@@ -86,7 +86,7 @@ ProjectionParts parts_of(const Run& run, const Step& projection) {
 Resumable<ShownScoreWeights> weights_job(Scenario scenario, std::shared_ptr<const Run> before, ScoreCell score) {
     ShownScoreWeights shown;
     try {
-        scenario.gradients_of = cell_name(score.tensor, score.cell);
+        scenario.gradient_target = cell_name(score.tensor, score.cell);
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
         const Ref target = plan->find(score.tensor);
         const std::vector<Ref> projections = projections_of(*plan, target->attention);

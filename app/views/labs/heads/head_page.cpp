@@ -202,7 +202,7 @@ void draw_operands(const Ui& ui, const core::Session& session, ViewState& state,
 
 // ---- the pictures' heights
 
-Want height_of(const Ui& ui, const core::Session& session, const Step& step, float width) {
+SizeHint height_of(const Ui& ui, const core::Session& session, const Step& step, float width) {
     const core::Heatmap& heatmap =
         core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap;
     const HeatmapNeeds needs = needs_of(ui, heatmap, width);
@@ -233,12 +233,12 @@ float rows_height(const Ui& ui) { return compat::font_size(ui.fonts.mono_small) 
 
 PageHeights page_heights(const Ui& ui, const core::Session& session, const OpenHead& open, ImVec2 room) {
     const bool stacked = room.x < ui.px(540);
-    const Want pattern = height_of(ui, session, open.pattern, stacked ? room.x : std::floor(room.x * 0.5F));
+    const SizeHint pattern = height_of(ui, session, open.pattern, stacked ? room.x : std::floor(room.x * 0.5F));
     const Axes& axes = open.pattern.axes;
     const float lines =
         ui.px(76) + ui.px(16) * static_cast<float>(std::min<Index>(kFew, std::max(axes[2].size, axes[3].size)));
     const Ref query = session.shown().run->plan().step_of(open.attention, AttentionStep::query);
-    const Want operands = query == nullptr ? Want{} : height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
+    const SizeHint operands = query == nullptr ? SizeHint{} : height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
     const float free = room.y - ui.px(12);
     if (stacked)
         return {std::max(pattern.least, std::min(pattern.good, room.y)), lines, operands.least, Arrangement::stacked};

@@ -54,7 +54,7 @@ PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width, std::s
     return line;
 }
 
-Want height_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
+SizeHint height_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
     const HeatmapSizes sizes = sizes_of(ui, needs);
     const float most = fitted_height(ui, needs, width, 1e6F);
     // A cell is painted, so it is as high as it is wide at least.
@@ -65,12 +65,12 @@ Want height_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
 
 // The heights of the lines: they share the area's if it is enough for all; else each is as high as is good, but no
 // higher than the area.
-std::vector<float> heights_of(const std::vector<Want>& wants, float room, float highest) {
+std::vector<float> heights_of(const std::vector<SizeHint>& wants, float room, float highest) {
     float least = 0.0F;
-    for (const Want& want : wants) least += want.least;
+    for (const SizeHint& want : wants) least += want.least;
     if (least <= room) return shares(room, wants);
     std::vector<float> heights;
-    for (const Want& want : wants) heights.push_back(std::max(want.least, std::min(want.good, highest)));
+    for (const SizeHint& want : wants) heights.push_back(std::max(want.least, std::min(want.good, highest)));
     return heights;
 }
 
@@ -91,7 +91,7 @@ MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area
     const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
     const std::size_t part_lines = in_line ? 1 : lines(part_count, part_line), chain_lines = lines(4, chain_line);
 
-    std::vector<Want> wants(part_lines, height_of(ui, parts, part_line.width(0)));
+    std::vector<SizeHint> wants(part_lines, height_of(ui, parts, part_line.width(0)));
     wants.insert(wants.end(), chain_lines, height_of(ui, chain, chain_line.width(0)));
     // A last line with the length handles alone is lower.
     if (!in_line && masks % part_line.slots == 0) {

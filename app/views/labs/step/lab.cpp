@@ -302,13 +302,13 @@ Picture picture_of(const Ui& ui, const core::Session& session, const Step& step,
 // ---- sizes
 
 // The heights that a picture of this width can use.
-Want height_wanted(const Ui& ui, const Picture& p, float width) {
+SizeHint height_wanted(const Ui& ui, const Picture& p, float width) {
     const float most = fitted_height(ui, p.needs, width, 1e6F);
     return {std::min(p.sizes.least.y, most), std::min(p.sizes.good.y, most), most};
 }
 
 // The widths that a picture of at most this height can use.
-Want width_wanted(const Ui& ui, const Picture& p, float height) {
+SizeHint width_wanted(const Ui& ui, const Picture& p, float height) {
     const float cell = std::max((height - p.needs.around.y) / static_cast<float>(p.needs.rows), number_width(ui, 4));
     const float most = std::min(p.sizes.most.x, p.needs.around.x + cell * static_cast<float>(p.needs.columns));
     // A title is worth some width.
@@ -343,7 +343,7 @@ float readability(const Layout& l, const Arrangement& a) {
 enum class Upright { top, middle };
 float stack(const Layout& l, std::span<const Picture> pictures, Area column, Upright upright,
             std::vector<Card>& cards) {
-    std::vector<Want> wants;
+    std::vector<SizeHint> wants;
     for (const Picture& p : pictures) wants.push_back(height_wanted(l.ui, p, column.width()));
     const float gaps = l.gap() * static_cast<float>(pictures.size() - 1);
     const std::vector<float> heights = shares(column.height() - gaps, wants);
@@ -376,9 +376,9 @@ Arrangement side_by_side(const Layout& l) {
     const float arrow = arrow_width(l), room = area.width() - arrow;
     const float each =
         (area.height() - l.gap() * static_cast<float>(l.operands.size() - 1)) / static_cast<float>(l.operands.size());
-    Want left;
+    SizeHint left;
     for (const Picture& p : l.operands) left = larger(left, width_wanted(l.ui, p, each));
-    const Want right = width_wanted(l.ui, l.result, area.height());
+    const SizeHint right = width_wanted(l.ui, l.result, area.height());
     // The result first gets the width for its numbers, and what the operands can't use.
     const float kept = std::min(left.least, room * 0.5F);
     const float result = std::min(std::max({right.good, std::min(room * 0.5F, right.most), room - left.most}),
@@ -415,21 +415,21 @@ std::vector<Column> columns_of(std::span<const Picture> operands) {
 struct Row {
     std::vector<Column> columns;
     std::vector<float> widths;
-    Want height;
+    SizeHint height;
 };
 
 Row row_of(const Layout& l, std::span<const Column> columns) {
     Row row{.columns = {columns.begin(), columns.end()}, .widths = {}, .height = {}};
-    std::vector<Want> wants;
+    std::vector<SizeHint> wants;
     for (const Column& column : columns) {
-        Want width;
+        SizeHint width;
         for (const Picture& p : column) width = larger(width, width_wanted(l.ui, p, l.area.height() * 0.5F));
         wants.push_back(width);
     }
     row.widths = shares(l.area.width() - l.gap() * 2.0F * static_cast<float>(columns.size() - 1), wants);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const float gaps = l.gap() * static_cast<float>(columns[i].size() - 1);
-        Want height = {gaps, gaps, gaps};
+        SizeHint height = {gaps, gaps, gaps};
         for (const Picture& p : columns[i]) height = sum(height, height_wanted(l.ui, p, row.widths[i]));
         row.height = larger(row.height, height);
     }
@@ -440,7 +440,7 @@ Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns
     const Area& area = l.area;
     const float arrow = l.ui.px(24);
     std::vector<Row> rows;
-    std::vector<Want> wants;
+    std::vector<SizeHint> wants;
     for (std::size_t i = 0; i < columns.size(); i += per_row) {
         rows.push_back(row_of(l, columns.subspan(i, std::min(per_row, columns.size() - i))));
         wants.push_back(rows.back().height);
@@ -474,7 +474,7 @@ Arrangement arrange(const Ui& ui, const core::Session& session, const Step& resu
     for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
         l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F));
     if (l.operands.empty()) {
-        const Want height = height_wanted(ui, l.result, area.width());
+        const SizeHint height = height_wanted(ui, l.result, area.width());
         const float bottom = area.low.y + std::max(height.least, std::min(height.most, area.height()));
         return {{}, {}, {area.low, {area.high.x, bottom}}, false, bottom};
     }

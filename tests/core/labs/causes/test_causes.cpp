@@ -60,7 +60,7 @@ PatchingInputs question_of(const std::string& fixture) {
 
 Scenario reverse_asking() {
     Scenario scenario = scenario_of(make_bundled_model("reverse"));
-    scenario.gradients_of = "logits[0,2,9]";
+    scenario.gradient_target = "logits[0,2,9]";
     return scenario;
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("a head's move is what switching it off by an edit measures, and the s
     REQUIRE(moves.complete);
     CHECK(moves.heads.size() == 24);
     CHECK(done <= runs_of_moves(*run, 3));
-    scenario.gradients_of.clear();
+    scenario.gradient_target.clear();
     double furthest = 0.0;
     for (const HeadMove& move : moves.heads) {
         INFO(move.attention << " head " << move.head);
@@ -257,7 +257,7 @@ TEST_CASE("slopes are read off the gradients that are recorded") {
 TEST_CASE("the slopes of a difference are those of its first cell less those of its second") {
     Scenario scenario = reverse_asking();
     const std::shared_ptr<const Run> first = execute(plan_of(scenario));
-    scenario.gradients_of = "logits[0, 2, 1]";
+    scenario.gradient_target = "logits[0, 2, 1]";
     const std::shared_ptr<const Run> second = execute(plan_of(scenario));
     const Slopes slopes = slopes_of(*first, second.get(), 0, 3);
     const auto gradient = [&](const std::string& tensor, const Cell& cell) {

@@ -408,7 +408,7 @@ TEST_CASE("a session measures what it shows, again after each change, and only t
     REQUIRE(session.invariants());
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 0);
     // A companion changes nothing that is shown.
-    session.apply(command::Accompany{"beside", Variation{.overrides = {{"norm_first", "true"}}}});
+    session.apply(command::RequestAuxRun{"beside", Variation{.overrides = {{"norm_first", "true"}}}});
     while (session.shown().companion("beside") == nullptr) session.update(std::chrono::milliseconds(10'000));
     CHECK(session.invariants() != nullptr);
 }

@@ -249,8 +249,8 @@ TEST_CASE(
 
 TEST_CASE("a session computes the cached pass and the logit lens beside the run") {
     Session session(make_bundled_model("post-ln-encdec"));
-    apply(session, command::Accompany{"cache", Variation{.cached_row = 0}});
-    apply(session, command::Accompany{"lens", Variation{.logit_lens = true}});
+    apply(session, command::RequestAuxRun{"cache", Variation{.cached_row = 0}});
+    apply(session, command::RequestAuxRun{"lens", Variation{.logit_lens = true}});
     for (int i = 0; i < 2; ++i) {
         const Snapshot& shown = session.shown();
         for (const char* name : {"cache", "lens"}) {
@@ -291,7 +291,7 @@ TEST_CASE("a trained Llama's greedy continuation is reproduced token for token, 
 
 TEST_CASE("the logit lens's table has the most probable tokens, and where the final one first appears and stays") {
     Session session(make_bundled_model("causal-lm-as-meant"));
-    apply(session, command::Accompany{"lens", Variation{.logit_lens = true}});
+    apply(session, command::RequestAuxRun{"lens", Variation{.logit_lens = true}});
     const auto run = session.shown().companion("lens")->run;
     const Index length = session.scenario().inputs.pos();
     LensReading all(run, 0, length), little_by_little(run, 0, length);

@@ -43,7 +43,7 @@ FillConsequences consequences(const Session& session, Place place, const std::st
 // The leak test as the tab runs it.
 Leak leak_of(Session& session, Index batch, Index position) {
     const Variation variation = leak_variation(session.shown().scenario, *session.shown().run, batch, position);
-    apply(session, command::Accompany{"leak", variation});
+    apply(session, command::RequestAuxRun{"leak", variation});
     REQUIRE(session.shown().companion("leak"));
     return measure_leak(session.shown().run, session.shown().companion("leak")->run, batch, position);
 }

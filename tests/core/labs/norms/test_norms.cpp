@@ -289,7 +289,7 @@ TEST_CASE("scaled gains scale what a norm hands over, and shifts go") {
 
 TEST_CASE("a session stacks a companion deeper on its worker, and paints on") {
     Session session(make_bundled_model("causal-lm-as-meant"));
-    session.apply(command::Accompany{"norms.pre", Variation{.overrides = {{"norm_first", "true"}}, .layers = 12}});
+    session.apply(command::RequestAuxRun{"norms.pre", Variation{.overrides = {{"norm_first", "true"}}, .layers = 12}});
     session.finish();
     const Companion* deep = session.shown().companion("norms.pre");
     REQUIRE(deep != nullptr);

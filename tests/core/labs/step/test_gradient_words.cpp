@@ -21,7 +21,7 @@ namespace {
 
 Scenario asking(const char* model, const char* of) {
     Scenario scenario = scenario_of(make_bundled_model(model));
-    scenario.gradients_of = of;
+    scenario.gradient_target = of;
     return scenario;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("each step of the backward pass names what it is the gradient by, and 
     std::size_t parts = 0;
     for (const Step& step : plan->steps()) {
         INFO(step.name);
-        const Ref by = step.gradient_of ? &(*plan)[*step.gradient_of] : nullptr;
+        const Ref by = step.gradient_wrt ? &(*plan)[*step.gradient_wrt] : nullptr;
         CHECK((by != nullptr) == (step.id >= back));
         if (by == nullptr) continue;
         CHECK(by->id < back);

@@ -75,8 +75,8 @@ TEST_CASE("C opens the tab; without edits nothing differs, and it says so with t
     CHECK(d.sees("Nothingdiffers:98tensorsareequalbitforbit."));
     CHECK(d.sees("largestdifference0"));
     REQUIRE(d.click_text("WhatwouldPre-Normchange?"));
-    REQUIRE(d.last<command::Accompany>());
-    CHECK(d.last<command::Accompany>()->variation->overrides == Overrides{{"norm_first", "true"}});
+    REQUIRE(d.last<command::RequestAuxRun>());
+    CHECK(d.last<command::RequestAuxRun>()->variation->overrides == Overrides{{"norm_first", "true"}});
     CHECK(d.sees("norm_first=true"));
     CHECK(d.sees("tensorsdiffer."));
 }
@@ -142,7 +142,7 @@ TEST_CASE("another configuration is computed as a companion run, and dropped whe
     Driver d;
     open_tab(d);
     REQUIRE(d.click_text("Configuration"));
-    const auto* asked = d.last<command::Accompany>();
+    const auto* asked = d.last<command::RequestAuxRun>();
     REQUIRE(asked);
     CHECK(asked->name == "diff");
     REQUIRE(d.session.shown().companion("diff"));
@@ -157,8 +157,8 @@ TEST_CASE("another configuration is computed as a companion run, and dropped whe
     CHECK(d.session.shown().companion("diff")->scenario.config().activation == ActivationKind::gelu_tanh);
     CHECK(d.sees("blocks.0.mlp.post→"));
     REQUIRE(d.click_text("Unedited"));
-    REQUIRE(d.last<command::Accompany>());
-    CHECK_FALSE(d.last<command::Accompany>()->variation);
+    REQUIRE(d.last<command::RequestAuxRun>());
+    CHECK_FALSE(d.last<command::RequestAuxRun>()->variation);
     CHECK(d.session.shown().companions.empty());
 }
 

@@ -173,8 +173,8 @@ TEST_CASE("the dot switches a head off and on, and with Shift solos it; the stri
 TEST_CASE("an open head shows what the output would be without it") {
     HeadsDriver d;
     d.click(d.picture(3));
-    REQUIRE(d.last<command::Accompany>());
-    CHECK(d.last<command::Accompany>()->variation->more_edits ==
+    REQUIRE(d.last<command::RequestAuxRun>());
+    CHECK(d.last<command::RequestAuxRun>()->variation->more_edits ==
           std::vector<Edit>{ScaleHead{"blocks.0.attn", 3, 0.0F}});
     const Run& without = *d.session.shown().companion("heads.without")->run;
     const OutputMoves moves = moves_of(d.session.shown().run->value("logits"), without.value("logits"),

@@ -44,7 +44,7 @@ TEST_CASE("the tab shows the masks apart, the chain, the fill's consequences and
     CHECK(d.sees("Everyqueryseesatleastonekey"));
     CHECK(d.sees("earlierpositionsmovedbyatmost0"));
     CHECK(d.sees("(measuredover98tensors)"));
-    REQUIRE(d.last<command::Accompany>());
+    REQUIRE(d.last<command::RequestAuxRun>());
     d.forget();
     d.settle();
     CHECK(d.commands.empty());  // it was requested once

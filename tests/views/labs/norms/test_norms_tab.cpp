@@ -82,14 +82,14 @@ TEST_CASE("depth is raised on the spot, and the model stays what it is") {
     Driver d;
     open_tab(d, Key::n, "norms");
     REQUIRE(click_on_stage(d, "36"));
-    REQUIRE(d.last<command::Accompany>());
-    REQUIRE(d.last<command::Accompany>()->variation);
-    CHECK(d.last<command::Accompany>()->variation->layers == 36);
+    REQUIRE(d.last<command::RequestAuxRun>());
+    REQUIRE(d.last<command::RequestAuxRun>()->variation);
+    CHECK(d.last<command::RequestAuxRun>()->variation->layers == 36);
     CHECK(d.session.shown().companion("norms.left")->run->plan().find("blocks.35.resid_post") != nullptr);
     CHECK(d.session.shown().run->plan().find("blocks.5.resid_post") == nullptr);
     CHECK(d.sees("over36blocks"));
     REQUIRE(click_on_stage(d, "5"));
-    CHECK_FALSE(d.last<command::Accompany>()->variation->layers);
+    CHECK_FALSE(d.last<command::RequestAuxRun>()->variation->layers);
     CHECK(d.sees("over5blocks"));
     CHECK_FALSE(d.session.can_undo());
 }
@@ -115,8 +115,8 @@ TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model 
     Driver d;
     open_tab(d, Key::n, "norms");
     REQUIRE(click_on_stage(d, "½"));
-    REQUIRE(d.last<command::Accompany>());
-    CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
+    REQUIRE(d.last<command::RequestAuxRun>());
+    CHECK(d.last<command::RequestAuxRun>()->variation->gain_factor == 0.5F);
     CHECK(d.session.shown().companion("norms.right")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
     CHECK(d.session.shown().run->value("layers.4.norm2.weight").data()[0] == 1.0F);
     CHECK(norm_curves(d.session.derived(), *d.state.part<NormsTabState>().shown, StackKind::decoder)->right.growth() <
