@@ -1,5 +1,5 @@
 #!/bin/sh
-# Draws the pictures of the README anew, from the program as it is, in a window of 1280 × 800 under Xvfb: run it before each
+# Draws the pictures of README and docs anew, from the program as it is, in a window of 1280 × 800 under Xvfb: run it before each
 # release, and look at what it made.
 #   scripts/pictures.sh            into docs/pictures, with build/release/decoderscope
 #   scripts/pictures.sh FOLDER [PROGRAM] [NAME ...]    elsewhere; of another program; only these

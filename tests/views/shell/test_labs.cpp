@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 const fs::path kRoot = fs::path(DECODERSCOPE_TESTS_DIR).parent_path();
 
 // "| S | Step | How is this tensor computed? |"
-std::string readme_row(const Lab& lab) {
+std::string row_of_keys(const Lab& lab) {
     return "| " + key_text(lab.key) + " | " + std::string(lab.title.english()) + " | " +
            std::string(lab.question.english()) + " |\n";
 }
@@ -70,12 +70,12 @@ TEST_CASE("every lab has a tab, and is opened by its key") {
     }
 }
 
-TEST_CASE("the README has a table of the labs as they are") {
-    const std::string readme = read_bytes((kRoot / "README.md").string());
+TEST_CASE("docs/keys.md has a table of the labs as they are") {
+    const std::string page = read_bytes((kRoot / "docs/keys.md").string());
     std::string table = "| key | tab | its question |\n| --- | --- | --- |\n";
-    for (const Lab& lab : labs()) table += readme_row(lab);
+    for (const Lab& lab : labs()) table += row_of_keys(lab);
     INFO(table);
-    CHECK(readme.find("\n" + table + "\n") != std::string::npos);
+    CHECK(page.find("\n" + table + "\n") != std::string::npos);
 }
 
 // The six labs of version 1 session files are also listed in the reader of these files; that list never grows. The
