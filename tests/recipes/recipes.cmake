@@ -1,6 +1,6 @@
-# The third recipe of CONTRIBUTING, carried out: a tab is a folder and a line. The folder is compiled into a test, and the
-# line (with its include) is put into a copy of the list of labs, which the linker takes instead of app_views' own. No
-# other file is changed.
+# The recipe "A view" of CONTRIBUTING.md, carried out: a tab is a folder and a line. The folder is compiled into a test,
+# and the line (with its include) is put into a copy of the list of labs, which the linker takes instead of app_views'
+# own. No other file is changed.
 set(list_of_labs ${PROJECT_SOURCE_DIR}/app/views/shell/labs.cpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list_of_labs})
 file(READ ${list_of_labs} labs)

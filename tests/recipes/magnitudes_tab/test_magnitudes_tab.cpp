@@ -1,5 +1,6 @@
-// The third recipe of CONTRIBUTING, carried out: a tab is a folder and a line in the list of labs. This executable is
-// linked with that longer list (written by recipes.cmake, next to this folder), and with no other changed file.
+// The recipe "A view" of CONTRIBUTING.md, carried out: a tab is a folder and a line in the list of labs. This
+// executable is linked with that longer list (written by recipes.cmake, next to this folder), and with no other changed
+// file.
 #include "app/core/figure/csv.h"
 #include "app/core/figure/export.h"
 #include "app/core/files/session_file.h"
