@@ -4,13 +4,13 @@ import json
 
 HEAD = """# Models
 
-Which models open, with which settings, and what is asked. This page is written by `tests/reference/foreign/run_program.py`: each
-line is a small decoder with the names and shapes of the original's file, opened by the program, and its logits and
-intermediate tensors are compared with those of PyTorch. [opening.md](opening.md) says how to open a file.
+This page lists models that open, with the settings that they need. It is written by `tests/reference/foreign/run_program.py`: each
+line is a small decoder with the names and shapes of the original's file. The program opens it, and its logits and
+intermediate tensors are compared with PyTorch's. [opening.md](opening.md) says how to open a file.
 
-"Right" means that every tensor agrees to within 1e-5 of its largest magnitude. `--set` on the command line, or the
-dialog of the window, takes the settings in the third column. The last column has the right values of settings that
-tensors can't show: the program assumes them or asks.
+"Right" means that every tensor agrees to within 1e-5 of its largest magnitude. Give the settings in the third column with
+`--set` on the command line, or in the window's dialog. The last column has the right values of settings that the tensors
+can't show: the program assumes them or asks. "With its assumed settings" means that they must be given, too.
 """
 
 
@@ -50,9 +50,9 @@ def rows(models, verdicts, has_config):
 
 
 def page(models, verdicts):
-    lines = [HEAD, "## Hugging Face's families\n", "By their `config.json`; nothing is asked.\n",
+    lines = [HEAD, "## Hugging Face's families\n", "They open by their `config.json`, without questions.\n",
              "| family | `model_type` | result |", "| --- | --- | --- |", *rows(models, verdicts, True), "",
-             "## Tutorials, books and libraries\n", "A `state_dict()` saved as safetensors, without a configuration.\n",
+             "## Tutorials, books and libraries\n", "Each is a `state_dict()` saved as safetensors, without a configuration.\n",
              "| decoder | result | asked | not in the tensors |", "| --- | --- | --- | --- |",
              *rows(models, verdicts, False)]
     return "\n".join(lines) + "\n"

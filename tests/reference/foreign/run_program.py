@@ -3,7 +3,7 @@
     /usr/bin/python3 run_program.py PROGRAM [--ours] [--json FILE] [--page FILE] [NAME …]
 
 Each is opened as a person would: the folder, with the answers to what is asked (`asks`) as --set. If that isn't right,
-it is opened once more with what is assumed (`assumes`) set as well. With --ours, a folder with `our_config` and the
+it is opened once more with the assumed settings (`assumes`). With --ours, a folder with `our_config` and the
 mapped weights is opened instead: this tells what the program can't compute from what it doesn't recognise.
 """
 
@@ -82,7 +82,7 @@ def verdict(program, folder, ours=False):
     expected = safetensors_file.load(folder / "expected.safetensors")
     tried = [("as ours", [])] if ours else [("as it is", settings(about.get("asks", {})))]
     if about.get("assumes") and not ours:
-        tried.append(("with what is assumed", tried[0][1] + settings(about["assumes"])))
+        tried.append(("with its assumed settings", tried[0][1] + settings(about["assumes"])))
     said = []
     for words, sets in tried:
         trace, error = run(program, folder, sets, about if ours else None)

@@ -1,4 +1,4 @@
-"""Decoders with learned positions: Karpathy's lecture, minGPT of 2020 and of today, nanoGPT, and Raschka's book."""
+"""Decoders with learned positions: Karpathy's lecture, minGPT of 2020 and the current one, nanoGPT, and Raschka's book."""
 
 import torch
 import torch.nn.functional as F
@@ -164,7 +164,7 @@ class WeightOnly(nn.Module):
 
 
 class Fused(nn.Module):
-    """minGPT of today and nanoGPT: GPT-2's names with weights [out, in]."""
+    """current minGPT and nanoGPT: GPT-2's names with weights [out, in]."""
 
     def __init__(self, bias, act, buffer):
         super().__init__()
@@ -294,7 +294,7 @@ def cases():
                     D ** -0.5,
                     {"attention_scale": D ** -0.5}),
             mingpt_2020(),
-            fused("mingpt", "minGPT of today", "karpathy/minGPT", FusedGpt(True, gelu_tanh, True, False),
+            fused("mingpt", "Current minGPT", "karpathy/minGPT", FusedGpt(True, gelu_tanh, True, False),
                   config(activation="gelu_tanh"), "gelu_tanh", "", False, True),
             fused("nanogpt", "nanoGPT, compiled, without biases", "karpathy/nanoGPT",
                   FusedGpt(False, F.gelu, False, True),

@@ -199,7 +199,7 @@ def cases():
     made = [seq2seq("seq2seq-tutorial", "PyTorch's translation tutorial, Seq2SeqTransformer", True),
             seq2seq("seq2seq-tutorial-2021",
                     "The same in its first version: an encoder and a decoder without final norms", False),
-            language_model("language-model", "PyTorch's word language model, of today", "input_emb", "encoder", True),
+            language_model("language-model", "PyTorch's current word language model", "input_emb", "encoder", True),
             language_model("language-model-2019",
                            "PyTorch's word language model of 2019: encoder.weight is the embedding",
                            "encoder", "transformer_encoder", False)]
