@@ -16,7 +16,7 @@ wished_to_run="fonts-noto-cjk"
 format_packages="clang-format-14"
 # Also needed for the sanitizers and the fuzzers.
 # shellcheck disable=SC2034
-clang_packages="clang libclang-rt-14-dev lld"
+clang_packages="clang libclang-rt-dev lld"
 
 is_installed() {
     dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
@@ -31,50 +31,76 @@ as_root() {
     "$@"
 }
 
-# Installs missing packages. If that fails, names them in one sentence and returns 1.
-install() {
-    missing=""
+# Those of the packages that are not installed, each with a space before it.
+missing_of() {
     for package in "$@"; do
-        is_installed "$package" || missing="$missing $package"
+        is_installed "$package" || printf ' %s' "$package"
     done
+}
+
+# Runs apt-get as root, once no other program uses the package database. Shows what it says only if it fails.
+apt_get() {
+    waited=0
+    until said=$(as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq "$@" 2>&1); do
+        case $said in
+        *"Could not get lock"* | *"is locked by another process"*) ;;
+        *) waited=600 ;;
+        esac
+        if [ $waited -ge 600 ]; then
+            printf '%s\n' "$said" >&2
+            return 1
+        fi
+        [ $waited -gt 0 ] || echo "Waiting for another program to finish with the package database ..." >&2
+        sleep 2
+        waited=$((waited + 2))
+    done
+}
+
+# Installs missing packages. If that fails, names them in one sentence and returns 1. Says nothing where say_what_is_missing
+# has said it.
+install() {
+    missing=$(missing_of "$@")
     [ -z "$missing" ] && return
+    may_be_root || [ -z "${said_what_is_missing:-}" ] || return 1
     if may_be_root; then
         echo "Installing$missing ..." >&2
-        as_root apt-get update -qq >/dev/null || true # an old list may be enough
-        as_root env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -qq --yes --no-install-recommends $missing >/dev/null && return
+        apt_get update || true # an old list may be enough
+        apt_get install --yes --no-install-recommends $missing && return
     fi
-    echo "These Debian packages are missing, and could not be installed:$missing" >&2
+    echo "These Debian packages are missing, and could not be installed; as root, run: apt-get install$missing" >&2
     return 1
 }
 
-# Whether packages can be installed; else names all that are needed.
-is_debian() {
-    command -v dpkg-query >/dev/null && return
-    echo "This is not Debian; install the equivalents of these packages with your system's package manager:" \
-        $compile_packages $run_packages $test_packages $wished_to_compile $wished_to_run >&2
-    return 1
+# Where packages can't be installed, says in one command which of these are missing: say_what_is_missing PACKAGE...
+say_what_is_missing() {
+    if ! command -v dpkg-query >/dev/null; then
+        echo "This is not Debian; install the equivalents of these packages with your system's package manager:" "$@" >&2
+    elif ! may_be_root; then
+        missing=$(missing_of "$@")
+        said_what_is_missing=yes
+        [ -z "$missing" ] || echo "Continuing with what is installed. As root, run: apt-get install$missing" >&2
+    fi
 }
 
-# Installs what compiling needs, or exits.
+# Installs what compiling needs. What fails is said; CMake then says what it can't do without.
 install_to_compile() {
-    is_debian || return 0
-    install $compile_packages || exit 1
+    command -v dpkg-query >/dev/null || return 0
+    install $compile_packages || return 0
     wish $wished_to_compile "the program is slower"
 }
 
-# Installs what running the program needs. Returns 1 where that fails.
+# Installs what running the program needs, or says what is missing: it may do without.
 install_to_run() {
     command -v dpkg-query >/dev/null || return 0
-    install $run_packages || return 1
+    install $run_packages || return 0
     wish $wished_to_run "the window has no Chinese, Japanese and Korean characters"
 }
 
 # Tries once to install an optional package: wish PACKAGE WHAT-IS-MISSING-WITHOUT-IT
 wish() {
-    if [ ! -e "$root/build/without-$1" ] && ! install "$1"; then
-        mkdir -p "$root/build"
-        echo "Delete this file to try again to install $1." >"$root/build/without-$1"
-        echo "Continuing without $1: $2." >&2
-    fi
+    [ ! -e "$root/build/without-$1" ] && ! install "$1" || return 0
+    echo "Continuing without $1: $2." >&2
+    may_be_root || return 0
+    mkdir -p "$root/build"
+    echo "Delete this file to try again to install $1." >"$root/build/without-$1"
 }

@@ -23,12 +23,15 @@ build() {
     preset=$1
     shift
     # shellcheck disable=SC2086 # words
-    quietly cmake --preset "$preset" ${configure:-}
+    quietly cmake --preset "$preset" ${configure:-} || {
+        echo "Configuring failed: CMake's words are above." >&2
+        return 1
+    }
     log=build/$preset/build.log
     compiling=$(date +%s)
     NINJA_STATUS='[%f/%t] ' cmake --build --preset "$preset" "$@" >"$log" 2>&1 &
     building=$!
-    trap 'kill $building 2>/dev/null; exit 130' INT TERM
+    trap 'stop $building; exit 130' INT TERM
     said_tenth=0
     while kill -0 $building 2>/dev/null; do
         sleep 1
@@ -38,8 +41,20 @@ build() {
     [ ! -t 2 ] || printf '\r\033[K' >&2
     wait $building || {
         cat "$log" >&2
+        echo "Compiling failed: the compiler's words are above, and in $log." >&2
         return 1
     }
+}
+
+# Ends a process and what it started, and waits for it: CMake alone would leave ninja running.
+stop() {
+    started=$(grep -ls "^PPid:[[:space:]]*$1\$" /proc/[0-9]*/status | tr -dc '0-9\n')
+    # shellcheck disable=SC2086 # words
+    kill $started "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+    for process in $started; do
+        while kill -0 "$process" 2>/dev/null; do sleep 0.1; done
+    done
 }
 
 # On a terminal one line that stays up to date, elsewhere a line for each tenth.

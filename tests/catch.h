@@ -6,4 +6,11 @@
 using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
+
+namespace Catch::Matchers {
+
+// Version 3's name for it.
+inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
+
+}  // namespace Catch::Matchers
 #endif

@@ -24,7 +24,7 @@
 using namespace decoderscope;
 using namespace decoderscope::app;
 using namespace decoderscope::core::lessons;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 using decoderscope::testing::TemporaryFolder;
 
 namespace {
@@ -83,7 +83,7 @@ TEST_CASE("every lesson is a page of its own, in both languages") {
             INFO(card.name << " " << language);
             const std::string html = exported({card.name, "--language", language});
             const bool chinese = std::string(language) == "zh_CN";
-            CHECK_THAT(html, Contains(chinese ? "<html lang=\"zh-CN\">" : "<html lang=\"en\">"));
+            CHECK_THAT(html, ContainsSubstring(chinese ? "<html lang=\"zh-CN\">" : "<html lang=\"en\">"));
             // Nothing is loaded: no address stands where a browser would follow it by itself.
             CHECK(count_of("src=", html) == 0);
             CHECK(count_of("<link", html) == 0);
@@ -152,8 +152,9 @@ TEST_CASE("a lesson's page shows its places, leads to them, and has versions and
     for (const KeyEntry& entry : key) {
         INFO(entry.question << " = " << entry.answer);
         CHECK_FALSE(entry.answer.empty());
-        CHECK_THAT(with_key, Contains("<strong>" + decoderscope::core::xml_escaped(entry.answer) + "</strong>"));
-        CHECK_THAT(printed.str(), Contains("= " + entry.answer));
+        CHECK_THAT(with_key,
+                   ContainsSubstring("<strong>" + decoderscope::core::xml_escaped(entry.answer) + "</strong>"));
+        CHECK_THAT(printed.str(), ContainsSubstring("= " + entry.answer));
     }
     CHECK(key.front().answer.starts_with("0.9"));  // the largest weight of the row, as in test_lessons_panel.cpp
 }
@@ -170,7 +171,7 @@ TEST_CASE("notes are printed with their place; behind a question they are folded
         "choice: Neither.\nreply: No.\nlearned: Yes.\n```\n\n"
         "```note\nat: logits\ntext: Behind it.\n```\n");
     const std::string html = exported({path});
-    CHECK_THAT(html, Contains("<code>blocks.1.cross_attn.pattern[0, 3, 1, 2]</code> Before &amp; it."));
+    CHECK_THAT(html, ContainsSubstring("<code>blocks.1.cross_attn.pattern[0, 3, 1, 2]</code> Before &amp; it."));
     CHECK(html.find("Behind it") == std::string::npos);
     const std::vector<std::string> folded = unpacked("data-text", html);
     CHECK(std::ranges::any_of(folded, [](const std::string& text) { return text.find("Behind it") < text.size(); }));
@@ -192,6 +193,6 @@ TEST_CASE("a lesson's page is asked for in a language that it has") {
     const std::vector<std::string> arguments = {"lessons", "export", "weight", "--language", "fr", "--out", path};
     std::ostringstream out, err;
     CHECK(run_cli(arguments, out, err).status != 0);
-    CHECK_THAT(err.str(), Contains("weight: not in the language fr, expected one of: en, zh_CN"));
+    CHECK_THAT(err.str(), ContainsSubstring("weight: not in the language fr, expected one of: en, zh_CN"));
     CHECK_FALSE(std::filesystem::exists(path));
 }

@@ -172,7 +172,7 @@ TEST_CASE("more numbers than a link holds are refused by it, and kept by a sessi
     files::SessionFile file = files::session_file_of(session.work({}));
     file.overlay = overlay_of(values);
     CHECK_THROWS_WITH(static_cast<void>(files::link_of(file)),
-                      Catch::Matchers::Contains("save a session file instead"));
+                      Catch::Matchers::ContainsSubstring("save a session file instead"));
     CHECK(same_overlay(files::parse_session(files::session_text(file, ""), "").overlay, file.overlay));
 }
 
