@@ -8,12 +8,18 @@
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh windows    the program for Windows, built and tried under Wine: 40 minutes the first time
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
+#   ./test.sh bare       ./run.sh and ./test.sh all on a machine that has nothing, with what else README and docs tell a person
+#                        to type: what CI does. Another command: ./test.sh bare [--suite trixie] COMMAND (scripts/bare.sh)
 # Installs the packages that it needs; without clang nothing is sanitized or fuzzed.
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
 . scripts/packages.sh
 . scripts/steps.sh
+if [ "${1:-}" = bare ]; then
+    shift
+    exec scripts/bare.sh "$@"
+fi
 # shellcheck disable=SC2034 # steps.sh reads it: run.sh may have configured a build without the tests
 configure=-DDECODERSCOPE_TESTS=ON
 
