@@ -90,7 +90,8 @@ std::string recording() {
         const std::string bytes = read_bytes(kTraces + "gpt/" + file + ".safetensors");
         std::uint64_t length = 0;
         std::memcpy(&length, bytes.data(), sizeof(length));
-        for (const auto& [name, tensor] : nlohmann::ordered_json::parse(bytes.substr(sizeof(length), length)).items()) {
+        const auto tensors = nlohmann::ordered_json::parse(bytes.substr(sizeof(length), length));
+        for (const auto& [name, tensor] : tensors.items()) {
             nlohmann::ordered_json moved = tensor;
             if (name != "__metadata__")
                 for (auto& offset : moved["data_offsets"]) offset = offset.get<std::size_t>() + data.size();
@@ -135,6 +136,7 @@ const std::string kHandin = R"({"format": "decoderscope-handin", "version": 1, "
 std::string contents_of(const std::string& name) {
     const auto matches = [&](const char* pattern) { return std::regex_search(name, std::regex(pattern)); };
     if (matches("gpt.*\\.safetensors$")) return state_dict();
+    if (matches("^model\\.safetensors$")) return read_bytes(kTraces + "gpt/model.safetensors");
     if (matches("\\.safetensors$")) return recording();
     if (matches("\\.dscope$"))
         return R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "reverse"}})";
@@ -161,25 +163,37 @@ std::vector<DocumentedBlock> documented_blocks() {
 
 bool is_of_decoderscope(const std::string& line) { return program_of(line) == "decoderscope"; }
 
-std::string typed(const std::string& line) {
-    static const std::array<std::pair<std::regex, const char*>, 8> placeholders{{
+std::vector<std::string> typed(const std::vector<std::string>& lines) {
+    // One that a recording is of, and that is a file; else one with several layers and heads.
+    static const std::regex needs_file("(bisect|names) MODEL");
+    const bool is_file =
+        std::ranges::any_of(lines, [](const std::string& line) { return std::regex_search(line, needs_file); });
+    const std::array<std::pair<std::regex, const char*>, 9> placeholders{{
         {std::regex(R"( \[[^\]"]*\](?=\s|$))"), ""},
-        {std::regex(R"(\b(MODEL|ORIGINAL|A|OLD)(?=\s|$))"), "reverse"},
-        {std::regex(R"(\b(QUANTISED|QUANTIZED|B|NEW)(?=\s|$))"), "reverse-post-norm"},
-        {std::regex(R"(\b(SESSION)(?=\s|$))"), "session.dscope"},
-        {std::regex(R"(\b(TRACE)(?=\s|$))"), "trace.safetensors"},
-        {std::regex(R"(\b(FOLDER)(?=\s|$))"), "folder"},
-        {std::regex(R"(\b(FILE)(?=\s|$))"), "file.json"},
-        {std::regex(R"(\s+#.*$)"), ""},
+        {std::regex(R"(\s+#\s.*$)"), ""},
+        {std::regex(R"(#s1=[\w-]*…)"),
+         "#s1="
+         "eNqrVkrLL8pNLFGyUlBKSU3OT0ktKk7OL0jVLU4tLs7Mz1PSUVAqA4qBmFYKhkBeLlBNDpBdrZRUmpeSk5oC0lqUClKUqlRbCwBsLRtV"},
+        {std::regex(R"(\bMODEL\b)"), is_file ? "model.safetensors" : "causal-lm"},
+        {std::regex(R"(\b(ORIGINAL|A)(?=\s|$))"), "reverse"},
+        {std::regex(R"(\b(QUANTISED|B)(?=\s|$))"), "reverse-post-norm"},
+        {std::regex(R"(\bSESSION\b)"), "session.dscope"},
+        {std::regex(R"(\bTRACE\b)"), "trace.safetensors"},
+        {std::regex(R"(\bFOLDER\b)"), "folder"},
     }};
-    std::string command = line;
-    for (const auto& [pattern, replacement] : placeholders) command = std::regex_replace(command, pattern, replacement);
-    return command;
+    std::vector<std::string> commands;
+    for (std::string line : lines) {
+        for (const auto& [pattern, replacement] : placeholders) line = std::regex_replace(line, pattern, replacement);
+        commands.push_back(line);
+    }
+    return commands;
 }
 
 void make_files_for(const std::vector<std::string>& lines, const std::string& folder) {
+    // What is written, or a file or a folder that is read.
     static const std::regex word(
-        R"((--(?:out|html|csv|tour) +|>>? *)?((?:[\w.-]+/)*[\w-]+\.[a-z]+(?=\s|$)|[\w-]+/(?=\s|$)))");
+        R"((--(?:out|html|csv|tour) +|>>? *)?)"
+        R"(((?:[\w.-]+/)*[\w-]+\.(?:safetensors|npz|npy|gguf|dscope|json|csv|txt|md)(?=\s|$)|[\w-]+/(?=\s|$)))");
     std::map<std::string, bool> is_written;
     for (const std::string& line : lines)
         for (auto found = std::sregex_iterator(line.begin(), line.end(), word); found != std::sregex_iterator();

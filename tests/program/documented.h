@@ -18,9 +18,8 @@ struct DocumentedBlock {
 // Whether it starts the program, possibly after variables: "LANGUAGE=zh_CN decoderscope models".
 [[nodiscard]] bool is_of_decoderscope(const std::string& line);
 
-// With placeholders filled in, and without what is optional: "trace MODEL --out FILE [--json]" is "trace reverse --out
-// FILE".
-[[nodiscard]] std::string typed(const std::string& line);
+// The lines of a block as a person types them: with its placeholders filled in, and without what is optional.
+[[nodiscard]] std::vector<std::string> typed(const std::vector<std::string>& lines);
 
 // Makes the files that these lines read, and that none of them writes first, by what their names say they are.
 void make_files_for(const std::vector<std::string>& lines, const std::string& folder);

@@ -83,7 +83,8 @@ TEST_CASE("every documented command of the program runs as it is written") {
                                    "export PATH HOME GITHUB_STEP_SUMMARY\n";
         std::vector<std::string> lines;
         for (const std::string& line : block.lines)
-            if (is_of_decoderscope(line) && reason_of(line).empty()) lines.push_back(typed(line));
+            if (is_of_decoderscope(line) && reason_of(line).empty()) lines.push_back(line);
+        lines = typed(lines);
         make_files_for(lines, folder.path());
         for (const std::string& line : lines) {
             const Said said = shell(folder.path(), line, before);
