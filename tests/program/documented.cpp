@@ -136,7 +136,6 @@ const std::string kHandin = R"({"format": "decoderscope-handin", "version": 1, "
 std::string contents_of(const std::string& name) {
     const auto matches = [&](const char* pattern) { return std::regex_search(name, std::regex(pattern)); };
     if (matches("gpt.*\\.safetensors$")) return state_dict();
-    if (matches("^model\\.safetensors$")) return read_bytes(kTraces + "gpt/model.safetensors");
     if (matches("\\.safetensors$")) return recording();
     if (matches("\\.dscope$"))
         return R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "reverse"}})";
