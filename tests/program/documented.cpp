@@ -41,7 +41,7 @@ std::string program_of(const std::string& line) {
 }
 
 bool is_program(const std::string& word) {
-    if (std::ranges::find(kPrograms, word) != kPrograms.end()) return true;
+    if (std::ranges::find(kPrograms, fs::path(word).filename()) != kPrograms.end()) return true;
     return word.find('/') != std::string::npos && fs::is_regular_file(kRepository / word);
 }
 
@@ -160,14 +160,15 @@ std::vector<DocumentedBlock> documented_blocks() {
     return blocks;
 }
 
-bool is_of_decoderscope(const std::string& line) { return program_of(line) == "decoderscope"; }
+bool is_of_decoderscope(const std::string& line) { return fs::path(program_of(line)).filename() == "decoderscope"; }
 
 std::vector<std::string> typed(const std::vector<std::string>& lines) {
     // One that a recording is of, and that is a file; else one with several layers and heads.
     static const std::regex needs_file("(bisect|names) MODEL");
     const bool is_file =
         std::ranges::any_of(lines, [](const std::string& line) { return std::regex_search(line, needs_file); });
-    const std::array<std::pair<std::regex, const char*>, 9> placeholders{{
+    const std::array<std::pair<std::regex, const char*>, 10> placeholders{{
+        {std::regex("build/release/decoderscope"), "decoderscope"},
         {std::regex(R"( \[[^\]"]*\](?=\s|$))"), ""},
         {std::regex(R"(\s+#\s.*$)"), ""},
         {std::regex(R"(#s1=[\w-]*…)"),
