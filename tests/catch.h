@@ -7,6 +7,8 @@ using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 
+#include <string>
+
 namespace Catch::Matchers {
 
 // Version 3's name for it.
