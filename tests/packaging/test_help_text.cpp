@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "packaging/help_text.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <sstream>
@@ -10,6 +11,7 @@
 using namespace decoderscope;
 using namespace decoderscope::app;
 using namespace decoderscope::packaging;
+using decoderscope::testing::read_bytes;
 
 namespace {
 
@@ -106,6 +108,14 @@ TEST_CASE("every command and every option of --help is in the manual page and in
         CHECK(holds(fish, " -a " + one.name + " "));
     }
     for (const std::string& model : help.models) CHECK(holds(bash, " " + model));
+}
+
+TEST_CASE("docs/command_line.md has every command") {
+    const std::string page = read_bytes(DECODERSCOPE_TESTS_DIR "/../docs/command_line.md");
+    for (const CommandHelp& one : program_help().commands) {
+        INFO(one.name);
+        CHECK(holds(page, "\n| `decoderscope " + one.name));
+    }
 }
 
 TEST_CASE("values are completed with what they are") {

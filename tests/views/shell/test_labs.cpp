@@ -78,6 +78,17 @@ TEST_CASE("docs/keys.md has a table of the labs as they are") {
     CHECK(page.find("\n" + table + "\n") != std::string::npos);
 }
 
+TEST_CASE("docs/keys.md names every key") {
+    const std::string page = read_bytes((kRoot / "docs/keys.md").string());
+    for (const Action& action : actions()) {
+        if (!action.listed || action.key == Key::none) continue;
+        INFO(chord_text(action) << ": " << action.label.english());
+        const bool is_tab = std::ranges::any_of(
+            labs(), [&](const Lab& lab) { return lab.key == action.key && chord_text(action) == key_text(lab.key); });
+        CHECK((is_tab || page.find("`" + chord_text(action) + "`") != std::string::npos));
+    }
+}
+
 // The six labs of version 1 session files are also listed in the reader of these files; that list never grows. The
 // glossary has terms of the same words.
 TEST_CASE("no other file lists the labs") {
