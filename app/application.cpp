@@ -138,8 +138,8 @@ void Application::keep_settings() {
         core::files::save_settings(settings_path_, kept_);
     } catch (const Error& error) {
         settings_path_.clear();
-        session_.apply(core::command::Tell{
-            message("Settings last until the window closes: {error}", {{"error", error.sentence()}})});
+        session_.apply(core::command::Tell{message("Settings can't be saved and last until the window closes: {error}",
+                                                   {{"error", error.sentence()}})});
     }
 }
 

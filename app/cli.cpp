@@ -65,9 +65,9 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     app.add_option("--lesson", lesson, "open a lesson in the window: its name (`lessons` lists them), or its .md file");
 
     app.add_option("--overlay", overlay,
-                   "colour map and timeline by a file's numbers: NAME, value, text as CSV, or JSON");
+                   "tint the map and timeline by numbers from a file: NAME, value, text as CSV, or JSON");
 
-    app.add_flag("--embed", embed, "the stage alone, for a page that embeds it");
+    app.add_flag("--embed", embed, "only the stage, for a page that embeds it");
 
     const cli::Context context{
         run, work, out, [&](const std::string& path) {

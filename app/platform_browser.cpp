@@ -29,8 +29,9 @@ int end_program(int status) { return status; }
 CopyResult copy_png(const std::string& png) {
     if (page_copy_png(reinterpret_cast<const std::uint8_t*>(png.data()), static_cast<int>(png.size())) != 0)
         return {message("Copied as a picture."), false};
-    return {message("The picture was not copied: this browser keeps no pictures on its clipboard. Export it as a PNG."),
-            true};
+    return {
+        message("The picture was not copied: this browser can't put pictures on the clipboard. Export it as a PNG."),
+        true};
 }
 
 }  // namespace decoderscope::app
@@ -46,7 +47,8 @@ void pick_files() { page_pick(); }
 std::string folder_for_files() { return "/downloads"; }  // as in page.js
 
 Sentence open_folder(const std::string& folder) {
-    return message("{folder}: a browser shows no folders; what is written is downloaded", {{"folder", folder}});
+    return message("{folder}: a browser can't show folders; files that are written are downloaded",
+                   {{"folder", folder}});
 }
 
 }  // namespace decoderscope::app
@@ -93,7 +95,7 @@ std::optional<Sentence> fetch_fonts(std::span<const char32_t> missing) {
         if (page_awaits_fonts() != 0) return Sentence();
         return std::nullopt;
     }
-    return message("Loading the font of Chinese, Japanese and Korean: {size} MB …",
+    return message("Loading the font for Chinese, Japanese and Korean: {size} MB …",
                    {{"size", static_cast<Index>(megabytes + 0.5)}});
 }
 

@@ -94,7 +94,7 @@ CopyResult copy_png(const std::string& png) {
     if (tried.empty()) return {message("The picture was not copied: there is no desktop with a clipboard here."), true};
     return {
         message(
-            "The picture was not copied: that takes {programs}, which is not installed or failed. Export it as a PNG.",
+            "The picture was not copied: this needs {programs}, which is not installed or failed. Export it as a PNG.",
             {{"programs", tried}}),
         true};
 }
@@ -114,7 +114,7 @@ Sentence open_folder(const std::string& folder) {
     const bool started =
         ::posix_spawnp(&child, "sh", nullptr, nullptr, const_cast<char* const*>(arguments.data()), environ) == 0;
     if (started && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-    return message("{folder}: not opened, as that takes xdg-open (package xdg-utils), which is not installed",
+    return message("{folder}: not opened, because this needs xdg-open (package xdg-utils), which is not installed",
                    {{"folder", folder}});
 }
 

@@ -89,7 +89,7 @@ double median_token_ms(const core::Scenario& scenario, int count) {
     while (goes_on && static_cast<int>(times.size()) < count)
         times.push_back(milliseconds([&] { goes_on = generator.next().has_value(); }).clock);
     if (!goes_on && !times.empty()) times.pop_back();  // it wrote nothing
-    if (times.empty()) throw Error("the text ends with its first token, so no token behind the KV cache can be timed");
+    if (times.empty()) throw Error("the text has only one token, so there is no token after the cached ones to time");
     return median(std::move(times));
 }
 
@@ -137,8 +137,8 @@ void add_bench(CLI::App& app, const Context& context) {
     CLI::App& command = add_running(app, context, "bench", "Time the recorded forward pass");
     command.add_option("--repeat", wanted->repeat, "number of timed runs (10)")->check(CLI::Range(1, 1'000'000));
     command.add_option("--gradients-of", wanted->gradient_target,
-                       "also time the pass with the gradients of a cell or of the loss by everything");
-    command.add_option("--length", wanted->length, "also time this many tokens more, written with the KV cache")
+                       "also time the pass with the gradients of a cell or of the loss with respect to everything");
+    command.add_option("--length", wanted->length, "also time this many more tokens, generated with the KV cache")
         ->check(CLI::Range(1, 1'000'000));
     command.add_flag("--json", wanted->json, "print the result as JSON");
     command.callback(

@@ -54,7 +54,8 @@ void add_bisect(CLI::App& app, const Context& context) {
         ->required();
     command
         .add_option("--tolerance", request->tolerance,
-                    "relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, 8e-2 for bfloat16)")
+                    "how far numbers may differ, relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, "
+                    "8e-2 for bfloat16)")
         ->check(CLI::NonNegativeNumber);
     command.add_flag("--json", request->json,
                      "print JSON: first, theirs, largest, cell, agreed_before, unmatched, causes");

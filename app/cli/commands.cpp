@@ -44,14 +44,13 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->check(CLI::IsMember({"all", "patterns"}).description(""));
     command
         .add_option("--memory", options.memory,
-                    "how much memory the weights of a file in fewer bits (GGUF, FP8, MXFP4) may take as floats: 4G, "
-                    "500M; what finds no room is expanded at each step that reads it (three quarters of this "
-                    "machine's)")
+                    "how much memory the weights of a quantised file (GGUF, FP8, MXFP4) may take as floats: 4G, 500M; "
+                    "weights that don't fit are dequantized on the fly (three quarters of this machine's memory)")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
     command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
     command.add_option("--mutation", options.mutation,
-                       "computes with a mistake of the gallery of bugs: no-scale, mask-inverted, …");
+                       "computes with a mistake from the gallery of bugs: no-scale, mask-inverted, …");
 }
 
 void add_set_option(CLI::App& command, RunOptions& options) {
@@ -116,7 +115,7 @@ core::files::SavedSession opened(const RunOptions& options, const Overrides& ove
     const bool link = core::files::is_link(options.model);
     if (link || core::files::is_session_path(options.model)) {
         if (!options.map.empty())
-            throw Error("--map: {model} is a session, which keeps its own; expected a model",
+            throw Error("--map: {model} is a session, which has a mapping of its own; expected a model",
                         {{"model", link ? core::files::link_name() : Sentence::verbatim(options.model)}});
         return link ? core::files::open_link(options.model) : core::files::open_session(options.model, &progress);
     }

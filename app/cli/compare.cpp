@@ -90,10 +90,10 @@ void compare(const RunOptions& options, const CompareRequest& request, std::ostr
 
 void add_compare(CLI::App& app, const Context& context) {
     const auto request = std::make_shared<CompareRequest>();
-    CLI::App& command = *app.add_subcommand(
-        "compare",
-        "Compare runs with the first of them, step by step: models, sessions and recordings, mixed; as a page or as "
-        "Markdown; status 1 if one differs");
+    CLI::App& command =
+        *app.add_subcommand("compare",
+                            "Compare runs with the first one, step by step: models, sessions and recordings in any "
+                            "mixture, as text, a page or Markdown; status 1 if one differs");
     constexpr int kMostRuns = 32;
     command
         .add_option("RUN", request->runs,
@@ -105,7 +105,8 @@ void add_compare(CLI::App& app, const Context& context) {
     command.add_flag("--markdown", request->markdown, "print it as Markdown, short enough for a comment");
     command
         .add_option("--tolerance", request->tolerance,
-                    "relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, 8e-2 for bfloat16)")
+                    "how far numbers may differ, relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, "
+                    "8e-2 for bfloat16)")
         ->check(CLI::NonNegativeNumber);
     add_input_options(command, context.run);
     command.callback([context, request] {

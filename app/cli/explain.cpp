@@ -52,7 +52,8 @@ void add_explain(CLI::App& app, const Context& context) {
                 return std::string(error.what());
             }
         });
-    command.add_option("--depth", request->depth, "levels: 2 also explains the operands of the largest terms (1)")
+    command
+        .add_option("--depth", request->depth, "how many levels: 2 also explains the operands of the largest terms (1)")
         ->check(CLI::Range(1, 32));
     command.add_flag("--html", request->html, "write a page of HTML with headings and tables instead of text");
     command.callback(

@@ -84,8 +84,9 @@ const Step& requested_step(const Run& run, const ExportRequest& request) {
     if (!request.layer) return *named;
     const Ref step = run.plan().twin_in(*named, *request.layer);
     if (step == nullptr)
-        throw Error("{tensor}: has no layer {layer}, expected a tensor of a block, and one of the model's blocks",
-                    {{"tensor", request.tensor}, {"layer", *request.layer}});
+        throw Error(
+            "{tensor}: has no layer {layer}, expected a tensor of a block and the number of one of the model's blocks",
+            {{"tensor", request.tensor}, {"layer", *request.layer}});
     return *step;
 }
 
@@ -164,7 +165,7 @@ void add_export(CLI::App& app, const Context& context) {
     command.add_option("--out", request->path, "the file to write; its ending is the format")->required();
     command.add_option("--batch", request->batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
     CLI::Option* head = command.add_option("--head", request->head, "which head (0)")->check(CLI::NonNegativeNumber);
-    CLI::Option* layer = command.add_option("--layer", request->layer, "use the same tensor of this block")
+    CLI::Option* layer = command.add_option("--layer", request->layer, "take the tensor from this block instead")
                              ->check(CLI::NonNegativeNumber);
     command.add_flag("--all-heads", request->gathering.all_heads, "every head of the tensor in one figure")
         ->excludes(head);
@@ -172,7 +173,7 @@ void add_export(CLI::App& app, const Context& context) {
         ->excludes(layer);
     command.add_flag("--own-ranges", request->gathering.own_ranges,
                      "a separate colour range for each head or layer, instead of one for all");
-    command.add_flag("--with-operands", request->with_operands, "also the tensors that it is computed from");
+    command.add_flag("--with-operands", request->with_operands, "also export the tensors that it is computed from");
     command
         .add_flag("--each-head", request->each_head,
                   "one file per head (with --all-layers, of every block) in the new folder --out")

@@ -158,8 +158,9 @@ void add_lessons(CLI::App& app, const Context& context) {
     write.add_option("NAME", page->name, "a lesson's name or its file")->required();
     write.add_option("--out", page->path, "the file to write (.html)")->required();
     write.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
-    write.add_flag("--answers", page->options.answers, "with the answers at the end of the page");
-    write.add_option("--seed", page->options.seed, "the order of the choices: another number, another version");
+    write.add_flag("--answers", page->options.answers, "print the answers at the end of the page");
+    write.add_option("--seed", page->options.seed,
+                     "the order of the choices: a different number gives a different version");
     write.add_option("--site", page->options.site, "the browser version's address: places and tasks link to it");
     CLI::App& answers = *command.add_subcommand("answers", "Print the right answers to a lesson's questions");
     answers.add_option("NAME", page->name, "a lesson's name or its file")->required();
@@ -168,8 +169,8 @@ void add_lessons(CLI::App& app, const Context& context) {
     CLI::App& grade = *command.add_subcommand("grade", "Judge the hand-ins of a class: learners by questions");
     grade.add_option("FOLDER", grades->folder, "where the hand-ins are (.json), in folders of their own or not")
         ->required();
-    grade.add_option("--lesson", grades->lesson, "only those for this lesson: its name or its file");
-    grade.add_option("--csv", grades->csv, "write the points to this file, too: a line a hand-in");
+    grade.add_option("--lesson", grades->lesson, "judge only hand-ins for this lesson: its name or its file");
+    grade.add_option("--csv", grades->csv, "also write the points to this file, one line per hand-in");
     grade.add_flag("--json", grades->json, "print everything as JSON");
     command.callback([context, &check, &write, &answers, &grade, path, page, grades] {
         if (check.parsed())

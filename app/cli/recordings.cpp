@@ -49,8 +49,9 @@ void add_trace(CLI::App& app, const Context& context) {
                     "also compute a tensor that is made on demand (blocks.0.attn.result, or * for all)")
         ->type_size(1)
         ->allow_extra_args(false);
-    command.add_option("--gradients-of", request->gradient_target,
-                       "also write the gradients of a cell (\"logits[0,3,7]\") or of the loss by everything: grad.*");
+    command.add_option(
+        "--gradients-of", request->gradient_target,
+        "also write the gradients of a cell (\"logits[0,3,7]\") or of the loss with respect to everything: grad.*");
     command.callback([context, request] { context.work = [context, request] { trace(context.run, *request); }; });
 }
 

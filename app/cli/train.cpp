@@ -176,15 +176,14 @@ void add_train(CLI::App& app, const Context& context) {
         .add_option("MODEL", run.model,
                     "a bundled model's name or a model's folder; with --init a folder with config.json is enough")
         ->required();
-    auto* data =
-        command.add_option("--data", request->data,
-                           "safetensors file: tokens (encoder_tokens, targets, masks), each with a leading axis "
-                           "of steps; one batch a step, in turn");
+    auto* data = command.add_option("--data", request->data,
+                                    "safetensors file: tokens (encoder_tokens, targets, masks), each with a leading "
+                                    "axis of steps; one batch per step, in turn");
     auto* task = command.add_option("--task", request->task,
                                     "make the batches of a task: reverse, reversal, dates, induction, verses");
-    auto* lines = command.add_option("--lines", request->lines,
-                                     "a text file with one text a line to learn to continue, for verses and any model "
-                                     "with a vocabulary");
+    auto* lines = command.add_option(
+        "--lines", request->lines,
+        "a text file with one text per line to learn to continue, for verses and any model with a vocabulary");
     data->excludes(task)->excludes(lines);
     command.add_option("--steps", request->steps, "how many steps")->required()->check(CLI::Range(1, 100'000'000));
     command.add_option("--lr", request->settings.learning_rate, "the learning rate")
@@ -194,25 +193,26 @@ void add_train(CLI::App& app, const Context& context) {
         ->check(CLI::NonNegativeNumber);
     command.add_option("--optimizer", request->optimizer, "adam (the default), adamw or sgd, as torch.optim has them")
         ->check(CLI::IsMember({"adam", "adamw", "sgd"}).description(""));
-    command.add_option("--betas", request->betas, "of adam and adamw (0.9,0.999)")
+    command.add_option("--betas", request->betas, "the two betas of adam and adamw (0.9,0.999)")
         ->delimiter(',')
         ->expected(2)
         ->check(CLI::Range(0.0, 1.0).description(""));
-    command.add_option("--eps", request->settings.optimiser.eps, "of adam and adamw (1e-8)")
+    command.add_option("--eps", request->settings.optimiser.eps, "the eps of adam and adamw (1e-8)")
         ->check(CLI::NonNegativeNumber);
-    command.add_option("--momentum", request->settings.optimiser.momentum, "of sgd (0)")->check(CLI::NonNegativeNumber);
-    command.add_option("--weight-decay", request->weight_decay, "adamw: 0.01, the others: 0")
+    command.add_option("--momentum", request->settings.optimiser.momentum, "the momentum of sgd (0)")
+        ->check(CLI::NonNegativeNumber);
+    command.add_option("--weight-decay", request->weight_decay, "the weight decay (adamw: 0.01, the others: 0)")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--clip", request->clip, "scales the gradients so that their norm is at most this")
         ->check(CLI::PositiveNumber);
-    command.add_option("--init", request->init, "begin afresh, by Xavier's or PyTorch's rule, from --seed")
+    command.add_option("--init", request->init, "start from fresh weights, by Xavier's or PyTorch's rule, from --seed")
         ->check(CLI::IsMember({"xavier", "pytorch"}).description(""));
-    command.add_option("--seed", request->seed, "of --init and --task (0)");
-    command.add_option("--batch", request->batch, "rows in a batch of a task")->check(CLI::PositiveNumber);
+    command.add_option("--seed", request->seed, "the seed of --init and --task (0)");
+    command.add_option("--batch", request->batch, "how many rows a batch of a task has")->check(CLI::PositiveNumber);
     command.add_option("--dropout-seed", run.dropout_seed, "turns dropout on, with this seed");
     add_set_option(command, run);
     command.add_option("--out", request->out, "the trained model's folder; one with a model in it is replaced");
-    command.add_flag("--json", request->json, R"(print {"step": 1, "loss": …, "lr": …} a line)");
+    command.add_flag("--json", request->json, R"(print {"step": 1, "loss": …, "lr": …}, one per line)");
     command.callback([context, request] {
         if (request->data.empty() && request->task.empty() && request->lines.empty())
             throw CLI::RequiredError("--data, --task or --lines");

@@ -29,8 +29,8 @@ Index counted(const Tensor& targets) {
 
 OpDescription TokenLoss::about() const {
     return {tr("cross-entropy"), "loss_per_token[b, p] = log Σ_t exp(logits[b, p, t]) − logits[b, p, target]",
-            tr("How surprised the model is by the right token: −log of the probability that it gave it. 0 is certain "
-               "and right; log(vocab) is no idea; a confident mistake costs most.")};
+            tr("How surprised the model is by the right token: −log of the probability that it gave it. 0 means "
+               "certain and right; log(vocab) means no idea; a confident mistake costs most.")};
 }
 
 Tensor TokenLoss::compute(const Operands& in, const Axes& axes) const {
@@ -72,8 +72,8 @@ Explanation TokenLoss::explain(const Operands& in, const Tensor&, const Cell& ce
 
 OpDescription TokenLoss::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the logits"), "∂/∂logits[b, p, t] = g[b, p] · (softmax(logits)[t] − [t = target])",
-            tr("Each token's logit is pushed down by the probability that it got, and the right one pulled up by what "
-               "its probability lacks to 1. A row sums to 0.")};
+            tr("Each token's logit is pushed down by the probability that it got, and the right one pulled up by how "
+               "far its probability is from 1. A row sums to 0.")};
 }
 
 Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {

@@ -208,7 +208,7 @@ std::shared_ptr<const Plan> plan_decoder(const PassRequest& request) {
     if (request.mutation != nullptr) return mutated(request);
     const Index before = request.past != nullptr ? request.past->positions : 0;
     if (before > 0 && request.dropout_seed)
-        throw Error("dropout is on: each pass drops other cells, expected it off with a KV cache");
+        throw Error("dropout is on: each pass drops different cells, expected it off with a KV cache");
     check_inputs(request.inputs, request.config, before);
     if (before > 0) check_past(*request.past, request.config, request.inputs.batch(), request.inputs.pos());
     return std::make_shared<Plan>(plan_of(request));

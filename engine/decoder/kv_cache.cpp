@@ -54,8 +54,9 @@ void check_past(const Past& past, const Config& config, Index batch, Index added
     if (!config.causal)
         throw Error("causal is false: every position reads the later ones, expected true with a KV cache");
     if (!can_continue(past, config, added))
-        throw Error("rope_scaling is longrope: {count} positions are turned otherwise than the {kept} that were cached",
-                    {{"count", past.positions + added}, {"kept", past.positions}});
+        throw Error(
+            "rope_scaling is longrope: {count} positions are rotated differently from the {kept} that were cached",
+            {{"count", past.positions + added}, {"kept", past.positions}});
     for (Index layer = 0; layer < config.num_layers; ++layer) {
         const std::string block = "blocks." + std::to_string(layer);
         for (const char* site : {".attn", ".cross_attn"}) {

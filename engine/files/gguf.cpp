@@ -164,7 +164,7 @@ void read_metadata(HeaderReader& reader, std::uint64_t count, OrderedJson& metad
         const std::string key =
             naming(message("metadata {number}", {{"number", i}}), [&] { return reader.text(limits::kNameBytes); });
         if (!is_utf8(key) || metadata.contains(key))
-            throw Error("metadata {number}: expected a key of its own", {{"number", i}});
+            throw Error("metadata {number}: duplicate or invalid key", {{"number", i}});
         metadata[key] = naming(key, [&] { return reader.value(static_cast<Kind>(reader.number<std::uint32_t>())); });
     }
 }
@@ -199,7 +199,7 @@ GgufHeader parse_gguf_header(std::span<const char> file) {
             naming(message("tensor {number}", {{"number", i}}), [&] { return reader.text(limits::kNameBytes); });
         const GgufTensor tensor = naming(name, [&] { return read_tensor(reader); });
         if (!is_utf8(name) || !header.tensors.emplace(name, tensor).second)
-            throw Error("tensor {number}: expected a name of its own", {{"number", i}});
+            throw Error("tensor {number}: duplicate or invalid name", {{"number", i}});
     }
     const std::uint64_t alignment = alignment_of(header.metadata);
     header.data_offset = (reader.at() + alignment - 1) / alignment * alignment;

@@ -60,7 +60,7 @@ void propose_by_numbers(Recognised& recognised, const Checkpoint& checkpoint) {
                       embedding = source_of(recognised.names.mapping, "embed.weight");
     if (head.empty() || embedding.empty() || head == embedding || same_numbers(checkpoint, head, embedding)) return;
     propose(recognised, "logit_scale", "1",
-            message("the head differs from the embedding, and {module} scales the logits only where it is the same",
+            message("the head differs from the embedding, and {module} scales the logits only if they are the same",
                     {{"module", recognised.module}}));
 }
 
@@ -74,7 +74,7 @@ std::vector<Sentence> leave_out_sinusoids(StateDict& state_dict, const Config& c
         const std::string stored = both_names(state_dict, name);
         if (!is_sinusoidal(assembled(state_dict, name, checkpoint)))
             throw Error(
-                "{name}: differs from the sinusoidal encoding, expected the same where positional_encoding is "
+                "{name}: differs from the sinusoidal encoding, expected the same when positional_encoding is "
                 "sinusoidal",
                 {{"name", stored}});
         remarks.push_back(message(

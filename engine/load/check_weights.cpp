@@ -96,7 +96,7 @@ void drop_tied_head(Weights& weights, const Config& config) {
         return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
     };
     if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values(), same_bits))
-        throw Error("lm_head.weight: differs from embed.weight, expected the same where tie_word_embeddings is on");
+        throw Error("lm_head.weight: differs from embed.weight, expected the same when tie_word_embeddings is on");
     weights.erase(head);
 }
 

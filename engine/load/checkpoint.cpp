@@ -261,7 +261,7 @@ void Checkpoint::open_index(const fs::path& index) {
     for (const std::string& file : files) open(index.parent_path() / file);
     for (const auto& [name, file] : map)
         if (!shapes_.contains(name))
-            throw Error("{index}: {name}: is not in {file}, where the index has it",
+            throw Error("{index}: {name}: is not in {file}, although the index says so",
                         {{"index", index.string()}, {"name", name}, {"file", file}});
 }
 

@@ -109,9 +109,9 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
 Sentence remark_on(const ExpandedBytes& expanded, std::uint64_t room, const std::string& file) {
     constexpr std::uint64_t kMega = 1'000'000;
     return message(
-        "{file}: its weights take {needed} MB as floats. {room} MB of them stay in memory, within what --memory says, "
-        "or "
-        "three quarters of this machine's; the others are expanded by each step that reads them, and freed behind it",
+        "{file}: its weights take {needed} MB as floats. {room} MB of them stay in memory, within the limit that "
+        "--memory sets, or three quarters of this machine's memory; each step that reads the others dequantizes them, "
+        "and frees them again",
         {{"file", file}, {"needed", expanded.all / kMega}, {"room", room / kMega}});
 }
 

@@ -154,7 +154,8 @@ private:
                  module_.norm,
                  {"layernorm", "rmsnorm", "rmsnorm_plus_one"},
                  module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight"),
-                 message("no norm has a bias: it may be any; rmsnorm_plus_one is Gemma's, with a gain of 1 + weight")});
+                 message("no norm has a bias, so it may be of any kind; rmsnorm_plus_one is Gemma's, with a gain of 1 "
+                         "+ weight")});
         else if (by_deviation)
             ask({"norm",
                  "layernorm_std",
@@ -176,8 +177,8 @@ private:
     // Norms that learn nothing leave no trace in the tensors.
     void norms_without_gains() {
         ask_whether("norm_gain", false, message("whether norms have a weight"));
-        ask_whether("final_norm", true, message("a norm behind the last block"));
-        ask_whether("embedding_norm", true, message("a norm behind the embedding"));
+        ask_whether("final_norm", true, message("a norm after the last block"));
+        ask_whether("embedding_norm", true, message("a norm after the embedding"));
         ask_whether("qk_norm", true, message("whether q and k are normalised head by head"));
         ask({"logit_soft_cap", module_.logit_cap, {}, false, message("the soft cap of the logits; 0: none")});
     }
@@ -229,7 +230,7 @@ private:
                  module_.mask,
                  {module_.mask, "-inf"},
                  false,
-                 message("what masked scores become; it matters only where every key is masked")});
+                 message("what masked scores become; it matters only in rows where every key is masked")});
     }
 
     void vocabulary() {
@@ -262,7 +263,7 @@ private:
                  "128",
                  {},
                  false,
-                 message("from which distance on all share the last number of the learned bias")});
+                 message("the distance from which on all share the last number of the learned bias")});
         }
         ask({"positional_encoding",
              module_.positions,
@@ -284,7 +285,7 @@ private:
                  {"none", "linear", "llama3", "yarn", "longrope"},
                  false,
                  message("whether RoPE's frequencies are lowered; llama3: Llama 3.1 and later")});
-            ask({"rope_factor", "1", {}, false, message("by what RoPE's frequencies are divided")});
+            ask({"rope_factor", "1", {}, false, message("what RoPE's frequencies are divided by")});
             ask({"rope_original_positions", "8192", {}, false, message("the longest text before RoPE was scaled")});
             scaled_rope();
         }
@@ -297,7 +298,7 @@ private:
                  "0",
                  {},
                  false,
-                 message("how many positions back a query sees, its own included; 0: all")});
+                 message("how many positions a query sees, back from its own and including it; 0: all")});
             ask({"sliding_window_layers", "[]", {}, false, message("the blocks that have the window; []: all")});
         }
         if (!module_.capped) return;
@@ -311,8 +312,8 @@ private:
         ask({"rope_beta_slow", "1", {}, false, message("YaRN divides pairs that turn less often than this")});
         ask_whether("rope_truncate", true, message("whether YaRN's blend begins and ends at whole pairs"));
         ask({"rope_attention_factor", "0", {}, false, message("what cos and sin are multiplied by; 0: by the factor")});
-        ask({"rope_short_factors", "[]", {}, false, message("LongRoPE's divisors for short texts, one a pair")});
-        ask({"rope_long_factors", "[]", {}, false, message("LongRoPE's divisors for long texts, one a pair")});
+        ask({"rope_short_factors", "[]", {}, false, message("LongRoPE's divisors for short texts, one per pair")});
+        ask({"rope_long_factors", "[]", {}, false, message("LongRoPE's divisors for long texts, one per pair")});
     }
 
     // Numbers that leave no trace in the tensors.

@@ -354,10 +354,8 @@ void settle_placement(Config& c, const Json& json) {
     const NormPlacement placement = *c.norm_placement;
     const bool before = placement == NormPlacement::pre, after = placement == NormPlacement::post;
     if (json.contains("norm_first") && (before || after) && c.norm_first != before)
-        fail("norm_placement",
-             c.norm_first ? message("another than post where norm_first is true")
-                          : message("another than pre where norm_first is false"),
-             Sentence::verbatim(before ? "pre" : "post"));
+        throw Error("norm_placement can't be \"{placement}\" when norm_first is {first}",
+                    {{"placement", before ? "pre" : "post"}, {"first", c.norm_first ? "true" : "false"}});
     c.norm_first = before;
     if (before || after) c.norm_placement.reset();
 }
@@ -372,26 +370,26 @@ Sentence text(Index value) { return Sentence::verbatim(std::to_string(value)); }
 void check_long_texts(const Config& c) {
     const bool yarn = c.rope_scaling == RopeScalingKind::yarn, longrope = c.rope_scaling == RopeScalingKind::longrope;
     expect(yarn || longrope || c.rope_attention_factor == 0.0, "rope_attention_factor",
-           message("0 where rope_scaling is neither yarn nor longrope"),
+           message("0 when rope_scaling is neither yarn nor longrope"),
            Sentence::verbatim(short_number(c.rope_attention_factor)));
     const auto check_divisors = [&](const char* key, const std::vector<double>& divisors) {
         const Index pairs = longrope ? c.rotary_columns() / 2 : 0, found = static_cast<Index>(divisors.size());
         expect(found == pairs, key,
-               longrope ? message("a list of {count} numbers, one a pair of columns", {{"count", pairs}})
-                        : message("[] where rope_scaling is not longrope"),
+               longrope ? message("a list of {count} numbers, one per pair of columns", {{"count", pairs}})
+                        : message("[] when rope_scaling is not longrope"),
                message("a list of {count}", {{"count", found}}));
     };
     check_divisors("rope_short_factors", c.rope_short_factors);
     check_divisors("rope_long_factors", c.rope_long_factors);
     if (!yarn && !longrope) return;
-    expect(c.rope_factor >= 1.0, "rope_factor", message("a number from 1 where rope_scaling is yarn or longrope"),
+    expect(c.rope_factor >= 1.0, "rope_factor", message("a number from 1 when rope_scaling is yarn or longrope"),
            Sentence::verbatim(short_number(c.rope_factor)));
     expect(c.rope_original_positions > 1, "rope_original_positions",
-           message("an integer from 2 where rope_scaling is yarn or longrope"), text(c.rope_original_positions));
+           message("an integer from 2 when rope_scaling is yarn or longrope"), text(c.rope_original_positions));
     expect(!yarn || c.rope_beta_fast >= c.rope_beta_slow, "rope_beta_fast",
            message("at least rope_beta_slow = {number}", {{"number", short_number(c.rope_beta_slow)}}),
            Sentence::verbatim(short_number(c.rope_beta_fast)));
-    expect(!yarn || c.rope_theta > 1.0, "rope_theta", message("more than 1 where rope_scaling is yarn"),
+    expect(!yarn || c.rope_theta > 1.0, "rope_theta", message("more than 1 when rope_scaling is yarn"),
            Sentence::verbatim(short_number(c.rope_theta)));
 }
 
@@ -405,33 +403,33 @@ void check_positions(const Config& c) {
                text(c.d_head()));
     if (rope && !c.is_latent() && c.rotary_dim == 0)
         expect(c.d_head() % 2 == 0, "head_dim", message("an even number for rope"), text(c.head_dim));
-    expect(rope || c.rotary_dim == 0, "rotary_dim", message("0 where positional_encoding is not rope"),
+    expect(rope || c.rotary_dim == 0, "rotary_dim", message("0 when positional_encoding is not rope"),
            text(c.rotary_dim));
     expect(c.rotary_dim % 2 == 0 && c.rotary_dim <= c.d_head(), "rotary_dim",
            message("an even number up to d_head = {number}", {{"number", text(c.d_head())}}), text(c.rotary_dim));
-    expect(rope || !c.rope_interleaved, "rope_interleaved", message("false where positional_encoding is not rope"),
+    expect(rope || !c.rope_interleaved, "rope_interleaved", message("false when positional_encoding is not rope"),
            Sentence::verbatim("true"));
     expect(rope || c.rope_scaling == RopeScalingKind::none, "rope_scaling",
-           message("none where positional_encoding is not rope"),
+           message("none when positional_encoding is not rope"),
            Sentence::verbatim("linear, llama3, yarn or longrope"));
     expect(c.rope_scaling != RopeScalingKind::none || c.rope_factor == 1.0, "rope_factor",
-           message("1 where rope_scaling is none"), Sentence::verbatim(short_number(c.rope_factor)));
+           message("1 when rope_scaling is none"), Sentence::verbatim(short_number(c.rope_factor)));
     if (c.rope_scaling == RopeScalingKind::llama3) {
         expect(c.rope_original_positions > 0, "rope_original_positions",
-               message("a positive integer where rope_scaling is llama3"), text(c.rope_original_positions));
+               message("a positive integer when rope_scaling is llama3"), text(c.rope_original_positions));
         expect(c.rope_high_freq_factor > c.rope_low_freq_factor, "rope_high_freq_factor",
                message("more than rope_low_freq_factor = {number}", {{"number", short_number(c.rope_low_freq_factor)}}),
                Sentence::verbatim(short_number(c.rope_high_freq_factor)));
     }
     check_long_texts(c);
-    expect(rope || c.rope_layers.empty(), "rope_layers", message("[] where positional_encoding is not rope"),
+    expect(rope || c.rope_layers.empty(), "rope_layers", message("[] when positional_encoding is not rope"),
            message("a list"));
-    expect(rope || c.rope_local_theta == 0.0, "rope_local_theta", message("0 where positional_encoding is not rope"),
+    expect(rope || c.rope_local_theta == 0.0, "rope_local_theta", message("0 when positional_encoding is not rope"),
            Sentence::verbatim(short_number(c.rope_local_theta)));
     const bool table =
         c.positional_encoding == PositionalEncoding::sinusoidal || c.positional_encoding == PositionalEncoding::learned;
     expect(table || c.position_scale == 1.0, "position_scale",
-           message("1 where positional_encoding is neither sinusoidal nor learned"),
+           message("1 when positional_encoding is neither sinusoidal nor learned"),
            Sentence::verbatim(short_number(c.position_scale)));
 }
 
@@ -449,32 +447,32 @@ void check_parallel(const Config& c) {
     const auto needs = [&](bool holds, const Sentence& expected) {
         expect(holds, "parallel_residual", expected, found);
     };
-    needs(c.placement() != NormPlacement::post, message("none where norm_first is false"));
-    needs(c.placement() == NormPlacement::pre, message("none where norm_placement is peri or reordered"));
-    needs(!c.cross_attention, message("none where cross_attention is on"));
-    needs(c.dim_feedforward > 0, message("none where dim_feedforward is 0"));
+    needs(c.placement() != NormPlacement::post, message("none when norm_first is false"));
+    needs(c.placement() == NormPlacement::pre, message("none when norm_placement is peri or reordered"));
+    needs(!c.cross_attention, message("none when cross_attention is on"));
+    needs(c.dim_feedforward > 0, message("none when dim_feedforward is 0"));
 }
 
 void check_latent(const Config& c) {
     const std::pair<const char*, Index> parts[] = {
         {"q_lora_rank", c.q_lora_rank}, {"qk_rope_head_dim", c.qk_rope_head_dim}, {"v_head_dim", c.v_head_dim}};
     for (const auto& [key, value] : parts)
-        expect(c.is_latent() || value == 0, key, message("0 where kv_lora_rank is 0"), text(value));
-    expect(c.is_latent() || c.latent_norm_eps == 0.0, "latent_norm_eps", message("0 where kv_lora_rank is 0"),
+        expect(c.is_latent() || value == 0, key, message("0 when kv_lora_rank is 0"), text(value));
+    expect(c.is_latent() || c.latent_norm_eps == 0.0, "latent_norm_eps", message("0 when kv_lora_rank is 0"),
            Sentence::verbatim(short_number(c.latent_norm_eps)));
     if (!c.is_latent()) return;
     expect(c.qk_rope_head_dim > 0 && c.qk_rope_head_dim < c.d_head(), "qk_rope_head_dim",
-           message("a positive integer below d_head = {number} where kv_lora_rank is not 0",
+           message("a positive integer below d_head = {number} when kv_lora_rank is not 0",
                    {{"number", text(c.d_head())}}),
            text(c.qk_rope_head_dim));
     expect(c.v_head_dim <= limits::kSize / c.nhead, "v_head_dim",
            message("nhead · v_head_dim up to {highest}", {{"highest", limits::kSize}}), text(c.v_head_dim));
     expect(c.num_key_value_heads == c.nhead, "num_key_value_heads",
-           message("nhead = {number} where kv_lora_rank is not 0", {{"number", text(c.nhead)}}),
+           message("nhead = {number} when kv_lora_rank is not 0", {{"number", text(c.nhead)}}),
            text(c.num_key_value_heads));
-    expect(!c.qk_norm, "qk_norm", message("false where kv_lora_rank is not 0"), Sentence::verbatim("true"));
-    expect(!c.shared_qkv, "shared_qkv", message("false where kv_lora_rank is not 0"), Sentence::verbatim("true"));
-    expect(c.rotary_dim == 0, "rotary_dim", message("0 where kv_lora_rank is not 0"), text(c.rotary_dim));
+    expect(!c.qk_norm, "qk_norm", message("false when kv_lora_rank is not 0"), Sentence::verbatim("true"));
+    expect(!c.shared_qkv, "shared_qkv", message("false when kv_lora_rank is not 0"), Sentence::verbatim("true"));
+    expect(c.rotary_dim == 0, "rotary_dim", message("0 when kv_lora_rank is not 0"), text(c.rotary_dim));
 }
 
 void check_mixture(const Config& c) {
@@ -482,9 +480,9 @@ void check_mixture(const Config& c) {
         const std::pair<const char*, Index> parts[] = {{"experts_per_token", c.experts_per_token},
                                                        {"expert_dim_feedforward", c.expert_dim_feedforward},
                                                        {"shared_dim_feedforward", c.shared_dim_feedforward}};
-        for (const auto& [key, value] : parts) expect(value == 0, key, message("0 where experts is 0"), text(value));
-        expect(c.moe_layers.empty(), "moe_layers", message("[] where experts is 0"), message("a list"));
-        expect(!c.shared_gate, "shared_gate", message("false where experts is 0"), Sentence::verbatim("true"));
+        for (const auto& [key, value] : parts) expect(value == 0, key, message("0 when experts is 0"), text(value));
+        expect(c.moe_layers.empty(), "moe_layers", message("[] when experts is 0"), message("a list"));
+        expect(!c.shared_gate, "shared_gate", message("false when experts is 0"), Sentence::verbatim("true"));
         return;
     }
     const auto some_experts = [](Index highest) {
@@ -498,10 +496,10 @@ void check_mixture(const Config& c) {
            text(c.router_top_groups));
     const Index in_groups = c.experts / c.router_groups * c.router_top_groups;
     expect(c.experts_per_token <= in_groups, "experts_per_token", some_experts(in_groups), text(c.experts_per_token));
-    expect(c.dim_feedforward > 0, "dim_feedforward", message("a positive integer where experts is not 0"),
+    expect(c.dim_feedforward > 0, "dim_feedforward", message("a positive integer when experts is not 0"),
            text(c.dim_feedforward));
     expect(!c.shared_gate || c.shared_dim_feedforward > 0, "shared_gate",
-           message("false where shared_dim_feedforward is 0"), Sentence::verbatim("true"));
+           message("false when shared_dim_feedforward is 0"), Sentence::verbatim("true"));
 }
 
 void check_together(const Config& c) {
@@ -512,27 +510,26 @@ void check_together(const Config& c) {
     expect(c.nhead % c.num_key_value_heads == 0, "num_key_value_heads",
            message("a divisor of nhead = {number}", {{"number", text(c.nhead)}}), text(c.num_key_value_heads));
     expect(!c.shared_qkv || c.num_key_value_heads == c.nhead, "num_key_value_heads",
-           message("nhead = {number} where shared_qkv is on", {{"number", text(c.nhead)}}),
-           text(c.num_key_value_heads));
+           message("nhead = {number} when shared_qkv is on", {{"number", text(c.nhead)}}), text(c.num_key_value_heads));
     check_latent(c);
     check_positions(c);
     check_mixture(c);
     expect(c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
-           message("a positive integer where positional_encoding is learned"), text(c.max_positions));
-    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", message("true where encoder_layers is not 0"),
+           message("a positive integer when positional_encoding is learned"), text(c.max_positions));
+    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", message("true when encoder_layers is not 0"),
            Sentence::verbatim("false"));
-    expect(!c.lm_head || c.vocab_size > 0, "vocab_size", message("a positive integer where lm_head is on"),
+    expect(!c.lm_head || c.vocab_size > 0, "vocab_size", message("a positive integer when lm_head is on"),
            text(c.vocab_size));
     check_parallel(c);
     check_relative_bias(c);
-    expect(!c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true where qk_norm_across_heads is on"),
+    expect(!c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true when qk_norm_across_heads is on"),
            Sentence::verbatim("false"));
-    expect(c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 where lm_head is false"),
+    expect(c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 when lm_head is false"),
            Sentence::verbatim(short_number(c.logit_scale)));
     expect(c.gated_mlp || c.activation != ActivationKind::swiglu_clamped, "activation",
-           message("another where gated_mlp is false"), Sentence::verbatim("swiglu_clamped"));
-    expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward",
-           message("a positive integer where gated_mlp is on"), text(c.dim_feedforward));
+           message("a different one when gated_mlp is false"), Sentence::verbatim("swiglu_clamped"));
+    expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward", message("a positive integer when gated_mlp is on"),
+           text(c.dim_feedforward));
 }
 
 void check_model_type(const Json& json) {

@@ -70,9 +70,10 @@ void projections(std::vector<Mutation>& list) {
                         use(plan, ".k_proj", ".q_proj");
                         use(plan, ".v_proj", ".q_proj");
                     }});
-    list.push_back({.name = "qkv-apart",
-                    .cause = message("Query, key and value have projections of their own, where one is meant for all."),
-                    .configure = [](Config& config) { config.shared_qkv = false; }});
+    list.push_back(
+        {.name = "qkv-apart",
+         .cause = message("Query, key and value have projections of their own, although one is meant for all."),
+         .configure = [](Config& config) { config.shared_qkv = false; }});
     list.push_back({.name = "key-by-query-projection",
                     .cause = message("The key is computed by the query's projection."),
                     .change = uses(".k_proj", ".q_proj")});

@@ -12,8 +12,8 @@ namespace decoderscope::mutations {
 
 OpDescription CorrectScores::about() const {
     return {tr("scores with the correction"), "y[b, p, e] = scores[b, p, e] + correction[e]",
-            tr("The correction balances the experts' load: it should decide who is chosen, and not how much what the "
-               "chosen compute counts.")};
+            tr("The correction balances the experts' load: it should decide which experts are chosen, not how much "
+               "their outputs count.")};
 }
 
 Tensor CorrectScores::compute(const Operands& in, const Axes& axes) const {
@@ -88,7 +88,7 @@ void experts(std::vector<Mutation>& list) {
                               message("The experts' weights are not multiplied by router_scale."),
                               [](Config& config) { config.router_scale = 1.0; }));
     list.push_back(of_experts(
-        "router-other-scores", message("The router's scores are a softmax where a sigmoid is meant, or vice versa."),
+        "router-other-scores", message("The router's scores are a softmax instead of a sigmoid, or vice versa."),
         [](Config& config) {
             config.router = config.router == RouterKind::softmax ? RouterKind::sigmoid : RouterKind::softmax;
         }));

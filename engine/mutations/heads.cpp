@@ -42,8 +42,8 @@ private:
 OpDescription TiledHeads::about() const {
     return {tr("heads repeated in turn"), "query head h reads head h mod kv_heads",  // not a message: a formula
             tr("Keys and values of fewer heads, repeated as a whole: 0 1 0 1. A checkpoint with grouped queries means "
-               "0 0 1 1: neighbouring query heads share one. Where each key head has one query head, or there is only "
-               "one key head, both are the same.")};
+               "0 0 1 1: neighbouring query heads share one. If each key head has one query head, or there is only one "
+               "key head, both are the same.")};
 }
 
 Tensor TiledHeads::compute(const Operands& in, const Axes& axes) const {
@@ -81,9 +81,9 @@ OpDescription WrongHeads::about() const {
                    "head: each head gets a little of all of them.")};
     return {tr("project to heads by a view alone"),
             "y = (x · Wᵀ + bias).view(batch, head, pos, d_head)",  // not a message: a formula
-            tr("The numbers of a row lie head by head. A view to [batch, head, pos, d_head] without a transpose cuts "
-               "the text instead: the first head gets the first positions, and a causal mask no longer means what it "
-               "says.")};
+            tr("The numbers of a row are stored head by head. A view to [batch, head, pos, d_head] without a transpose "
+               "cuts up the text instead: the first head gets the first positions, and a causal mask no longer means "
+               "what it says.")};
 }
 
 Axes WrongHeads::axes(const OperandAxes& in) const {
@@ -112,8 +112,8 @@ Explanation WrongHeads::explain(const Operands& in, const Tensor& out, const Cel
 OpDescription JoinByView::about() const {
     return {tr("join heads by a view alone"),
             "y = z.view(batch, pos, d_model) · Wᵀ + bias",  // not a message: a formula
-            tr("The heads' outputs lie one after another. A view to [batch, pos, d_model] without the transpose back "
-               "puts neighbouring positions of one head into a row, where all heads of one position belong.")};
+            tr("The heads' outputs are stored one after another. A view to [batch, pos, d_model] without the transpose "
+               "back puts neighbouring positions of one head into a row, where all heads of one position belong.")};
 }
 
 Axes JoinByView::axes(const OperandAxes& in) const {
@@ -213,8 +213,8 @@ void heads(std::vector<Mutation>& list) {
                     .cause = message("Heads are joined by a reshape without the transpose back."),
                     .change = join});
     list.push_back({.name = "key-heads-tiled",
-                    .cause = message("Keys and values of fewer heads are repeated as a whole (0 1 0 1), where each is "
-                                     "meant for neighbouring queries (0 0 1 1)."),
+                    .cause = message("Keys and values of fewer heads are repeated as a whole (0 1 0 1), although each "
+                                     "is meant for neighbouring queries (0 0 1 1)."),
                     .change = tile});
     list.push_back({.name = "heads-strided",
                     .cause = message("The columns of query, key and value are dealt out to the heads in turn, not head "

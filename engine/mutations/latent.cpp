@@ -23,7 +23,7 @@ std::function<void(Plan&, const Config&)> left_out(AttentionStep which, bool (*a
 
 void latent(std::vector<Mutation>& list) {
     list.push_back({.name = "no-latent-norm",
-                    .cause = message("The latent row is not normalised before keys and values are made of it."),
+                    .cause = message("The latent row is not normalised before keys and values are made from it."),
                     .change = left_out(AttentionStep::kv_latent, [](const Config& c) { return c.is_latent(); })});
     list.push_back({.name = "shared-key-not-rotated",
                     .cause = message("The columns of the keys that all heads share are not rotated by their position."),

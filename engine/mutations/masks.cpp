@@ -104,7 +104,7 @@ void masks(std::vector<Mutation>& list) {
                     .cause = message("There is no causal mask: every position sees the ones after it."),
                     .configure = [](Config& config) { config.causal = false; }});
     list.push_back({.name = "causal-mask",
-                    .cause = message("There is a causal mask where the model has none."),
+                    .cause = message("There is a causal mask, although the model has none."),
                     .configure = [](Config& config) { config.causal = true; }});
     list.push_back({.name = "mask-inverted",
                     .cause = message("The mask is inverted: what should be kept is hidden, and vice versa."),

@@ -18,8 +18,8 @@ namespace decoderscope::mutations {
 
 OpDescription WrongScale::about() const {
     return {tr("a norm's scale, computed differently"), "scale[b, p] = std_d x[b, p, d]",
-            tr("The spread of the row by another formula: over n − 1 instead of n, or with eps added outside the "
-               "root. For short rows it shows; for long ones hardly.")};
+            tr("The spread of the row by a different formula: over n − 1 instead of n, or with eps added outside the "
+               "root. It shows for short rows, and hardly at all for long ones.")};
 }
 
 bool WrongScale::operator==(const WrongScale& other) const {
@@ -100,8 +100,8 @@ Explanation NormOverPositions::explain(const Operands& in, const Tensor&, const 
 
 OpDescription PartialNorm::about() const {
     return {tr("a norm with a part left out"), "y[b, p, d] = (x[b, p, d] − mean?) / scale[b, p] · gain[d]? + shift[d]?",
-            tr("The mean, the gain or the shift is not applied, as if it were 0, 1 or 0. With weights as they are "
-               "initialised nothing would be seen of it; with trained ones it is.")};
+            tr("The mean, the gain or the shift is not applied, as if it were 0, 1 or 0. With freshly initialised "
+               "weights this could not be seen; with trained ones it can.")};
 }
 
 Tensor PartialNorm::compute(const Operands& in, const Axes& axes) const {
@@ -197,7 +197,7 @@ void use_first(Plan& plan, std::string_view later) {
 
 void norms(std::vector<Mutation>& list) {
     list.push_back({.name = "norm-elsewhere",
-                    .cause = message("The norm placement is wrong: Post-Norm where Pre-Norm is meant, or vice versa."),
+                    .cause = message("The norm placement is wrong: Post-Norm instead of Pre-Norm, or vice versa."),
                     .configure = [](Config& config) {
                         config.norm_first = config.placement() != NormPlacement::pre;
                         config.norm_placement.reset();
@@ -240,18 +240,18 @@ void norms(std::vector<Mutation>& list) {
                         facts.eps_outside = true;
                     })});
     list.push_back({.name = "no-mean",
-                    .cause = message("The norm does not subtract the mean: an RMSNorm where LayerNorm is meant."),
+                    .cause = message("The norm does not subtract the mean: an RMSNorm instead of a LayerNorm."),
                     .change = [](Plan& plan, const Config& config) {
                         scale_by([](ScaleFacts& facts) { facts.centred = false; })(plan, config);
                         partial(false, true, true)(plan, config);
                     }});
     list.push_back({.name = "rmsnorm-for-layernorm",
-                    .cause = message("The norms are RMSNorms, without mean and shift, where LayerNorm is meant."),
+                    .cause = message("The norms are RMSNorms, without mean and shift, instead of LayerNorms."),
                     .configure = [](Config& config) {
                         if (is_centred(config.norm)) config.norm = NormKind::rmsnorm;
                     }});
     list.push_back({.name = "layernorm-for-rmsnorm",
-                    .cause = message("The norm subtracts the mean: a LayerNorm where RMSNorm is meant."),
+                    .cause = message("The norm subtracts the mean: a LayerNorm instead of an RMSNorm."),
                     .change = [](Plan& plan, const Config&) {
                         for (const StepId id : sites::scales(plan)) {
                             ScaleFacts facts = *plan[id].operation.traits().scale;
@@ -276,7 +276,7 @@ void norms(std::vector<Mutation>& list) {
                         if (config.norm == NormKind::rmsnorm) config.norm = NormKind::rmsnorm_plus_one;
                     }});
     list.push_back({.name = "gain-without-one",
-                    .cause = message("The norm's gain is the weight alone, where 1 + weight is meant, as in Gemma."),
+                    .cause = message("The norm's gain is the weight alone, although 1 + weight is meant, as in Gemma."),
                     .configure = [](Config& config) {
                         if (config.norm == NormKind::rmsnorm_plus_one) config.norm = NormKind::rmsnorm;
                     }});

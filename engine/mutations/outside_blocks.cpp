@@ -141,7 +141,7 @@ void training(std::vector<Mutation>& list) {
                                    "trained to predict the token after the next."),
                            2));
     list.push_back(targets("padding-in-loss",
-                           message("Padding counts in the loss: what follows a short text is a target, too."), 1,
+                           message("Padding counts in the loss: what follows a short text is also a target."), 1,
                            true));
     list.push_back({.name = "dropout-left-on",
                     .cause = message("Dropout is left on: the model was not switched to evaluation."),

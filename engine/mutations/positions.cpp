@@ -48,8 +48,8 @@ OpDescription AddOtherPositions::about() const {
                    "carries the same encoding, and the model can't tell their order.")};
     return {tr("add positions counted without padding"),
             "y[b, p, d] = x[b, p, d] + pos_embed[Σ_{j≤p} padding[b, j] − 1, d]",
-            tr("Positions are counted over the tokens that are no padding, so that a text padded on the left begins "
-               "at position 0 all the same.")};
+            tr("Positions are counted over the tokens that aren't padding, so that a text padded on the left still "
+               "begins at position 0.")};
 }
 
 Index AddOtherPositions::row_for(const Operands& in, Index batch, Index pos) const {
@@ -180,7 +180,7 @@ Mutation theta(std::string_view name, Phrase cause, double value) {
 void rope(std::vector<Mutation>& list) {
     list.push_back(
         {.name = "rope-other-pairs",
-         .cause = message("RoPE rotates other pairs of columns: neighbours where halves are meant, or vice versa."),
+         .cause = message("RoPE rotates the wrong pairs of columns: neighbours instead of halves, or vice versa."),
          .configure = [](Config& config) {
              if (rotates(config)) config.rope_interleaved = !config.rope_interleaved;
          }});
@@ -264,13 +264,11 @@ void rope_by_layer(std::vector<Mutation>& list) {
                                     config.rope_scaling == RopeScalingKind::longrope)
                                     config.rope_attention_factor = 1.0;
                             }));
-    list.push_back(by_layer("rope-truncation",
-                            message("YaRN's blend begins and ends at whole pairs where it shouldn't, "
-                                    "or vice versa."),
-                            [](Config& config) {
-                                if (config.rope_scaling == RopeScalingKind::yarn)
-                                    config.rope_truncate = !config.rope_truncate;
-                            }));
+    list.push_back(by_layer(
+        "rope-truncation", message("YaRN's blend begins and ends at whole pairs although it shouldn't, or vice versa."),
+        [](Config& config) {
+            if (config.rope_scaling == RopeScalingKind::yarn) config.rope_truncate = !config.rope_truncate;
+        }));
 }
 
 }  // namespace decoderscope::mutations::lists

@@ -15,7 +15,7 @@ namespace decoderscope::mutations {
 OpDescription SoftmaxAlong::about() const {
     return {tr("softmax over another axis"), "y[…, i, …] = exp(x[…, i, …]) / Σ_j exp(x[…, j, …])",
             tr("The weights of one key, not of one query, sum to 1: a wrong dim in the softmax. With the causal mask "
-               "the last query keeps its weights nearly, which hides the mistake.")};
+               "the last query nearly keeps its weights, which hides the mistake.")};
 }
 
 Tensor SoftmaxAlong::compute(const Operands& in, const Axes& axes) const {
@@ -184,15 +184,15 @@ void fills(std::vector<Mutation>& list) {
     list.push_back(added("inverted-mask-added-as-float",
                          message("A mask with 1 for what is hidden is added to the scores: hidden keys weigh more."),
                          0.0F, 1.0F));
-    list.push_back(added("mask-subtracted-as-float",
-                         message("1 is subtracted from hidden scores, where −∞ or a large negative number is meant."),
-                         0.0F, -1.0F));
+    list.push_back(added(
+        "mask-subtracted-as-float",
+        message("1 is subtracted from hidden scores, although −∞ or a large negative number is meant."), 0.0F, -1.0F));
     list.push_back(added("additive-mask-of-ones",
                          message("The additive mask has ones in place of zeros: the softmax doesn't see it."), 1.0F,
                          -kInfinity));
     list.push_back(filled("fill-zero",
-                          message("Masked scores are set to 0, or to a number next to it such as 1e-9 where −1e9 is "
-                                  "meant: a score like any other."),
+                          message("Masked scores are set to 0, or to a number close to it such as 1e-9 instead of "
+                                  "−1e9: a score like any other."),
                           0.0F));
     list.push_back(filled("fill-minus-one", message("Masked scores are set to −1."), -1.0F));
     list.push_back(filled("fill-plus", message("Masked scores are set to a large number with the wrong sign."), 1e9F));

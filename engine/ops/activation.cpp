@@ -126,8 +126,7 @@ Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const
 
 OpDescription Activate::about_pull_back(std::size_t) const {
     return {tr("gradient through the activation"), "∂/∂pre = g · act′(pre)",
-            tr("A detector that is silent passes no gradient back (relu) or hardly any: it can't learn from this "
-               "position.")};
+            tr("A silent detector passes back no gradient (relu) or hardly any: it can't learn from this position.")};
 }
 
 Tensor Activate::pull_back(std::size_t, const Backward& b) const {

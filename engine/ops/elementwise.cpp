@@ -231,9 +231,9 @@ Explanation SoftCap::explain_pull_back(std::size_t, const Backward& b, const Cel
 }
 
 OpDescription Sigmoid::about() const {
-    return {tr("sigmoid"), "y = 1 / (1 + exp(−x))",
-            tr("Each number by itself becomes one between 0 and 1. Unlike under a softmax none grows at another's "
-               "cost.")};
+    return {
+        tr("sigmoid"), "y = 1 / (1 + exp(−x))",
+        tr("Each number by itself becomes one between 0 and 1. Unlike in a softmax, none grows at another's expense.")};
 }
 
 Tensor Sigmoid::compute(const Operands& in, const Axes& axes) const {

@@ -53,12 +53,12 @@ std::vector<float> chosen_by(const Operands& in, Index row) {
 // ---- who is chosen
 
 OpDescription ChooseExperts::about() const {
-    return {tr("choose experts"),
-            "expert[b, p, s] = the s-th best of score[b, p, e] + correction[e]",  // not a message: a formula
-            tr("Each position goes to the few experts that the router scores highest; all others compute nothing for "
-               "it. A correction, where there is one, only chooses: it spreads the load over the experts and is not "
-               "part of the weight. A choice has no gradient: the router learns through the weights of the chosen "
-               "ones alone.")};
+    return {
+        tr("choose experts"),
+        "expert[b, p, s] = the s-th best of score[b, p, e] + correction[e]",  // not a message: a formula
+        tr("Each position goes to the few experts that the router scores highest; all others compute nothing for it. A "
+           "correction, if there is one, only affects the choice: it spreads the load over the experts and is not part "
+           "of the weight. A choice has no gradient: the router learns through the weights of the chosen ones alone.")};
 }
 
 std::vector<Index> ChooseExperts::best_of(const std::vector<float>& by) const {
@@ -116,9 +116,9 @@ OpDescription WeighExperts::about() const {
     return {tr("weigh experts"),
             normalize ? "expert_weight[b, p, s] = scale · score[b, p, expert[s]] / Σ_t score[b, p, expert[t]]"
                       : "expert_weight[b, p, s] = scale · score[b, p, expert[s]]",
-            tr("What a chosen expert's output is multiplied by: its score, and where the weights are normalised, its "
-               "share of the chosen ones' scores. Without that the outputs shrink when the router is unsure. The "
-               "correction by which experts are chosen has no part in it.")};
+            tr("What a chosen expert's output is multiplied by: its score or, if the weights are normalised, its share "
+               "of the chosen ones' scores. Without that the outputs shrink when the router is unsure. The correction "
+               "that helps to choose the experts has no part in it.")};
 }
 
 namespace {
@@ -419,7 +419,7 @@ OpDescription MixExperts::about() const {
     return {tr("sum of the experts"),
             "mlp_out[b, p, d] = Σ_s expert_weight[b, p, s] · expert_out[b, p, s, d] + shared_out[b, p, d]",
             tr("What the MLP adds to the residual stream: the chosen experts' outputs, each in proportion to its "
-               "weight, and the shared MLP's, where there is one, which all positions go through.")};
+               "weight, and the output of the shared MLP, if there is one, which all positions go through.")};
 }
 
 Tensor MixExperts::compute(const Operands& in, const Axes& axes) const {

@@ -27,9 +27,9 @@ constexpr Index kHeadNormCost = 8;  // of one number, in multiply-adds
 
 OpDescription HeadNorm::about() const {
     const char* teaches =
-        tr("Queries and keys are brought to one length before they are multiplied, so that a score says how well two "
-           "directions agree and cannot grow with training until the softmax is one-hot. The learned gain says which "
-           "columns count.");
+        tr("Queries and keys are brought to the same length before they are multiplied, so that a score says how well "
+           "two directions agree and cannot grow with training until the softmax is one-hot. The learned gain says "
+           "which columns count.");
     if (across_heads)
         return {tr("RMSNorm of all heads"),
                 "y[b, h, p, d] = x[b, h, p, d] / √(mean_hd x[b, h, p, d]² + eps) · gain[h, d]", teaches};

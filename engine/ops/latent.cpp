@@ -44,8 +44,8 @@ HeadNorm norm_of(const RowNorm& op) { return {op.eps, false, op.plus_one}; }
 
 OpDescription RowNorm::about() const {
     return {tr("RMSNorm of the latent row"), "y[b, p, d] = x[b, p, d] / √(mean_d x[b, p, d]² + eps) · gain[d]",
-            tr("Queries or keys and values are made of a row that is much shorter than the residual stream's. It is "
-               "brought to one length before it is projected up again.")};
+            tr("Queries, or keys and values, are made from a row that is much shorter than the residual stream's. It "
+               "is brought to a standard length before it is projected up again.")};
 }
 
 Tensor RowNorm::compute(const Operands& in, const Axes& axes) const {
@@ -78,8 +78,8 @@ Explanation RowNorm::explain_pull_back(std::size_t operand, const Backward& b, c
 
 OpDescription Columns::about() const {
     return {tr("take columns"), "y[b, p, d] = x[b, p, first + d]",
-            tr("One projection makes both the latent row and the columns that are turned by position; here they part. "
-               "The turned columns can't go through the latent row: a rotation between two projections would have to "
+            tr("One projection makes both the latent row and the columns that are rotated by position; here they part. "
+               "The rotated columns can't go through the latent row: a rotation between two projections would have to "
                "be undone for every pair of positions.")};
 }
 
@@ -129,9 +129,9 @@ Explanation Columns::explain_pull_back(std::size_t, const Backward& b, const Cel
 
 OpDescription JoinColumns::about() const {
     return {tr("join columns"), "k[b, h, p] = (own[b, h, p], shared[b, p])",
-            tr("A key's first columns are the head's own and know nothing of its position; the last ones are turned by "
-               "it and are the same for all heads. A cache keeps the latent row and these few columns, not a key and a "
-               "value for every head.")};
+            tr("A key's first columns are the head's own and don't depend on its position; the last ones are rotated "
+               "by it and are the same for all heads. A cache keeps the latent row and these few columns, not a key "
+               "and a value for every head.")};
 }
 
 Axes JoinColumns::axes(const OperandAxes& in) const {

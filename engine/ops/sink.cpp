@@ -123,7 +123,7 @@ OpDescription SoftmaxWithSink::about() const {
     return {tr("softmax with a sink"),
             "y[b, h, q, k] = exp(x[b, h, q, k] − max) / (Σ_j exp(x[b, h, q, j] − max) + exp(sink[h] − max))",
             tr("One more score takes part in the softmax, a learned number of the head, and what it gets goes to no "
-               "key: the row sums to 1 only together with it. A head that finds nothing here can so pass on almost "
+               "key: the row sums to 1 only together with it. A head that finds nothing here can thus pass on almost "
                "nothing, instead of having to put its weight somewhere.")};
 }
 

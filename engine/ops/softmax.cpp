@@ -120,9 +120,9 @@ constexpr Index kSoftmaxGradientCost = 8;  // of one number, in multiply-adds
 
 OpDescription Softmax::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
-            tr("Weights sum to 1, so one grows only at the others' cost: what counts is how much better a key is than "
-               "the row's average. Each row of this gradient sums to 0, and where the weight is 0 (masked, or in a "
-               "one-hot row) no gradient comes through at all.")};
+            tr("Weights sum to 1, so one grows only at the others' expense: what counts is how much better a key is "
+               "than the row's average. Each row of this gradient sums to 0, and where the weight is 0 (masked, or in "
+               "a one-hot row) no gradient comes through at all.")};
 }
 
 Tensor Softmax::pull_back(std::size_t, const Backward& b) const {

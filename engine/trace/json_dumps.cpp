@@ -111,8 +111,8 @@ Trace debugger(const std::string& path, const std::string& text) {
                                                  "{count} tensors were printed, not saved, and are left out",
                                                  reader.printed));
     reader.trace.remarks.push_back(
-        message("modules' inputs and outputs alone: functions, parameters and hyperparameters are not in it, and "
-                "outputs only of modules without parts"));
+        message("only modules' inputs and outputs: it has no functions, parameters or hyperparameters, and outputs "
+                "only of modules without parts"));
     return reader.trace;
 }
 

@@ -51,7 +51,7 @@ std::string_view dtype_of(std::string_view descr) {
     if (descr.starts_with("|O")) throw Error("pickled objects, which are not read; expected numbers");
     for (const auto& [name, dtype] : types)
         if (descr.starts_with(name)) return dtype;
-    throw Error("descr {descr} is not read; expected little-endian floats or integers",
+    throw Error("descr {descr} is not supported; expected little-endian floats or integers",
                 {{"descr", descr.substr(0, 12)}});
 }
 
@@ -213,7 +213,7 @@ Trace npz(const std::string& path) {
     Trace trace;
     trace.path = path;
     trace.origin = message("an .npz of arrays");
-    trace.remarks.push_back(message("arrays alone: no calls, no parameters and no hyperparameters were saved"));
+    trace.remarks.push_back(message("only arrays: no calls, no parameters and no hyperparameters were saved"));
     return naming(path, [&] {
         const Directory directory = directory_of(zip);
         std::uint64_t at = directory.offset;

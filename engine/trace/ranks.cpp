@@ -206,9 +206,8 @@ Trace ranks(const std::string& path, const std::string& text) {
     trace.calls = files.front().trace.calls;
     trace.hyperparameters = files.front().trace.hyperparameters;
     if (!missing.empty())
-        trace.remarks.push_back(
-            message("ranks that are missing: {ranks}; the tensors that they have shards of are incomplete",
-                    {{"ranks", missing}}));
+        trace.remarks.push_back(message("missing ranks: {ranks}; the tensors that they have shards of are incomplete",
+                                        {{"ranks", missing}}));
     return trace;
 }
 

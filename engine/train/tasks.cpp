@@ -169,7 +169,7 @@ Task find_task(std::string_view name) {
     if (name == "reversal") return reversal_task(6);
     if (name == "dates") return dates_task();
     if (name == "induction") return induction_task();
-    if (name == "verses") throw Error("verses: no texts; expected a file with one text a line");
+    if (name == "verses") throw Error("verses: no texts; expected a file with one text per line");
     std::string names;
     for (const std::string_view known : kNames) names += (names.empty() ? "" : ", ") + std::string(known);
     throw Error("{name}: no such task; expected one of {names}", {{"name", std::string(name)}, {"names", names}});

@@ -316,7 +316,7 @@ TEST_CASE("keys that don't go together name one of them and the reason") {
              {R"("num_key_value_heads": 3, "shared_qkv": true)", {"num_key_value_heads", "shared_qkv"}},
              {R"("positional_encoding": "learned")", {"max_positions", "learned"}},
              {R"("encoder_layers": 1)", {"cross_attention", "encoder_layers"}},
-             {R"("parallel_residual": "one_norm")", {"parallel_residual", "none where norm_first is false"}},
+             {R"("parallel_residual": "one_norm")", {"parallel_residual", "none when norm_first is false"}},
              {R"("parallel_residual": "two_norms", "norm_first": true, "cross_attention": true)",
               {"parallel_residual", "cross_attention"}},
              {R"("parallel_residual": "one_norm", "norm_first": true, "dim_feedforward": 0)",

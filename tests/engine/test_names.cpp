@@ -280,7 +280,7 @@ TEST_CASE("the names of an attention-only decoder on vectors, in order") {
     )");
 }
 
-TEST_CASE("the names of a Peri-Norm decoder with a norm behind the embedding and everything of today, in order") {
+TEST_CASE("the names of a Peri-Norm decoder with a norm after the embedding and all the newer parts, in order") {
     const SmallModel model = small_model({{"norm_placement", "peri"},
                                           {"vocab_size", "7"},
                                           {"positional_encoding", "learned"},

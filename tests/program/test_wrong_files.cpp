@@ -88,16 +88,16 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"its shape is larger than any file", "no shape of so many numbers is read"},
         {"{path}: {error}", "puts the path before another error"},
-        {"{file}: of its weights {needed} MB must be in memory at once as floats, expected at most {most} MB: what "
-         "--memory says, or three quarters of this machine's",
+        {"{file}: {needed} MB of its weights must be in memory at once as floats, expected at most {most} MB: the "
+         "limit that --memory sets, or three quarters of this machine's memory",
          "by an option, or a file of this size"},
         {"{folder}: cannot be created: {reason}", kWindow},
-        {"{path}: a file of your own, and a link holds none; save a session file instead", kWindow},
-        {"the session has {length} bytes, and a link can hold {most}; save a session file instead", kWindow},
-        {"the link would have {length} characters, and only up to {most} can be relied on to arrive; save a session "
-         "file instead",
+        {"{path}: a file of your own, which a link can't hold; save a session file instead", kWindow},
+        {"the session has {length} bytes, but a link can hold only {most}; save a session file instead", kWindow},
+        {"the link would have {length} characters, but only links of up to {most} arrive reliably; save a session file "
+         "instead",
          kWindow},
-        {"no link to a session; expected an address with #s1= in it", "another text is taken for a model's name"},
+        {"not a link to a session; expected an address with #s1= in it", "another text is taken for a model's name"},
     };
     return all;
 }

@@ -49,7 +49,7 @@ std::vector<Wrong> wrong_gguf() {
         gguf("k: a list of 99 values, expected at most 0", list(kU32, 99)),
         gguf("metadata 0: a text of 1048576 bytes, expected at most 1024",
              GgufBytes().head(0, 1).number<std::uint64_t>(1 << 20)),
-        gguf("metadata 1: expected a key of its own",
+        gguf("metadata 1: duplicate or invalid key",
              GgufBytes().head(0, 2).text("k").number(kU32).number(kU32).text("k").number(kU32).number(kU32)),
         gguf("general.alignment: 24, expected a power of 2",
              key("general.alignment", kU32).number<std::uint32_t>(24).data(0)),
@@ -62,7 +62,7 @@ std::vector<Wrong> wrong_gguf() {
             "header is wrong",
             one({32}, 0, 0, 127)),
         gguf("w: begins at byte 8 of the data, expected a multiple of 32", one({8}, 0, 8, 128)),
-        gguf("tensor 1: expected a name of its own",
+        gguf("tensor 1: duplicate or invalid name",
              GgufBytes().head(2, 0).tensor("w", {8}, 0, 0).tensor("w", {8}, 0, 32).data(64)),
         gguf("general.architecture: \"mamba\", expected one of gemma, gemma2, gemma3, gpt-oss, gpt2, llama, phi3, "
              "qwen2, "

@@ -78,7 +78,7 @@ std::vector<Wrong> wrong_models() {
             "HERE/model/model.safetensors: layers.0.cross_attn.q_proj.weight: this configuration has no such tensor",
             more),
         weights("HERE/model/model.safetensors: layers.0.up_proj.weight: shape [16, 16], expected [32, 8]", wide),
-        weights("HERE/model/model.safetensors: lm_head.weight: differs from embed.weight, expected the same where "
+        weights("HERE/model/model.safetensors: lm_head.weight: differs from embed.weight, expected the same when "
                 "tie_word_embeddings is on",
                 tied),
         weights(
@@ -130,7 +130,7 @@ std::vector<Wrong> wrong_models() {
             R"({"weight_map": {"x": "../a.safetensors"}})"),
         sharded("HERE/model/b.safetensors: x: in another file, too; expected it once",
                 R"({"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}})"),
-        sharded("HERE/model/model.safetensors.index.json: z: is not in a.safetensors, where the index has it",
+        sharded("HERE/model/model.safetensors.index.json: z: is not in a.safetensors, although the index says so",
                 R"({"weight_map": {"z": "a.safetensors"}})"),
         written_to("HERE/no/model: its folder HERE/no is missing", "HERE/no/model", {}),
         written_to("HERE/file: is a file, expected a folder or nothing", "HERE/file", {{"file", "text"}}),

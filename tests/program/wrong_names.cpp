@@ -47,12 +47,12 @@ std::vector<Wrong> wrong_names() {
                "head, for every head, rows from N, repeated, halves swapped, halves in turn, expert N, of each expert, "
                "of each expert, transposed, of each expert, in turn, of each expert, in turn, transposed",
                one, R"({"a": "embed.weight, upside down"})"),
-        mapped("HERE/map.json: b: embed.weight is a already, expected another name", {{"a", {4, 4}}, {"b", {4, 4}}},
+        mapped("HERE/map.json: b: embed.weight is already a, expected another name", {{"a", {4, 4}}, {"b", {4, 4}}},
                R"({"a": "embed.weight", "b": "embed.weight"})"),
         mapped("HERE/w.safetensors: b: in the mapping, but not in the file", one,
                R"({"a": "embed.weight", "b": "norm.weight"})"),
         mapped("HERE/w.safetensors: a: the mapping leaves it out; expected a name for every tensor, \"\" for one that "
-               "isn't used, or names for those alone that aren't recognised",
+               "isn't used, or names only for those that aren't recognised",
                {{"a", {4, 4}}, {"b", {4, 4}}, {q, {4, 4}}}, R"({"layers.0.self_attn.q_proj.weight": "embed.weight"})"),
         mapped("HERE/w.safetensors: a: 4 rows, expected more than 9", one,
                R"({"a": "layers.0.self_attn.q_proj.weight, rows from 9"})"),
@@ -72,10 +72,9 @@ std::vector<Wrong> wrong_names() {
             "HERE/w.safetensors: model.shared.weight: differs from model.decoder.embed_tokens.weight, expected the "
             "same numbers",
             shared_twice.bytes(), {"--set", "positions_from=2", "--set", "nhead=3"}),
-        recognised(
-            "HERE/w.safetensors: pos_embed.weight: differs from the sinusoidal encoding, expected the same where "
-            "positional_encoding is sinusoidal",
-            with_positions.bytes(), {"--set", "nhead=2", "--set", "positional_encoding=sinusoidal"}),
+        recognised("HERE/w.safetensors: pos_embed.weight: differs from the sinusoidal encoding, expected the same when "
+                   "positional_encoding is sinusoidal",
+                   with_positions.bytes(), {"--set", "nhead=2", "--set", "positional_encoding=sinusoidal"}),
         mapped("HERE/w.safetensors: a: shape [2, 2, 2], expected one expert's matrix", {{"a", {2, 2, 2}}},
                R"({"a": "layers.0.experts.gate_proj.weight, expert 0"})"),
         mapped("HERE/w.safetensors: a: expert 0 is missing, expected all experts from 0", one,

@@ -130,7 +130,7 @@ std::vector<Wrong> wrong_recordings() {
         array("HERE/a.npz: a: 'descr': missing in the .npy header", R"({'fortran_order': False, 'shape': (2, 2), })"),
         array("HERE/a.npz: a: pickled objects, which are not read; expected numbers",
               R"({'descr': '|O', 'fortran_order': False, 'shape': (2, 2), })"),
-        array("HERE/a.npz: a: descr >f4', 'fortr is not read; expected little-endian floats or integers",
+        array("HERE/a.npz: a: descr >f4', 'fortr is not supported; expected little-endian floats or integers",
               R"({'descr': '>f4', 'fortran_order': False, 'shape': (2, 2), })"),
         array("HERE/a.npz: a: shape: expected a tuple", R"({'descr': '<f4', 'fortran_order': False, 'shape': 4, })"),
         array("HERE/a.npz: a: shape: expected at most 8 sizes",

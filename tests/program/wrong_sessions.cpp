@@ -36,9 +36,10 @@ std::vector<Wrong> wrong_sessions() {
         session("HERE/a.dscope: not a Decoderscope session, expected a JSON object", "[]"),
         session("HERE/a.dscope: not a Decoderscope session, expected \"format\": \"decoderscope-session\"",
                 R"({"format": "another"})"),
-        session("HERE/a.dscope: a session of version 99, and this program reads up to version 1; open it with a newer "
-                "Decoderscope",
-                with(kSession, "/version", "99")),
+        session(
+            "HERE/a.dscope: a session of version 99, but this program reads only up to version 1; open it with a newer "
+            "Decoderscope",
+            with(kSession, "/version", "99")),
         input("HERE/a.dscope: input: tokens: an empty batch row, expected at least one token",
               R"({"tokens": [[1, 2], []]})"),
         input("HERE/a.dscope: input: tokens: more than 16777216 tokens once rows are padded; expected fewer",
@@ -52,11 +53,11 @@ std::vector<Wrong> wrong_sessions() {
         input("HERE/a.dscope: input: custom_mask: HERE/in.safetensors: custom_mask: missing",
               R"({"custom_mask": {"file": "in.safetensors"}})", mask),
         input("HERE/a.dscope: input: custom_mask: 5 axes, expected at most 4", R"({"custom_mask": [[[[[1]]]]]})"),
-        link("the link: 20000 characters, and no link has more than 8000", "#s1=" + std::string(20000, 'A')),
-        link("the link: damaged: it has characters that no link has; copy it again, to its end", "#s1=abc!"),
+        link("the link: 20000 characters, but a link has at most 8000", "#s1=" + std::string(20000, 'A')),
+        link("the link: damaged: it has characters that can't be in a link; copy it again, to its end", "#s1=abc!"),
         link("the link: truncated: its end is missing", "#s1=abcde"),
         link("the link: made by a newer version of Decoderscope; open it with that one", "#s2=abcd"),
-        link("the link: names the file /somewhere/model, and a link may open bundled models alone",
+        link("the link: names the file /somewhere/model, but a link may only open bundled models",
              "#s1="
              "eNoljEsKwCAMRK8iWbdIt95GNEWhMWJsuxDv3kh383kzA05u5Ds4AxEDR2wSuOIuKJK5wGbg0WxJZw51pMylekD1Pa2dFSZ8Eza0fzkVy"
              "6Xe63XM-QGndyF4"),

@@ -215,7 +215,7 @@ zlib_filefunc64_def functions_on(Pending& stream) {
 // ---- the archive
 
 void check(int status) {
-    if (status != ZIP_OK) throw Error("cannot write the NPZ: error {status} of the archive", {{"status", status}});
+    if (status != ZIP_OK) throw Error("cannot write the NPZ: the archive reports error {status}", {{"status", status}});
 }
 
 // Always closes the archive; errors from closing are checked at a regular end.

@@ -58,10 +58,10 @@ std::string file_used(const SessionFile& file) {
 
 std::string unpacked(std::string_view packed) {
     if (packed.size() > kMostLinkCharacters)
-        throw Error("{length} characters, and no link has more than {most}",
+        throw Error("{length} characters, but a link has at most {most}",
                     {{"length", packed.size()}, {"most", kMostLinkCharacters}});
     if (packed.find_first_not_of(kBase64UrlCharacters) != std::string_view::npos)
-        throw Error("damaged: it has characters that no link has; copy it again, to its end");
+        throw Error("damaged: it has characters that can't be in a link; copy it again, to its end");
     const std::optional<std::string> bytes = bytes_of_base64(packed, Base64::url);
     if (!bytes) throw Error("truncated: its end is missing");
     return unpacked_text(*bytes, kMostLinkBytes);
@@ -77,16 +77,17 @@ std::string link_of(SessionFile file) {
     file.saved_as.clear();
     file.changed.clear();
     if (const std::string used = file_used(file); !used.empty())
-        throw Error("{path}: a file of your own, and a link holds none; save a session file instead", {{"path", used}});
+        throw Error("{path}: a file of your own, which a link can't hold; save a session file instead",
+                    {{"path", used}});
     const std::string text = session_text(file, {});
     if (text.size() > kMostLinkBytes)
-        throw Error("the session has {length} bytes, and a link can hold {most}; save a session file instead",
+        throw Error("the session has {length} bytes, but a link can hold only {most}; save a session file instead",
                     {{"length", text.size()}, {"most", kMostLinkBytes}});
     std::string fragment = "#s";
     fragment.append(kVersion).append("=").append(base64(packed_text(text), Base64::url));
     if (fragment.size() > kMostLinkCharacters)
         throw Error(
-            "the link would have {length} characters, and only up to {most} can be relied on to arrive; save a session "
+            "the link would have {length} characters, but only links of up to {most} arrive reliably; save a session "
             "file instead",
             {{"length", fragment.size()}, {"most", kMostLinkCharacters}});
     return fragment;
@@ -94,13 +95,13 @@ std::string link_of(SessionFile file) {
 
 SessionFile session_of_link(std::string_view text) {
     const std::optional<Fragment> fragment = fragment_of(text);
-    if (!fragment) throw Error("no link to a session; expected an address with #s1= in it");
+    if (!fragment) throw Error("not a link to a session; expected an address with #s1= in it");
     return naming(link_name(), [&] {
         if (fragment->version != kVersion)
             throw Error("made by a newer version of Decoderscope; open it with that one");
         SessionFile file = parse_session(unpacked(fragment->packed), {});
         if (const std::string used = file_used(file); !used.empty())
-            throw Error("names the file {path}, and a link may open bundled models alone", {{"path", used}});
+            throw Error("names the file {path}, but a link may only open bundled models", {{"path", used}});
         file.changed.clear();
         return file;
     });

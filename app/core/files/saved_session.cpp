@@ -170,7 +170,7 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
         if (batch > 0 && saved.numbers.empty()) tensor = first_of_batch(tensor, batch);
         if (!saved.checksum.empty() && checksum_of_numbers(tensor) != saved.checksum)
             restored.remarks.push_back(message(
-                "{key}: {source} has other numbers than when the session was saved",
+                "{key}: the numbers of {source} have changed since the session was saved",
                 {{"key", input.key},
                  {"source", saved.of_example ? message("the model's example") : Sentence::verbatim(saved.file)}}));
         return tensor;
@@ -275,13 +275,10 @@ SavedRun saved_run(const Scenario& scenario) {
 Phrase what_changed(bool weights, bool config) {
     if (weights && config)
         return message(
-            "{model}: its weights and config.json are not what they were when the session was saved, so the numbers "
-            "may be others");
+            "{model}: its weights and config.json have changed since the session was saved, so the numbers may differ");
     if (weights)
-        return message(
-            "{model}: its weights are not what they were when the session was saved, so the numbers may be others");
-    return message(
-        "{model}: its config.json is not what it was when the session was saved, so the numbers may be others");
+        return message("{model}: its weights have changed since the session was saved, so the numbers may differ");
+    return message("{model}: its config.json has changed since the session was saved, so the numbers may differ");
 }
 
 // All of a saved run but its edits, on its model. What has changed since gets a remark.
@@ -362,7 +359,7 @@ private:
         scenario = without_lost_gradients(std::move(scenario));
         static_cast<void>(plan_of(scenario));
         if (scenario.gradient_target != of)
-            remarks.push_back(message("the gradients of {name} do not fit any more and were left out", {{"name", of}}));
+            remarks.push_back(message("the gradients of {name} no longer fit and were left out", {{"name", of}}));
     }
 
     // Edits that don't fit are an error in the session, unless the model or its input has changed.
@@ -375,8 +372,8 @@ private:
         }
         std::vector<Edit> fitting = fitting_edits(scenario, saved.edits);
         if (const std::size_t lost = saved.edits.size() - fitting.size(); lost > 0)
-            remarks.push_back(message_n("{count} edit does not fit any more and was left out",
-                                        "{count} edits do not fit any more and were left out", lost));
+            remarks.push_back(message_n("{count} edit no longer fits and was left out",
+                                        "{count} edits no longer fit and were left out", lost));
         return fitting;
     }
 

@@ -107,7 +107,8 @@ SavedSequence read_sequence(JsonObject& json, const std::string& before, const s
     sequence.tokens = read_rows(json, before + "tokens");
     sequence.mask = read_rows(json, mask);
     if (sequence.text && sequence.tokens)
-        json.fail(before + "text", message("given beside {before}tokens; expected one", {{"before", before}}));
+        json.fail(before + "text",
+                  message("given together with {before}tokens; expected only one of them", {{"before", before}}));
     return sequence;
 }
 
@@ -265,7 +266,7 @@ SavedNorms read_norms(JsonObject json) {
     if (json.find("gradients") != nullptr) norms.growth = read_growth(json.object("gradients"));
     json.finish();
     if (norms.places && norms.places->left == norms.places->right)
-        json.fail("right", message("expected another placement than left"));
+        json.fail("right", message("expected a placement other than left's"));
     if (norms.layers == Index{0}) json.fail("layers", message("expected at least 1"));
     if (!std::isfinite(norms.gain_factor)) json.fail("gain", message("expected a finite number"));
     if (!std::isfinite(norms.shift_factor)) json.fail("shift", message("expected a finite number"));
@@ -347,7 +348,7 @@ void check_version(JsonObject& json) {
     const std::uint64_t version = json.whole("version");
     if (version > kSessionVersion)
         throw Error(
-            "a session of version {version}, and this program reads up to version {newest}; open it with a newer "
+            "a session of version {version}, but this program reads only up to version {newest}; open it with a newer "
             "Decoderscope",
             {{"version", version}, {"newest", kSessionVersion}});
     if (version == 0) json.fail("version", message("expected a number from 1"));

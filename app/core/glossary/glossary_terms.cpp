@@ -21,8 +21,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "torch.Tensor"},
     {.id = "input",
      .name = message("input"),
-     .meaning = message("What the model is run on: tokens, or vectors where it has no vocabulary, and the masks that "
-                        "say which positions are padding."),
+     .meaning = message("What the model is run on: tokens, or vectors if it has no vocabulary, and the masks that say "
+                        "which positions are padding."),
      .spellings = message("inputs"),
      .tensors = "tokens|x|encoder_tokens"},
     {.id = "batch",
@@ -47,8 +47,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "torch.nn.TransformerDecoder"},
     {.id = "block",
      .name = message("block"),
-     .meaning = message("One layer of the stack: self-attention, where there is an encoder cross-attention, then the "
-                        "MLP; each adds to the residual stream."),
+     .meaning = message("One layer of the stack: self-attention, cross-attention if there is an encoder, then the MLP; "
+                        "each adds to the residual stream."),
      .spellings = message("blocks, layer, layers"),
      .pytorch = "torch.nn.TransformerDecoderLayer",
      .transformer_lens = "blocks.N"},
@@ -58,8 +58,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .spellings = message("sublayers")},
     {.id = "linear",
      .name = message("Linear"),
-     .meaning = message("A learned matrix, and a bias where there is one: every number that comes out is a weighted "
-                        "sum of the row that goes in."),
+     .meaning = message(
+         "A learned matrix, often with a bias: every number that comes out is a weighted sum of the row that goes in."),
      .pytorch = "torch.nn.Linear"},
     {.id = "bias",
      .name = message("bias"),
@@ -173,16 +173,15 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     {.id = "sink",
      .name = message("attention sink"),
      .meaning =
-         message("A learned score of each head that takes part in the softmax without a key and a value. What it "
-                 "takes is missing in the row: the weights of the keys that are shown sum to less than 1."),
+         message("A learned score of each head that takes part in the softmax without a key and a value. The weight "
+                 "that it takes is missing from the row: the weights of the keys that are shown sum to less than 1."),
      .spellings = message("attention sinks, sinks"),
      .pytorch = "sinks",
      .tensors = "sink"},
     {.id = "latent",
      .name = message("latent attention"),
-     .meaning =
-         message("Keys and values of all heads are made from one short row a position, the latent. The cache keeps "
-                 "it, and a key that all heads share for RoPE, instead of the keys and values."),
+     .meaning = message("The keys and values of all heads are made from one short row per position, the latent. The "
+                        "cache keeps it, and a key that all heads share for RoPE, instead of the keys and values."),
      .spellings = message("MLA, multi-head latent attention"),
      .pytorch = "kv_a_proj_with_mqa / kv_b_proj",
      .tensors = "kv_down|kv_latent|kv_latent_unnormed|q_latent|q_latent_unnormed|k_own|k_shared|k_shared_unrotated"},
@@ -202,9 +201,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "scaled_dot_product_attention(scale=…)"},
     {.id = "softmax",
      .name = message("softmax"),
-     .meaning =
-         message("Turns a row of numbers into positive weights that sum to 1: exp of each, divided by the sum of "
-                 "all. 1 more is 2.7 times the weight."),
+     .meaning = message("Turns a row of numbers into positive weights that sum to 1: exp of each, divided by the sum "
+                        "of all. A number that is larger by 1 gets 2.7 times the weight."),
      .pytorch = "torch.softmax"},
     {.id = "pattern",
      .name = message("pattern"),
@@ -279,7 +277,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     // ---- norms
     {.id = "norm",
      .name = message("Norm"),
-     .meaning = message("Brings every row to the same size, so that no depth or width makes the numbers run away."),
+     .meaning = message(
+         "Brings every row to the same size, so that the numbers don't blow up, however deep or wide the model is."),
      .spellings = message("norms"),
      .transformer_lens = "hook_normalized",
      .tensors = "normalized"},
@@ -303,8 +302,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .transformer_lens = "RMSNorm"},
     {.id = "gain",
      .name = message("gain"),
-     .meaning =
-         message("A norm's learned factors, one per column. They undo the normalisation where the model needs that."),
+     .meaning = message("A norm's learned factors, one per column. With them the model can undo the normalisation "
+                        "wherever it needs to."),
      .spellings = message("gains, shift, shifts"),
      .pytorch = "LayerNorm.weight / LayerNorm.bias",
      .transformer_lens = "w / b"},
@@ -334,9 +333,9 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "mlp_out|pre"},
     {.id = "expert",
      .name = message("expert"),
-     .meaning =
-         message("One of several MLPs in a block's place for one. Each position goes through the few that the router "
-                 "chooses, and only these are computed for it; their outputs are added, each times its weight."),
+     .meaning = message(
+         "One of several MLPs that take the place of a block's single one. Each position goes through the few that the "
+         "router chooses, and only these are computed for it; their outputs are added, each times its weight."),
      .spellings = message("experts, mixture of experts, MoE"),
      .pytorch = "experts",
      .tensors = "expert|expert_out"},
@@ -350,9 +349,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .tensors = "router_logits|router_scores|expert_weight"},
     {.id = "shared-expert",
      .name = message("shared expert"),
-     .meaning =
-         message("An MLP beside the experts that every position goes through, in some models times a weight of its "
-                 "own between 0 and 1."),
+     .meaning = message("An MLP beside the experts that every position goes through. Some models multiply its output "
+                        "by a weight of its own between 0 and 1."),
      .spellings = message("shared experts, shared MLP"),
      .pytorch = "shared_expert",
      .tensors = "shared_out|shared_ungated|shared_logit|shared_weight"},
@@ -395,7 +393,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
     {.id = "loss",
      .name = message("loss"),
      .meaning = message("How surprised the model is by the token that really comes next: minus the logarithm of its "
-                        "probability, on average over the positions. Training makes it smaller."),
+                        "probability, averaged over the positions. Training makes it smaller."),
      .spellings = message("cross-entropy")},
     {.id = "logits",
      .name = message("logits"),
@@ -446,7 +444,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .transformer_lens = "hook_z_grad"},
     {.id = "training",
      .name = message("training"),
-     .meaning = message("Steps that each move all weights a little against their gradients, so that the loss falls."),
+     .meaning = message("A series of steps, each of which moves all weights a little against their gradients, so that "
+                        "the loss falls."),
      .spellings = message("train, trainings, trained")},
     {.id = "optimiser",
      .name = message("optimiser"),
@@ -475,13 +474,13 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .pytorch = "torch.nn.init"},
     {.id = "cause",
      .name = message("cause"),
-     .meaning = message("What changes a number when it is changed itself: found by intervening and running again, not "
-                        "by looking at the run as it is."),
+     .meaning = message("Something that, when it is changed, changes a number: found by intervening and running again, "
+                        "not by looking at the run as it is."),
      .spellings = message("causes")},
     {.id = "patching",
      .name = message("activation patching"),
-     .meaning = message("Replacing a row of one run by that of another, to see how much of the difference between them "
-                        "passes through there."),
+     .meaning = message("Replacing a row of one run with the same row of another, to see how much of the difference "
+                        "between them passes through there."),
      .spellings = message("causal tracing, comes back"),
      .transformer_lens = "patching.get_act_patch_block_every"},
     {.id = "attribution",

@@ -117,7 +117,7 @@ Sentence WindowLanguage::follow(const std::string& code) {
                 naming(language->file, [&] { return parse_po(read_text(language->file)).catalog; }));
     } catch (const Error& error) {
         speak_english();
-        return message("{error}. The window stays English.", {{"error", error.sentence()}});
+        return message("{error}. The window stays in English.", {{"error", error.sentence()}});
     }
     spoken_ = wanted;
     speak(*catalog);
@@ -128,11 +128,11 @@ Sentence WindowLanguage::give_up(std::span<const char32_t> lacking) {
     speak_english();
     const std::string language = std::exchange(spoken_, std::string(kEnglish));
     if (std::ranges::none_of(lacking, is_east_asian))
-        return message("No font that the window uses has the characters of {language}. The window stays English.",
+        return message("No font that the window uses has the characters of {language}. The window stays in English.",
                        {{"language", language}});
     return message(
-        "No installed font has the characters of {language}: install {package}, then start again. The window "
-        "stays English.",
+        "No installed font has the characters of {language}: install {package}, then start again. The window stays in "
+        "English.",
         {{"language", language}, {"package", platform::east_asian_fonts()}});
 }
 

@@ -161,7 +161,7 @@ private:
             check_formulas(reply, scope, lesson_.path);
             const std::string expected = plain_text(shown(reply, scope));
             if (verdict.replies.empty() || plain_text(verdict.replies.back()) != expected)
-                throw Error("{id}: this wrong answer gets another reply than its own; expected its `if` to come first",
+                throw Error("{id}: this wrong answer gets a reply that isn't its own; expected its `if` to come first",
                             {{"id", question.id}});
         });
     }
@@ -278,8 +278,8 @@ private:
         const std::vector<std::size_t> right = right_choices(asked(question, *runs_));
         if (right.size() != 1)
             throw Error(
-                "{id}: {count} choices are right; expected one: the place's mutation, \"nothing\" where there "
-                "is none or it is harmless, or a sentence with `if: true`",
+                "{id}: {count} choices are right; expected one: the place's mutation, \"nothing\" if there is none or "
+                "it is harmless, or a sentence with `if: true`",
                 {{"id", question.id}, {"count", right.size()}});
         const std::string first = first_wrong_step(*opened_);
         const mutations::Mutation* mutation = mutation_of(*opened_);

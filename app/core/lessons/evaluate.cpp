@@ -115,7 +115,7 @@ double as_number(bool truth) { return truth ? 1.0 : 0.0; }
 Value compared_texts(const std::string& sign, const std::string& a, const std::string& b) {
     if (sign == "==") return single(as_number(a == b));
     if (sign == "!=") return single(as_number(a != b));
-    throw Error("texts can be compared by == and != only");
+    throw Error("texts can only be compared with == and !=");
 }
 
 Value evaluate_binary(const Expression& e, const Scope& scope) {

@@ -96,7 +96,7 @@ Value softmax(Given a) {
 double dot(const Value& a, const Value& b) {
     const auto &x = all_of(a), &y = all_of(b);
     if (x.size() != y.size())
-        throw Error("{first} numbers beside {second}; expected as many", {{"first", x.size()}, {"second", y.size()}});
+        throw Error("{first} numbers and {second}; expected equally many", {{"first", x.size()}, {"second", y.size()}});
     return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 Value dot_product(Given a) { return single(dot(a[0], a[1])); }
@@ -163,7 +163,7 @@ const NamedFunction* find_function(std::string_view name) {
 Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double, double)) {
     const Numbers& larger = a.is_single() && !b.is_single() ? b : a;
     if (a.values.size() != 1 && b.values.size() != 1 && a.values.size() != b.values.size())
-        throw Error("numbers of shape {first} beside numbers of shape {second}; expected the same shape, or one number",
+        throw Error("numbers of shape {first} and numbers of shape {second}; expected the same shape, or one number",
                     {{"first", shape_text(a.axes)}, {"second", shape_text(b.axes)}});
     Numbers result{larger.axes, std::vector<double>(larger.values.size())};
     for (std::size_t i = 0; i < result.values.size(); ++i)

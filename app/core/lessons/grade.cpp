@@ -162,7 +162,7 @@ private:
         try {
             return find_bundled_lesson(handin.lesson);
         } catch (const Error&) {
-            throw Error("handed in for {lesson}, which is none of the program's lessons; name its file with --lesson",
+            throw Error("handed in for {lesson}, which isn't one of the program's lessons; name its file with --lesson",
                         {{"lesson", handin.lesson}});
         }
     }

@@ -191,9 +191,11 @@ struct Judge {
     }
 
     [[nodiscard]] static Verdict breaking(checks::Law law) {
-        return {false,
-                {words(tr("It is done, but it broke what held before: “{check}”. Undo (Ctrl+Z), and find another way.",
-                          {{"check", checks::title_of(law)}}))}};
+        return {
+            false,
+            {words(tr(
+                "It is done, but it broke something that held before: “{check}”. Undo (Ctrl+Z), and find another way.",
+                {{"check", checks::title_of(law)}}))}};
     }
 
     // Whether the scenario is the opened one with just these changes.

@@ -45,7 +45,7 @@ std::vector<BlockLine> read_block_lines(const std::string& contents, int line, c
             continue;
         }
         at_line(path, line, [&] {
-            if (whole.starts_with("```")) throw Error("a block begins inside of another; expected ``` before it");
+            if (whole.starts_with("```")) throw Error("a block begins inside another; expected ``` before it");
         });
         const auto colon = text.find(':');
         const std::string key = text.substr(0, colon);
@@ -209,7 +209,8 @@ Place read_place(const BlockSource& source) {
     at_line(source.path, source.line, [&] {
         if (place.title.empty()) throw Error("a place without a title; expected \"title: …\"");
         if (place.model.empty() && changes)
-            throw Error("a place that changes what is open; expected a model, too: changes are the learner's");
+            throw Error(
+                "a place that changes what is open; expected a model, too: only the learner changes what is open");
         if (!place.cell.empty() && place.step.empty()) throw Error("cell without step; expected both");
     });
     return place;

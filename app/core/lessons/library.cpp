@@ -77,7 +77,7 @@ std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const
     } else if (!fs::is_regular_file(path, failed)) {
         std::string known;
         for (const std::string& other : names_in(folder)) known += (known.empty() ? "" : ", ") + other;
-        throw Error("{name}: no lesson of that name and no file; expected one of {known}, or a lesson's .md",
+        throw Error("{name}: neither a lesson's name nor a file; expected one of {known}, or a lesson's .md",
                     {{"name", name}, {"known", known}});
     }
     const std::string text = read_text(path);

@@ -189,7 +189,7 @@ Verdict Player::answer(const Session& session, const Question& question, const A
         return verdict;
     } catch (const Error&) {
         const std::string sentence =
-            tr("What is open lacks what this question asks about. The page's first button opens it again.");
+            tr("What is open doesn't have what this question asks about. The page's first button opens it again.");
         return {false, {{{Span::Style::plain, sentence, "", false}}}};
     }
 }

@@ -222,7 +222,7 @@ std::string FormulaTable::taken_out(std::string_view text, const std::string& pa
                 throw Error("a number begins with {open} and has no end; expected {close} in the same line",
                             {{"open", "{="}, {"close", "}"}});
             if (std::ranges::count(text.substr(at, end - at), '\'') % 2 == 1)
-                throw Error("a number ends at the first {close}, here inside of a text; expected a let for the text",
+                throw Error("a number ends at the first {close}, here inside a text; expected a let for the text",
                             {{"close", "}"}});
             if (kFirstPrivate + formulas_.size() > kLastPrivate)
                 throw Error("more numbers than a lesson can have; expected at most {most}",

@@ -79,7 +79,7 @@ Scenario changed(Scenario scenario, const Changes& changes) {
 }
 
 std::vector<Command> commands_of(const Changes& changes) {
-    if (changes.mutation) throw Error("a mutation is a place's: the window has no command for it");
+    if (changes.mutation) throw Error("a mutation belongs to a place: the window has no command for it");
     std::vector<Command> commands;
     if (changes.source || changes.target) commands.push_back(command::TypeInput{.typed = typed(changes)});
     if (changes.dropout_seed) commands.push_back(command::SetDropout{changes.dropout_seed});

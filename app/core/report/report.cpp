@@ -38,7 +38,8 @@ void model_section(Page& page, const Scenario& scenario) {
     if (scenario.dropout_seed) own.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
     if (!scenario.gradient_target.empty()) own.emplace_back(tr("gradients of"), scenario.gradient_target);
     page.facts(own);
-    page.folded_facts(tr_n("{count} more key, as by default", "{count} more keys, as by default", by_default.size()),
+    page.folded_facts(tr_n("{count} more key, with its default value", "{count} more keys, with their default values",
+                           by_default.size()),
                       by_default);
     for (const Sentence& remark : scenario.about().remarks) page.paragraph(tr(remark));
 }

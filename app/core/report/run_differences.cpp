@@ -50,8 +50,9 @@ double tolerance_of(const ComparedRun& a, const ComparedRun& b) {
 void compare_by_name(const ComparedRun& a, const ComparedRun& b, double tolerance, RunDifferences& to) {
     const Comparison comparison = compare(recorded_tensors(*a.shown.run), recorded_tensors(*b.shown.run), 0.0);
     if (comparison.in_both == 0)
-        throw Error("{b}: it has no tensor of the names and shapes that {a} has; expected runs of one architecture",
-                    {{"b", b.label}, {"a", a.label}});
+        throw Error(
+            "{b}: none of its tensors has the name and shape of one of {a}'s; expected runs of one architecture",
+            {{"b", b.label}, {"a", a.label}});
     to.found.tolerance = tolerance;
     for (const TensorDifference& difference : comparison.tensors) {
         const bool one_sided = difference.presence == Presence::only_in_a || difference.presence == Presence::only_in_b;

@@ -38,7 +38,7 @@ Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step,
 std::vector<Ref> gathered_steps(const Run& run, const Step& step, bool all_layers) {
     if (!all_layers) return {&step};
     if (block_number(step) < 0)
-        throw Error("{name}: is in no block, expected a tensor of a block such as blocks.0.attn.pattern",
+        throw Error("{name}: isn't in a block, expected a tensor of a block such as blocks.0.attn.pattern",
                     {{"name", step.name}});
     std::vector<Ref> steps;
     for (Index block = 0;; ++block) {

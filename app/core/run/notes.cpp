@@ -55,7 +55,8 @@ Notes with_note(Notes notes, Note note) {
         known->text = std::move(note.text);
     } else if (!note.text.empty()) {
         if (notes.size() >= kMostNotes)
-            throw Error("there are {count} notes, and no more are kept; remove one first", {{"count", notes.size()}});
+            throw Error("there are {count} notes already, and no more can be kept; remove one first",
+                        {{"count", notes.size()}});
         notes.push_back(std::move(note));
     }
     return notes;

@@ -54,7 +54,7 @@ std::vector<Placed> values_of_csv(std::string_view text, const std::string& path
         at_line(path, record.line, [&] {
             const std::vector<std::string>& fields = record.fields;
             if (fields.size() != 2 && fields.size() != 3)
-                throw Error("{count} fields, expected NAME, value, text; a text with a comma stands in quotes",
+                throw Error("{count} fields, expected NAME, value, text; a text with a comma must be in quotes",
                             {{"count", fields.size()}});
             values.push_back({value_at(fields[0], number_in(fields[1]), fields.size() == 3 ? fields[2] : std::string()),
                               record.line});
@@ -89,7 +89,7 @@ std::vector<int> lines_of_items(std::string_view json) {
 }
 
 std::vector<Placed> values_of_json(std::string_view text, const std::string& path) {
-    constexpr Phrase expected = message("a list of objects with \"name\", \"value\" and perhaps \"text\"");
+    constexpr Phrase expected = message("a list of objects with \"name\", \"value\" and optionally \"text\"");
     const Json list = naming(path, [&] { return parse_json(text, expected); });
     if (!list.is_array()) throw Error("{path}:1: no list, expected {what}", {{"path", path}, {"what", expected}});
     const std::vector<int> lines = lines_of_items(text);

@@ -61,10 +61,10 @@ void check_memory(const Plan& plan, Recording recording, std::optional<std::size
     const Arguments sizes = {{"needed", bytes_text(needed)}, {"free", bytes_text(*free)}, {"less", bytes_text(less)}};
     if (recording == Recording::all && less < needed)
         throw Error(
-            "this run needs {needed} for its tensors, and {free} of memory are free: shorten the text, or record less "
-            "(--record patterns; in the window the palette has it), which needs {less}",
+            "this run needs {needed} for its tensors, but only {free} of memory is free: shorten the text, or record "
+            "less (--record patterns, or the palette in the window), which needs {less}",
             sizes);
-    throw Error("this run needs {needed} for its tensors, and {free} of memory are free: shorten the text", sizes);
+    throw Error("this run needs {needed} for its tensors, but only {free} of memory is free: shorten the text", sizes);
 }
 
 std::string bytes_text(std::size_t bytes) {

@@ -152,19 +152,19 @@ Sentence part_of(const files::SessionFile& file, files::WorkPart part) {
         case files::WorkPart::edits:
             return message_n("{count} edit", "{count} edits", file.run.edits.size());
         case files::WorkPart::input:
-            return message("another input");
+            return message("a changed input");
         case files::WorkPart::settings:
-            return message("other settings");
+            return message("changed settings");
         case files::WorkPart::sampling:
-            return message("other sampling");
+            return message("changed sampling");
         case files::WorkPart::pin:
             return message("a pinned run");
         case files::WorkPart::training:
-            return message("another training");
+            return message("a changed training");
         case files::WorkPart::notes:
             return message_n("{count} note", "{count} notes", file.notes.size());
         case files::WorkPart::overlay:
-            return message("other colours of map and timeline");
+            return message("changed colours of the map and the timeline");
     }
     return {};
 }

@@ -45,7 +45,7 @@ Sentence output_of(const Config& config) {
     if (config.vocab_size == 0) return message("It reads and writes rows of numbers: it has no vocabulary.");
     const Arguments size = {{"tokens", grouped(config.vocab_size)}};
     return config.lm_head ? message("It predicts which of {tokens} tokens comes next.", size)
-                          : message("It reads {tokens} kinds of tokens and has no language head.", size);
+                          : message("It reads {tokens} different tokens and has no language head.", size);
 }
 
 // The command that makes an edit; none for an edit of whole rows, which no command makes.

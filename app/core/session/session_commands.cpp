@@ -205,8 +205,8 @@ struct Session::Apply {
 
     void operator()(const command::OpenOverlay& c) const {
         auto overlay = std::make_shared<const Overlay>(read_overlay(c.path, *s.shown().run->shared_plan()));
-        s.file_jobs_.tell({message_n("{name}: {count} number colours map and timeline.",
-                                     "{name}: {count} numbers colour map and timeline.", overlay->values.size(),
+        s.file_jobs_.tell({message_n("{name}: {count} number colours the map and the timeline.",
+                                     "{name}: {count} numbers colour the map and the timeline.", overlay->values.size(),
                                      {{"name", overlay->name}})});
         s.work_.change_overlay(std::move(overlay));
     }

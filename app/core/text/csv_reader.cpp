@@ -55,7 +55,7 @@ private:
         const int begin = line_;
         std::string field;
         for (++at_;; ++at_) {
-            if (is_at_end()) fail(begin, message("a text in quotes doesn't end; expected another \" behind it"));
+            if (is_at_end()) fail(begin, message("a text in quotes doesn't end; expected another \" after it"));
             if (text_[at_] == '"' && (at_ + 1 >= text_.size() || text_[at_ + 1] != '"')) break;
             if (text_[at_] == '"') ++at_;
             if (text_[at_] == '\n') ++line_;
@@ -64,7 +64,8 @@ private:
         ++at_;
         skip_blanks();
         if (!is_at_end() && text_[at_] != ',' && text_[at_] != '\n')
-            fail(line_, message("more text behind a text in quotes; expected a comma, and quotes in it written twice"));
+            fail(line_, message("more text after a text in quotes; expected a comma, and each quote inside the text "
+                                "written twice"));
         return field;
     }
 

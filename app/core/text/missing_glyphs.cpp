@@ -46,11 +46,10 @@ Sentence missing_glyphs_sentence(std::span<const char32_t> missing, char32_t wid
     Sentence lacking, beyond;
     if (!east_asian.empty())
         lacking = message(
-            "No installed font has {characters}: install {package}, then start again. The model reads them "
-            "all the same.",
+            "No installed font has {characters}: install {package}, then start again. The model still reads them.",
             {{"characters", names_of(east_asian)}, {"package", platform::east_asian_fonts()}});
     if (!others.empty())
-        beyond = message("This window cannot draw {characters}; the model reads them all the same.",
+        beyond = message("This window cannot draw {characters}; the model still reads them.",
                          {{"characters", names_of(others)}});
     return joined(lacking, beyond);
 }

@@ -150,8 +150,8 @@ void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state
             .filename()
             .string();
     paragraph(ui.fonts.caption, ui.theme.muted,
-              tr_n("{file}, {count} edit, has changes that are in no file.",
-                   "{file}, {count} edits, has changes that are in no file.", edits, {{"file", file}}));
+              tr_n("{file}, {count} edit, has unsaved changes.", "{file}, {count} edits, has unsaved changes.", edits,
+                   {{"file", file}}));
     const bool save = button(tr("Save"), "save") || (!focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
     const bool close_now = button(tr("Close without saving"), "close");
@@ -186,9 +186,10 @@ std::string text_size_note(const ViewState& state) {
     const Arguments sizes = {{"wanted", std::lround(state.settings.text_scale * 100.0F)},
                              {"most", std::lround(state.largest_text * 100.0F)}};
     if (state.settings.text_scale > state.largest_text)
-        return tr(message(
-            "The window has room for text at {most} %. It gets {wanted} % again once the window is large enough.",
-            sizes));
+        return tr(
+            message("The window only has room for text at {most} %. The text returns to {wanted} % once the window is "
+                    "large enough.",
+                    sizes));
     return tr(message("This window has room for text of up to {most} %; a larger window has room for more.", sizes));
 }
 
@@ -200,7 +201,7 @@ const char* drawable_name(const core::language::Language& language) {
 
 // Each language in itself, so that a reader of it finds it in any other.
 void language_choice(const Ui& ui, ViewState& state) {
-    std::vector<const char*> names = {tr("As the system")};
+    std::vector<const char*> names = {tr("Same as the system")};
     for (const core::language::Language& language : state.languages) names.push_back(drawable_name(language));
     const auto found = std::ranges::find(state.languages, state.settings.language, &core::language::Language::code);
     const bool own = !state.settings.language.empty() && found != state.languages.end();
@@ -224,7 +225,7 @@ void address_field(const Ui& ui, ViewState& state) {
 }
 
 void settings_dialog(const Ui& ui, ViewState& state) {
-    const std::array<const char*, 3> themes = {tr("As the system"), tr("Dark"), tr("Light")};
+    const std::array<const char*, 3> themes = {tr("Same as the system"), tr("Dark"), tr("Light")};
     const std::array<const char*, 2> maps = {tr("Viridis"), tr("Cividis")};
     text_line(ui.fonts.heading, ui.theme.text, tr("Settings"));
     ImGui::Dummy({ui.px(360), ui.px(4)});
@@ -245,8 +246,8 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         state.settings.dark.reset();
     else if (clicked > 0)
         state.settings.dark = clicked == 1;
-    row(tr("Window"));
-    const std::array<const char*, 2> windows = {tr("Calm"), tr("Everything")};
+    row(tr("Layout"));
+    const std::array<const char*, 2> windows = {tr("Simple"), tr("Full")};
     if (const int clicked = segmented(ui, "window", windows, state.is_calm() ? 0 : 1); clicked >= 0)
         state.show_everything(clicked == 1);
     row(tr("Colour map"));
@@ -256,7 +257,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     row(tr("Text size"));
     text_size_row(ui, state);
     row(tr("Motion"));
-    const std::array<const char*, 3> motions = {tr("As the desktop"), tr("Reduced"), tr("Full")};
+    const std::array<const char*, 3> motions = {tr("Same as the desktop"), tr("Reduced"), tr("Full")};
     const int motion = !state.settings.reduced_motion ? 0 : *state.settings.reduced_motion ? 1 : 2;
     if (const int clicked = segmented(ui, "motion", motions, motion); clicked == 0)
         state.settings.reduced_motion.reset();

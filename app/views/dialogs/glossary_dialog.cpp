@@ -28,7 +28,7 @@ void draw_list(const Ui& ui, ViewState& state, float height) {
     if (pressed(Key::up, {}, true) && here != found.begin() && here != found.end()) --here, glossary.scrolls = true;
     if (here != found.end()) glossary.term = std::string((*here)->id);
     compat::begin_child("terms", {ui.px(kList), height - ImGui::GetFrameHeightWithSpacing()});
-    if (found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No term has these letters."));
+    if (found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No matches"));
     for (const core::glossary::GlossaryTerm* term : found) {
         const bool chosen = term->id == glossary.term;
         if (ImGui::Selectable(labelled(tr(term->name), term->id).c_str(), chosen, ImGuiSelectableFlags_DontClosePopups))

@@ -155,8 +155,8 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
     paragraph(
         ui.fonts.caption, ui.theme.muted,
         tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
-           "trace recorded elsewhere, a link, a bundled model's name, or numbers that colour map and timeline (.csv, "
-           ".json). Tab completes; a folder or a file can be dropped on the window, too."));
+           "trace recorded elsewhere, a link, a bundled model's name, or numbers that colour the map and the timeline "
+           "(.csv, .json). Tab completes; a folder or a file can be dropped on the window, too."));
     ImGui::SetNextItemWidth(ui.px(kOpenWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;

@@ -75,7 +75,7 @@ void add_settings(const ViewState& state, Entries& entries) {
                            },
                            name.english()});
     };
-    add(message("Theme: as the system is set"), [](core::files::Settings& s) { s.dark.reset(); });
+    add(message("Theme: same as the system"), [](core::files::Settings& s) { s.dark.reset(); });
     add(message("Theme: dark"), [](core::files::Settings& s) { s.dark = true; });
     add(message("Theme: light"), [](core::files::Settings& s) { s.dark = false; });
     add(message("Colour map: Viridis"), [](core::files::Settings& s) { s.sequential = core::ColorMap::viridis; });
@@ -84,11 +84,11 @@ void add_settings(const ViewState& state, Entries& entries) {
         if (size <= state.largest_text)
             add(message("Text size: {percent} %", {{"percent", std::lround(size * 100.0F)}}),
                 [size](core::files::Settings& s) { s.text_scale = size; });
-    add(message("Motion: as the desktop is set"), [](core::files::Settings& s) { s.reduced_motion.reset(); });
+    add(message("Motion: same as the desktop"), [](core::files::Settings& s) { s.reduced_motion.reset(); });
     add(message("Motion: reduced"), [](core::files::Settings& s) { s.reduced_motion = true; });
     add(message("Motion: full"), [](core::files::Settings& s) { s.reduced_motion = false; });
     if (state.languages.size() < 2) return;
-    add(message("Language: that of the system"), [](core::files::Settings& s) { s.language.clear(); });
+    add(message("Language: same as the system"), [](core::files::Settings& s) { s.language.clear(); });
     for (const core::language::Language& language : state.languages)
         add(message("Language: {language}", {{"language", language.name}}),
             [code = language.code](core::files::Settings& s) { s.language = code; });
@@ -245,8 +245,7 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
                              palette.typed.size());
     note_glyphs(ImGui::GetFont(), palette.typed.data());
     search(palette);
-    if (palette.found.empty())
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Nothing has these letters in this order."));
+    if (palette.found.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("No matches"));
     if (pressed(Key::down, {}, true)) move(palette, 1);
     if (pressed(Key::up, {}, true)) move(palette, -1);
     const float below = screen.y - ImGui::GetCursorScreenPos().y - ui.px(40);

@@ -118,8 +118,8 @@ void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) 
     ImGui::TextUnformatted(tr(message("{right} of {all} next tokens are predicted right", counts)).c_str());
     if (const Index open = sequence.predictions->made - sequence.predictions->judged; open > 0)
         ImGui::TextUnformatted(
-            tr_n("{count} of {made} predictions has no next token to be compared with: its row ends there.",
-                 "{count} of {made} predictions have no next token to be compared with: their rows end there.", open,
+            tr_n("{count} of {made} predictions has no next token to compare it with: its row ends there.",
+                 "{count} of {made} predictions have no next token to compare them with: their rows end there.", open,
                  {{"made", sequence.predictions->made}})
                 .c_str());
     ImGui::EndTooltip();

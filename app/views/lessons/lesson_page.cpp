@@ -140,7 +140,7 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
     const bool is_last = player.is_last_page();
     if (!is_last || open != nullptr) {
         const bool pressed = button(open != nullptr ? tr("Skip") : tr("Go on"), "page-on");
-        if (open != nullptr) tooltip(tr("The question stays open; the list says which lessons have some"));
+        if (open != nullptr) tooltip(tr("The question stays open; the list shows which lessons have open questions"));
         if (pressed && is_last)
             panel.player->skip(*open);
         else if (pressed)

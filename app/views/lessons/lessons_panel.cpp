@@ -74,8 +74,7 @@ bool is_sought(const core::lessons::LessonCard& card, const std::string& words) 
 void draw_search(const Ui& ui, LessonsState& panel) {
     ImGui::SetNextItemWidth(std::min(ui.px(240), ImGui::GetContentRegionAvail().x - ui.px(6)));
     focusable_field("##sought");
-    static_cast<void>(
-        ImGui::InputTextWithHint("##sought", tr("find by words"), panel.sought.data(), panel.sought.size()));
+    static_cast<void>(ImGui::InputTextWithHint("##sought", tr("search"), panel.sought.data(), panel.sought.size()));
 }
 
 void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const core::lessons::LessonCard& card) {
@@ -131,9 +130,9 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
         if (seeks ? is_sought(card, panel.sought.data()) : card.kind == panel.listed_kind) listed.push_back(&card);
     const auto done =
         std::ranges::count_if(listed, [&](const core::lessons::LessonCard* card) { return is_done(panel, *card); });
-    text_line(ui.fonts.caption, ui.theme.muted,
-              listed.empty() ? tr("None has these words.")
-                             : tr("{done} of {count} done", {{"done", done}, {"count", listed.size()}}));
+    text_line(
+        ui.fonts.caption, ui.theme.muted,
+        listed.empty() ? tr("No matches") : tr("{done} of {count} done", {{"done", done}, {"count", listed.size()}}));
     for (const core::lessons::LessonCard* card : listed) draw_card(ui, state, panel, *card);
 }
 

@@ -71,8 +71,10 @@ void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Co
     if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
     if (press_row(labelled(tr("Copy a link to what is open"), "link").c_str()))
         dialogs::copy_link(session, state, commands);
-    if (press_row(labelled(tr("Colour map and timeline by a file …"), "overlay").c_str())) open(Dialog::open_model);
-    if (session.overlay() && press_row(labelled(tr("Colour map and timeline by meaning again"), "meaning").c_str()))
+    if (press_row(labelled(tr("Tint the map and timeline by numbers from a file …"), "overlay").c_str()))
+        open(Dialog::open_model);
+    if (session.overlay() &&
+        press_row(labelled(tr("Colour the map and the timeline by meaning again"), "meaning").c_str()))
         commands.push_back(core::command::RemoveOverlay{});
     if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
         commands.push_back(core::command::AskAgain{});
@@ -164,18 +166,19 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
     // The way to everything stands where a newcomer looks; the calm window is chosen in the settings.
     const bool calm = state.is_calm();
     const float everything =
-        calm ? ImGui::CalcTextSize(tr("Everything")).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(8) : 0.0F;
+        calm ? ImGui::CalcTextSize(tr("Full layout")).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(8) : 0.0F;
     const float width = everything + ui.px(8) * 4 + ImGui::CalcTextSize(tr("Lessons")).x +
                         ImGui::CalcTextSize(tr("Export …")).x + ImGui::CalcTextSize(tr("Settings")).x +
                         ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 8;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
     if (calm) {
-        if (button(tr("Everything"), "everything")) state.show_everything(true);
-        tooltip(tr("All tabs, the timeline, each step in the map, all rows of the batch (F8; F8 again: back to this)"));
+        if (button(tr("Full layout"), "everything")) state.show_everything(true);
+        tooltip(
+            tr("All tabs, the timeline, each step in the map, all rows of the batch (F8; F8 again returns to this)"));
         ImGui::SameLine();
     }
     if (button(tr("Lessons"), "lessons")) lesson_panel::open_lessons(state);
-    tooltip(tr("Learn by predicting and finding out: a course of lessons, and bugs to be found (F7)"));
+    tooltip(tr("Learn by predicting and finding out: a course of lessons, and bugs to find (F7)"));
     ImGui::SameLine();
     if (button(tr("Export …"), "export")) dialog(Dialog::export_file);
     tooltip(tr("Write the current view to a file, or copy it (Ctrl+E)"));
@@ -196,9 +199,10 @@ struct Offered {
 };
 std::optional<Offered> offered(const core::Session& session) {
     if (was_asked(session))
-        return Offered{tr("what was assumed"),
-                       tr("What the model's files don't say was assumed or asked: see it, and change it"),
-                       core::command::AskAgain{}};
+        return Offered{
+            tr("what was assumed"),
+            tr("Shows what was assumed or asked because the model's files don't say it, and lets you change it"),
+            core::command::AskAgain{}};
     if (can_be_opened_as_model(session.scenario()))
         return Offered{tr("open it as a model"),
                        tr("The recording contains parameters: as a model it can be recomputed, explained and edited"),

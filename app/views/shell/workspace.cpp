@@ -194,7 +194,7 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
     if (!has_something(*open, session)) {
         draw_empty_page(ui, area, tr("Recorded elsewhere"),
                         tr("This tab shows what a model computes. A recording has no weights to compute with: its "
-                           "tensors are in the tab Step, and Diff compares them."),
+                           "tensors are in the Step tab, and Diff compares them."),
                         ui.theme.muted);
         return;
     }

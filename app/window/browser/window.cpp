@@ -54,7 +54,7 @@ public:
         attributes.alpha = attributes.depth = attributes.stencil = attributes.antialias = false;
         context_ = emscripten_webgl_create_context("#canvas", &attributes);
         if (context_ <= 0 || emscripten_webgl_make_context_current(context_) != EMSCRIPTEN_RESULT_SUCCESS)
-            throw Error("this browser offers no WebGL 2 to draw with; a newer one does, or one with it switched on");
+            throw Error("this browser offers no WebGL 2 to draw with; use a newer browser, or switch WebGL 2 on");
         page_prepare_gl();
     }
 

@@ -24,7 +24,7 @@ namespace {
 
 // The window of the blocks from max_window_layers on, where it is used at all.
 void window_above(Reading& r) {
-    r.keys.expect("use_mrope", false, message("positions are numbers, not several at once"));
+    r.keys.expect("use_mrope", false, message("each position is one number, not several"));
     const bool used = r.keys.flag("use_sliding_window", false);
     const Index window = r.keys.is_null("sliding_window") ? 0 : r.keys.size("sliding_window", 4096);
     const Index first = static_cast<Index>(r.keys.number("max_window_layers", 28));
@@ -130,8 +130,7 @@ void read_smollm3(Reading& r) {
     rope_layers(r);
     const bool used = r.keys.flag("use_sliding_window", false);
     const Index window = r.keys.size("sliding_window", 0);
-    if (used && window == 0)
-        r.keys.fail("sliding_window", message("a positive integer where use_sliding_window is on"));
+    if (used && window == 0) r.keys.fail("sliding_window", message("a positive integer when use_sliding_window is on"));
     r.keys.ignore({"max_window_layers"});
     sliding_window(r, used ? window : 0, [](Index) { return true; });
     const bool attention = r.keys.flag("attention_bias", false);

@@ -19,7 +19,7 @@ void layers_with_experts(Reading& r, const KeyNames& by, const std::function<boo
     OrderedJson found = OrderedJson::array();
     for (Index layer = 0; layer < r.layers(); ++layer)
         if (has_experts(layer)) found.push_back(layer);
-    if (found.empty()) r.keys.fail(by, message("a number that leaves blocks with experts"));
+    if (found.empty()) r.keys.fail(by, message("a number that leaves some blocks with experts"));
     if (static_cast<Index>(found.size()) < r.layers()) r.config["moe_layers"] = found;
 }
 
@@ -49,7 +49,7 @@ void qwen_experts(Reading& r, Index experts, Index per_token, Index width) {
 
 // Versions of transformers differ in which blocks have the window.
 void refuse_window(Reading& r) {
-    r.keys.expect("use_sliding_window", false, message("this family's window is not read"));
+    r.keys.expect("use_sliding_window", false, message("this family's window is not supported"));
     r.keys.ignore({"max_window_layers", "sliding_window"});
     no_sliding_window(r);
 }
@@ -149,11 +149,11 @@ void deepseek_experts(Reading& r, const char* scoring, bool normalized) {
     r.config["expert_dim_feedforward"] = width;
     r.config["shared_dim_feedforward"] = keys.size("n_shared_experts", 0) * width;
     r.config["router"] = scoring;
-    keys.expect("scoring_func", scoring, message("the experts are scored another way in this family"));
+    keys.expect("scoring_func", scoring, message("the experts are scored differently in this family"));
     r.config["router_normalize"] = keys.flag("norm_topk_prob", normalized);
     r.config["router_scale"] = keys.number("routed_scaling_factor", 1.0);
     const double first = keys.number("first_k_dense_replace", 0.0);
-    keys.expect("moe_layer_freq", 1, message("each block behind the first dense ones has experts"));
+    keys.expect("moe_layer_freq", 1, message("each block after the first dense ones has experts"));
     layers_with_experts(r, "first_k_dense_replace", [&](Index layer) { return static_cast<double>(layer) >= first; });
     keys.ignore({"aux_loss_alpha", "ep_size", "seq_aux", "num_nextn_predict_layers"});
     // Blocks that predict several tokens ahead stand behind the others.
@@ -205,7 +205,7 @@ void read_deepseek_v3(Reading& r) {
     deepseek(r);
     r.config["rope_interleaved"] = keys.flag("rope_interleave", true);
     deepseek_experts(r, "sigmoid", true);
-    keys.expect("topk_method", "noaux_tc", message("the experts are chosen another way in this family"));
+    keys.expect("topk_method", "noaux_tc", message("the experts are chosen differently in this family"));
     const Index experts = r.config["experts"].get<Index>(), groups = keys.size("n_group", 1);
     if (experts % groups != 0) keys.fail("n_group", message("a divisor of {number}", {{"number", experts}}));
     r.config["router_groups"] = groups;

@@ -32,7 +32,7 @@ void Reading::causal_lm(bool tied) {
     config["final_norm"] = true;
     config["lm_head"] = true;
     config["tie_word_embeddings"] = keys.flag("tie_word_embeddings", tied);
-    keys.expect("add_cross_attention", false, message("cross-attention of this family is not read"));
+    keys.expect("add_cross_attention", false, message("this family's cross-attention is not supported"));
     keys.expect("chunk_size_feed_forward", 0, message("the MLP is not computed in chunks"));
     keys.expect("pruned_heads", OrderedJson::object(), message("pruned heads are not supported"));
 }
@@ -104,7 +104,7 @@ OrderedJson divisors(const Reading& reading, FamilyKeys& object, const char* key
                       });
     if (!fits)
         object.fail(key,
-                    message("a list of {count} positive numbers, one a pair of columns", {{"count", columns / 2}}));
+                    message("a list of {count} positive numbers, one per pair of columns", {{"count", columns / 2}}));
     return found;
 }
 
@@ -183,9 +183,9 @@ void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta,
     // Transformers 5 reads the object, 4 what is beside it.
     const double beside = keys.positive(theta, defaults.theta);
     if (keys.has(theta))
-        parameters.expect("rope_theta", beside, message("rope_theta beside rope_parameters is another"));
+        parameters.expect("rope_theta", beside, message("rope_theta beside rope_parameters is different"));
     config["rope_theta"] = parameters.positive("rope_theta", beside);
-    scaled.expect("rope_theta", config["rope_theta"], message("rope_theta beside it is another"));
+    scaled.expect("rope_theta", config["rope_theta"], message("rope_theta beside it is different"));
     const double columns = parameters.number("partial_rotary_factor", keys.number(part, defaults.part));
     const Index head = head_width(config);
     if (columns <= 0.0 || columns > 1.0) keys.fail(part, message("a number above 0, up to 1"));
@@ -218,7 +218,7 @@ void sliding_window(Reading& reading, Index window, const std::function<bool(Ind
             const std::string& type = types[static_cast<std::size_t>(layer)];
             if (type != "full_attention" && type != "sliding_attention")
                 reading.keys.fail("layer_types",
-                                  message("one of {expected} for each block, not \"{type}\" as for block {layer}",
+                                  message("one of {expected} for each block, not \"{type}\" as in block {layer}",
                                           {{"expected", kLayerTypes}, {"type", type.substr(0, 60)}, {"layer", layer}}));
             here = type == "sliding_attention";
             if (here && window == 0) reading.keys.fail("sliding_window", message("a positive integer"));

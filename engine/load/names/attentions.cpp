@@ -232,7 +232,7 @@ bool is_swapped(Context& context) {
                         "swapped",
                         {"swapped", "as_usual"},
                         false,
-                        message("swapped: RoPE turns q and k the other way, as nanochat and modded-nanoGPT do")}) ==
+                        message("swapped: RoPE rotates q and k the other way, as in nanochat and modded-nanoGPT")}) ==
            "swapped";
 }
 

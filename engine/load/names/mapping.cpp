@@ -81,7 +81,7 @@ void refuse_shared_parameters(const Mapping& mapping) {
                 const std::string part = one ? text_of({name, target.how, target.number}) : name;
                 const auto [at, added] = sources.emplace(part, theirs);
                 if (!added)
-                    throw Error("{tensor}: {name} is {other} already, expected another name",
+                    throw Error("{tensor}: {name} is already {other}, expected another name",
                                 {{"tensor", theirs}, {"name", part}, {"other", at->second}});
             }
 }

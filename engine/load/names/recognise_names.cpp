@@ -279,8 +279,8 @@ RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, c
         if (given.contains(name) || is_buffer(name, shape)) continue;
         if (only_open && !is_open(name)) continue;
         throw Error(
-            "{tensor}: the mapping leaves it out; expected a name for every tensor, \"\" for one that isn't used, "
-            "or names for those alone that aren't recognised",
+            "{tensor}: the mapping leaves it out; expected a name for every tensor, \"\" for one that isn't used, or "
+            "names only for those that aren't recognised",
             {{"tensor", name}});
     }
     RecognisedNames names;

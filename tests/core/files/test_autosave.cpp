@@ -270,7 +270,7 @@ TEST_CASE("the offer says what it holds: another input, settings, a pinned run, 
         Session session(make_bundled_model("causal-lm"));
         session.autosave_in(folder.path());
         REQUIRE(session.offer());
-        CHECK(session.offer()->text.english().starts_with("reverse, another input, from "));
+        CHECK(session.offer()->text.english().starts_with("reverse, a changed input, from "));
         CHECK(session.offer()->text.english().find("edit") == std::string::npos);
         session.apply(command::DiscardLeftover{});
     }
@@ -289,7 +289,7 @@ TEST_CASE("the offer says what it holds: another input, settings, a pinned run, 
     Session session(make_bundled_model("causal-lm"));
     session.autosave_in(folder.path());
     REQUIRE(session.offer());
-    CHECK(session.offer()->text.english().starts_with("reverse, 2 edits, other settings, a pinned run, from "));
+    CHECK(session.offer()->text.english().starts_with("reverse, 2 edits, changed settings, a pinned run, from "));
 }
 
 TEST_CASE("a program that is told to stop leaves nothing where nothing differs") {

@@ -314,7 +314,7 @@ TEST_CASE("edits that no longer fit are left out of a model that changed, and re
     const SavedSession work = open_session(folder.file("a.dscope"));
     CHECK(work.scenario.edits == std::vector<Edit>{ScaleHead{"blocks.0.attn", 0, 0.0F}});
     REQUIRE(work.remarks.size() == 2);
-    CHECK(work.remarks[1].english() == "1 edit does not fit any more and was left out");
+    CHECK(work.remarks[1].english() == "1 edit no longer fits and was left out");
 }
 
 TEST_CASE("the smallest session is a model; a session written manually is read") {

@@ -92,12 +92,12 @@ TEST_CASE("the window's language changes while it runs") {
     CHECK(tr("Save") == std::string("Save"));  // English again
 }
 
-TEST_CASE("a broken file of a language is told in one sentence, and the window stays English") {
+TEST_CASE("a broken file of a language is told in one sentence, and the window stays in English") {
     const TemporaryFolder folder;
     write_bytes(folder.file("zz.po"), po("保存") + "msgid \"cut");
     WindowLanguage language(languages_in(folder.path()), environment({}));
     CHECK(language.follow("zz").english() ==
-          folder.file("zz.po") + ": line 8: expected a text in quotation marks. The window stays English.");
+          folder.file("zz.po") + ": line 8: expected a text in quotation marks. The window stays in English.");
     CHECK(tr("Save") == std::string("Save"));
     CHECK(language.follow("zz").empty());  // said once
 }
@@ -110,12 +110,12 @@ TEST_CASE("without a font for it, a language is not spoken, and the package is n
     const std::vector<char32_t> lacking = {U'保', U'存'};
     CHECK(language.give_up(lacking).english() == "No installed font has the characters of zz: install " +
                                                      platform::east_asian_fonts() +
-                                                     ", then start again. The window stays English.");
+                                                     ", then start again. The window stays in English.");
     CHECK(tr("Save") == std::string("Save"));
     CHECK(language.follow("zz").empty());  // not tried again
     WindowLanguage other(languages_in(folder.path()), environment({}));
     CHECK(other.follow("zz").empty());
     CHECK(other.give_up(std::vector<char32_t>{U'ก'}).english() ==
-          "No font that the window uses has the characters of zz. The window stays English.");
+          "No font that the window uses has the characters of zz. The window stays in English.");
     CHECK(tr("Save") == std::string("Save"));
 }

@@ -84,7 +84,7 @@ TEST_CASE("a file that can't be read is named with its line and what was expecte
     CHECK(refused_file("logits,1e99") == "a.csv:1: \"1e99\", expected a finite number");
     CHECK(refused_file("logits,\"1,5\"") == "a.csv:1: \"1,5\", expected a finite number");
     CHECK(refused_file("\nlogits") ==
-          "a.csv:2: 1 fields, expected NAME, value, text; a text with a comma stands in quotes");
+          "a.csv:2: 1 fields, expected NAME, value, text; a text with a comma must be in quotes");
     CHECK(contains(refused_file("logits,1,one, two"), "a.csv:1: 4 fields"));
     CHECK(refused_file("logits,1\nlogits, 2") ==
           "a.csv:2: logits has a number before this one, expected one for each place");
@@ -146,7 +146,7 @@ TEST_CASE("a file's numbers are in the session's file and in a link, as they wer
     const std::shared_ptr<const Run> run = session.shown().run;
     apply(session, command::OpenOverlay{folder.file("a.csv")});
     REQUIRE(session.overlay());
-    CHECK(session.message()->text.english() == "a.csv: 4 numbers colour map and timeline.");
+    CHECK(session.message()->text.english() == "a.csv: 4 numbers colour the map and the timeline.");
     CHECK(session.unsaved_parts() == std::vector{files::WorkPart::overlay});
     CHECK(session.shown().run == run);
 

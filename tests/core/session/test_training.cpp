@@ -138,7 +138,7 @@ TEST_CASE("choices that are in no file are autosaved, and are recovered") {
     Session next(make_bundled_model("simple-decoder"));
     next.autosave_in(folder.path());
     REQUIRE(next.offer() != nullptr);
-    CHECK(contains(next.offer()->text.english(), "another training"));
+    CHECK(contains(next.offer()->text.english(), "a changed training"));
     apply(next, command::OpenSession{next.offer()->leftover.path, true});
     CHECK(next.training_plan() == brief());
     CHECK(next.unsaved());

@@ -95,12 +95,12 @@ TEST_CASE("at the first start there are five tabs, folded blocks, one row of tok
 
 TEST_CASE("everything is one click away") {
     Newcomer newcomer;
-    REQUIRE(newcomer.d.click_label("Everything"));
+    REQUIRE(newcomer.d.click_label("Fulllayout"));
     CHECK_FALSE(newcomer.d.state.is_calm());
     CHECK(newcomer.tabs().size() == tabs_of(newcomer.d.session));
     // The settings lead back.
     newcomer.d.press(Key::comma, with_ctrl);
-    REQUIRE(newcomer.d.click_label("Calm"));
+    REQUIRE(newcomer.d.click_label("Simple"));
     CHECK(newcomer.d.state.is_calm());
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("a person who used the program before, or names a model, sees everythi
     Driver d("reverse");
     CHECK_FALSE(d.state.is_calm());
     CHECK_FALSE(d.sees("More▾"));
-    CHECK_FALSE(d.sees("Everything"));
+    CHECK_FALSE(d.sees("Fulllayout"));
     d.state.settings.calm = true;
     d.state.everything = true;
     d.settle();

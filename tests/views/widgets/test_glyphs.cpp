@@ -78,15 +78,15 @@ TEST_CASE("what cannot be drawn is said by code point, with what helps where som
     const std::array<char32_t, 2> chinese = {U'你', U'好'};
     CHECK(missing_glyphs_sentence(chinese, 0xFFFF).english() ==
           "No installed font has U+4F60, U+597D: install " + platform::east_asian_fonts() +
-              ", then start again. The model reads them all the same.");
+              ", then start again. The model still reads them.");
     const std::array<char32_t, 1> emoji = {0x1F600};
     CHECK(missing_glyphs_sentence(emoji, 0xFFFF).english() ==
-          "This window cannot draw U+1F600; the model reads them all the same.");
+          "This window cannot draw U+1F600; the model still reads them.");
     const std::array<char32_t, 3> both = {U'ก', U'你', 0x1F600};  // no font that the window looks for has the first
     CHECK(missing_glyphs_sentence(both, 0xFFFF).english() ==
           "No installed font has U+4F60: install " + platform::east_asian_fonts() +
-              ", then start again. The model reads them all the same. This window cannot draw U+0E01, U+1F600; the "
-              "model reads them all the same.");
+              ", then start again. The model still reads them. This window cannot draw U+0E01, U+1F600; the "
+              "model still reads them.");
     CHECK(missing_glyphs_sentence({}, 0xFFFF).empty());
 }
 

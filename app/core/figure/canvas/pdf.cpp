@@ -7,7 +7,8 @@
 namespace decoderscope::core {
 
 Sentence pdf_obstacle() {
-    return message("A browser draws no PDF. SVG keeps shapes and text as well; the desktop program writes both.");
+    return message(
+        "The browser version can't draw a PDF. SVG keeps shapes and text as well; the desktop program writes both.");
 }
 
 void write_pdf(std::ostream&, const Figure&) { throw Error(pdf_obstacle()); }

@@ -151,7 +151,7 @@ class Canvas {
 public:
     Canvas(int width, int height, double scale) {
         if (canvas_open(width, height, scale) == 0)
-            throw Error("cannot draw the PNG: this browser gives no canvas of {width} × {height} pixels",
+            throw Error("cannot draw the PNG: this browser can't provide a canvas of {width} × {height} pixels",
                         {{"width", width}, {"height", height}});
     }
     ~Canvas() { canvas_close(); }

@@ -218,12 +218,12 @@ Resumable<Invariant> measure_future(const Run& run, const Config& config) {
         co_return invariant;
     }
     if (input == nullptr || config.vocab_size == 1) {
-        invariant.finding = message("There is no other input to compare with: the vocabulary has one token.");
+        invariant.finding = message("There is no other input to compare with: the vocabulary has only one token.");
         co_return invariant;
     }
     const Boundary boundary = co_await boundary_of(run, run.value(input->id));
     if (std::ranges::all_of(boundary, [](Index first) { return first == 0; })) {
-        invariant.finding = message("There is only one position: nothing comes before another.");
+        invariant.finding = message("There is only one position, so nothing comes before it.");
         co_return invariant;
     }
     ChangedPass pass(run, boundary);

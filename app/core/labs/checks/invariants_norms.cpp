@@ -166,7 +166,8 @@ Sentence finding_of(const NormRows& rows) {
     const Sentence norms = message_n("{count} norm", "{count} norms", rows.norms);
     if (rows.off > 0) return failing(rows, norms);
     return message(
-        "{rows} of {norms}; means are off 0 by at most {mean}, variances off 1 by at most {variance}, eps counted in.",
+        "{rows} of {norms}; means differ from 0 by at most {mean}, variances from 1 by at most {variance}, counting "
+        "eps.",
         {{"rows", counted_rows(rows.checked)},
          {"norms", norms},
          {"mean", measure_text(rows.mean)},

@@ -39,12 +39,12 @@ CacheSize cache_size(const Plan& plan) {
 
 Sentence latent_cache_sentence(const CacheSize& size, Index rows, Index layers) {
     return message_n(
-        "Kept {count} row × ({latent} latent + {shared} shared numbers) × {layers} layers = {numbers} "
-        "numbers, {bytes} bytes; k and v, made of them only where they are looked at, would take {others} "
-        "numbers, {other_bytes} bytes",
-        "Kept {count} rows × ({latent} latent + {shared} shared numbers) × {layers} layers = {numbers} "
-        "numbers, {bytes} bytes; k and v, made of them only where they are looked at, would take {others} "
-        "numbers, {other_bytes} bytes",
+        "Kept {count} row × ({latent} latent + {shared} shared numbers) × {layers} layers = {numbers} numbers, {bytes} "
+        "bytes; k and v, which are made from them only to be looked at, would take {others} numbers, {other_bytes} "
+        "bytes",
+        "Kept {count} rows × ({latent} latent + {shared} shared numbers) × {layers} layers = {numbers} numbers, "
+        "{bytes} bytes; k and v, which are made from them only to be looked at, would take {others} numbers, "
+        "{other_bytes} bytes",
         rows,
         {{"latent", size.latent},
          {"shared", size.shared},

@@ -68,8 +68,10 @@ Sentence generation_obstacle(const Scenario& scenario) {
             "This model reads vectors, not tokens (vocab_size is 0): no token can be appended to its input.");
     if (!config.lm_head)
         return message(
-            "This model has no language head (lm_head is false): it gives no probabilities of a next token.");
-    if (!config.causal) return message("This model is not causal: it reads what follows, and can't continue a text.");
+            "This model has no language head (lm_head is false): it gives no probabilities for the next token.");
+    if (!config.causal)
+        return message(
+            "This model is not causal: each position reads what follows it, so the model can't continue a text.");
     return {};
 }
 
@@ -110,7 +112,7 @@ Scenario without_last_token(Scenario scenario, Index row) {
     if (inputs.tokens.empty()) throw Error(generation_obstacle(scenario));
     check_row(inputs, row);
     const Index last = row_length(inputs, row) - 1, pos = inputs.pos();
-    if (last < 1) throw Error("batch row {row}: its only token stays, expected two or more", {{"row", row}});
+    if (last < 1) throw Error("batch row {row}: its only token can't be removed, expected two or more", {{"row", row}});
     std::vector<Index>& generated = scenario.generated[row];
     generated.resize(static_cast<std::size_t>(std::max<Index>(generated_count(scenario, row) - 1, 0)));
     inputs.attention_mask =

@@ -233,7 +233,7 @@ Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& le
     heatmap.rows = static_cast<Index>(heatmap.row_labels.size());
     Exhibit exhibit;
     exhibit.caption = caption_of(shown.scenario, tr("logit lens"), heatmap.subtitle) + " · " +
-                      tr("in each cell the token that the layer would predict next, coloured by its probability");
+                      tr("each cell has the token that the layer would predict next, coloured by its probability");
     exhibit.panels = {panel_of("logit_lens", std::move(heatmap))};
     return exhibit;
 }

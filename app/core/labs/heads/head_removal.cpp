@@ -83,14 +83,14 @@ namespace {
 
 Sentence sentence_of_rest(const HeadRemovals& removals) {
     if (!removals.predicts)
-        return message_n("{count} head, the one that moves {output} least first.",
-                         "{count} heads, the one that moves {output} least first.", removals.heads.size(),
+        return message_n("{count} head, starting with the one that moves {output} least.",
+                         "{count} heads, starting with the one that moves {output} least.", removals.heads.size(),
                          {{"output", removals.output}});
     const auto safe = static_cast<std::size_t>(
         std::ranges::count_if(removals.heads, [](const HeadRemoval& head) { return head.changed == 0; }));
-    return message_n("{safe} of {count} head can go without changing a prediction.",
-                     "{safe} of {count} heads can each go without changing a prediction.", removals.heads.size(),
-                     {{"safe", safe}});
+    return message_n("{safe} of {count} head can be removed without changing a prediction.",
+                     "{safe} of {count} heads can each be removed without changing a prediction.",
+                     removals.heads.size(), {{"safe", safe}});
 }
 
 }  // namespace

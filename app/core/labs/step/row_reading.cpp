@@ -117,7 +117,7 @@ Sentence sharpness_sentence(const PatternRowReading& row) {
     if (!row.before || std::isnan(*row.before)) return message("Row: entropy {entropy} bits.", arguments);
     const double more = row.entropy - *row.before;
     arguments.push_back({"change", short_number_text(std::abs(more), 3)});
-    if (more == 0.0) return message("Row: entropy {entropy} bits, as the row above.", arguments);
+    if (more == 0.0) return message("Row: entropy {entropy} bits, the same as the row above.", arguments);
     return more > 0.0 ? message("Row: entropy {entropy} bits, {change} more than above.", arguments)
                       : message("Row: entropy {entropy} bits, {change} less than above.", arguments);
 }

@@ -160,7 +160,7 @@ void choose_other(const Ui& ui, CausesTabState& causes) {
 void choose_steps(const Ui& ui, CausesTabState& causes) {
     ImGui::SameLine(0, ui.px(14));
     if (toggle_button(ui, labelled(tr("every step"), "every").c_str(), causes.every_step,
-                      tr("Every step that can be patched; else only the residual stream and what is added to it")))
+                      tr("Every step that can be patched, not only the residual stream and what is added to it")))
         causes.every_step = !causes.every_step;
 }
 

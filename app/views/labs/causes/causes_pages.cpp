@@ -215,7 +215,7 @@ std::string text_of_score(const Plan& plan, const core::causes::ScoreSlope& scor
 void list_scores(const Ui& ui, const Plan& plan, const core::causes::Slopes& slopes, float width, Commands& commands) {
     if (slopes.scores.empty()) return;
     heading(ui, tr("Scores that it depends on"),
-            tr("The steepest: more weight on that key would raise it where positive."), width);
+            tr("The steepest. If one is positive, more weight on that key would raise the number."), width);
     for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
         const core::causes::ScoreSlope& score = slopes.scores[i];
         if (link(ui, ui.fonts.mono_small, ui.theme.accent,

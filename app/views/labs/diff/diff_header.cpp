@@ -137,7 +137,7 @@ void choose_pinned(const Ui& ui, const core::Session& session, float right, Comm
     const auto& pinned = session.shown().pinned;
     if (button(pinned ? tr("Pin this run instead") : tr("Pin this run"), "pin"))
         commands.push_back(core::command::Pin{});
-    tooltip(tr("Keep this run to compare later ones with"));
+    tooltip(tr("Keep this run to compare later runs with it"));
     if (!pinned) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();

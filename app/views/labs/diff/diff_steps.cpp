@@ -324,7 +324,7 @@ void choose_diff_step(const Ui& ui, const core::Session& session, const DiffTabS
     const std::string& here = session.step().name;
     if (!begin_list("##diff-step", fitted_in_middle(ImGui::GetFont(), here, width - ui.px(34)).c_str(),
                     ImGuiComboFlags_HeightLarge)) {
-        tooltip(tr("All steps, the one that differs most first"));
+        tooltip(tr("All steps, starting with the one that differs most"));
         return;
     }
     const core::diff::ShownComparison& shown = *diff.drawn.answer();

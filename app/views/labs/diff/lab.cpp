@@ -52,7 +52,7 @@ void pin(const core::Session&, ViewState& state, Commands& commands) {
 }
 
 std::vector<Action> actions_of_runs() {
-    return {{.label = message("Pin this run to compare later ones with"), .run = pin}};
+    return {{.label = message("Pin this run to compare later runs with it"), .run = pin}};
 }
 
 // The file to compare with is not saved here: the session knows and saves it.

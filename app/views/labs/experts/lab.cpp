@@ -48,10 +48,10 @@ std::optional<Suggestion> suggest(const core::Session& session) {
     return Suggestion{
         .title = tr("Switch off expert {expert}", {{"expert", off.expert}}),
         .commands = {core::command::UseExpert{off},
-                     core::command::Tell{message("Its tokens go to the next best experts now: the line at the top says "
-                                                 "what that does to the predictions. Undo (Ctrl+Z) switches it on "
-                                                 "again."),
-                                         false}},
+                     core::command::Tell{
+                         message("Its tokens now go to the next best experts: the line at the top says what that does "
+                                 "to the predictions. Undo (Ctrl+Z) switches it on again."),
+                         false}},
         .done = core::experts::use_of(session.scenario().edits, off) == core::experts::Use::off};
 }
 
@@ -161,13 +161,13 @@ std::vector<FlowItem> switches(const Scene& s) {
                                   tr("The router's score of this expert becomes 0 at every position: the next best "
                                      "takes its place"),
                                   far));
-    items.push_back(expert_switch(s, s.place(true, true), tr("Alone"), "alone",
+    items.push_back(expert_switch(s, s.place(true, true), tr("Solo"), "alone",
                                   tr("Every position goes to this expert alone, with all of the weight"), near));
     if (!s.chosen.position) return items;
     const std::initializer_list<Argument> position = {{"position", *s.chosen.position}};
     items.push_back(expert_switch(s, s.place(false, false), tr("Off at {position}", position), "off-here",
                                   tr("The same at the chosen position only"), far));
-    items.push_back(expert_switch(s, s.place(false, true), tr("Alone at {position}", position), "alone-here",
+    items.push_back(expert_switch(s, s.place(false, true), tr("Solo at {position}", position), "alone-here",
                                   tr("The chosen position goes to this expert alone, with all of the weight"), near));
     return items;
 }
@@ -178,8 +178,8 @@ std::string effect_text(const Scene& s) {
     const core::Snapshot& shown = s.session.shown();
     if (shown.unedited == shown.run)
         return tr(
-            "Choose an expert with a click, and switch it off or send every position to it: what that does to "
-            "the predictions is said here.");
+            "Click an expert to choose it, then switch it off or send every position to it: the effect on the "
+            "predictions appears here.");
     const core::Value<core::OutputMoves> moves = core::experts::effect_on_output(s.session.derived(), shown);
     if (!moves) return tr("Measuring …");
     return tr("Your edits: {effect}", {{"effect", core::moves_sentence(shown.scenario, *moves, core::Mood::happened)}});

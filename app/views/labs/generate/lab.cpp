@@ -296,7 +296,7 @@ void choose_wanted(const GenerateScene& scene, const std::vector<core::generate:
     focusable_field("##probability");
     ImGui::InputFloat("##probability", &tab.wanted_probability, 0.0F, 0.0F, "%.3g");
     tab.wanted_probability = std::clamp(tab.wanted_probability, 0.0F, 1.0F);
-    tooltip(tr("The probability that is sought, from 0 to 1, before top-k and top-p"));
+    tooltip(tr("The probability that you want, from 0 to 1, before top-k and top-p"));
 }
 
 // Which temperature gives a token a probability, and one click that sets it.

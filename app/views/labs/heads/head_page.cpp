@@ -149,7 +149,7 @@ std::vector<FlowItem> switches(const Ui& ui, const core::Session& session, ViewS
          [&ui, &open, &commands, solo] {
              if (toggle_button(ui, labelled(tr("Solo"), "solo").c_str(), solo,
                                solo ? tr("Switch the other heads on again")
-                                    : tr("Only this head: all the others of this attention off")))
+                                    : tr("Only this head: switches off all the others of this attention")))
                  commands.push_back(core::command::SoloHead{open.attention, open.head, !solo});
          }},
         {ui.px(176) + factor, ui.px(8), [&ui, &state, &open, &commands] { draw_slider(ui, state, open, commands); }}};

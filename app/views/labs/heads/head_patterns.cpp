@@ -391,16 +391,17 @@ std::optional<PatternToken> use_mouse(const core::Heatmap& h, const Columns& c, 
 
 void draw_captions(const Ui& ui, const core::heads::PatternLines& lines, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("A line is a weight: the thicker, the larger."),
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Each line is a weight: the thicker, the larger."),
               area.width());
     const float y = area.low.y + line + ui.px(6);
     const float width = compat::text_size(ui.fonts.caption, "query").x;
     draw_text(ui, ui.fonts.caption, {c.cells.low.x - width, y}, ink_of(Meaning::query, ui.theme), "query");
     draw_text(ui, ui.fonts.caption, {c.cells.high.x, y}, ink_of(Meaning::key, ui.theme), "key");
-    const std::string below = pinned             ? tr("Click the token again to release it.")
-                              : lines.leaves_out ? tr("Above {number}; point at a token for all of its lines.",
-                                                      {{"number", number(lines.least)}})
-                                                 : tr("Point at a token for its lines alone; click keeps them.");
+    const std::string below = pinned ? tr("Click the token again to release it.")
+                              : lines.leaves_out
+                                  ? tr("Only weights above {number}; point at a token to see all of its lines.",
+                                       {{"number", number(lines.least)}})
+                                  : tr("Point at a token to see only its lines; click to keep them.");
     draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - line}, ui.theme.muted, below, area.width());
 }
 

@@ -146,8 +146,9 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
     draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
     ImGui::SetCursorScreenPos({start, line.low.y});
     ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
-    tooltip(tr(
-        "The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare"));
+    tooltip(
+        tr("The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads can be "
+           "compared"));
     return line.high.y;
 }
 

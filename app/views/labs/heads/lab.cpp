@@ -197,7 +197,7 @@ std::string headline(const Shown& shown, bool opened) {
     if (shown.runs.before != shown.runs.after)
         return tr("Your edits: {effect}", {{"effect", said(core::Mood::happened)}});
     return opened ? tr("Computing the output without this head …")
-                  : tr("Switch a head off at its dot: its effect on {what} appears here.",
+                  : tr("Switch a head off by its dot: its effect on {what} appears here.",
                        {{"what", shown.moves.predicts ? tr("the logits") : shown.output.name}});
 }
 

@@ -49,7 +49,7 @@ core::CompanionRuns companion_runs(const core::Session& session, const ViewState
 Lab masks_lab() {
     return {.id = "masks",
             .title = message("Masks"),
-            .question = message("Who hides what, and what does the fill do?"),
+            .question = message("Which mask hides what, and what does the fill do?"),
             .key = Key::m,
             .term = "mask",
             .draw = draw_masks_tab,

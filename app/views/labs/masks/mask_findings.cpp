@@ -53,7 +53,7 @@ std::string weight_sentence(const core::masks::FillConsequences& fill) {
         return tr(message("{masked} of {cells} cells masked; query {query} gives them {weight}", cells));
     return tr(fill.empty_rows.empty()
                   ? message("{masked} of {cells} cells masked; their weight is 0", cells)
-                  : message("{masked} of {cells} cells masked; weight 0 where a key is left", cells));
+                  : message("{masked} of {cells} cells masked; weight 0 in rows with a key left", cells));
 }
 
 // How much weight each row gives to masked keys, for rows that give any.

@@ -42,7 +42,7 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
     say_part(ui, tr("drawn"), parts.drawn, parts.has_drawn);
     say_part(ui, tr("combined"), parts.combined, true);
     paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("A cell is hidden where any of the masks hides it. What was painted overrides them all."));
+              tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
 }
 
 }  // namespace decoderscope::views::masks

@@ -321,7 +321,8 @@ void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots) {
              {tr("softmax"), shown.pattern.heatmap.has_sink
                                  ? tr("Each row becomes weights that sum to 1 together with the sink's, hatched.")
                                  : tr("Each row becomes weights that sum to 1.")}},
-        Link{shown.output, {tr("weighted sum"), tr("Each query's output is the sum of v, times its weights.")}},
+        Link{shown.output,
+             {tr("weighted sum"), tr("Each query's output is the sum of the rows of v, each times its weight.")}},
     };
     for (std::size_t i = 0; i < links.size(); ++i) {
         if (i > 0) draw_sign(scene, slots.chain[i], "→", links[i].tip);

@@ -93,10 +93,10 @@ void band_controls(const MasksScene& scene) {
     Index& width = scene.tab().band;
     width = std::clamp<Index>(width, 1, std::max(mask.rows, mask.columns));
     const Index before = width;
-    const std::string label = tr("Band {width}", {{"width", width}});
-    const bool clicked = toggle_button(
-        ui, labelled(label, "band").c_str(), false,
-        tr("Local window: each query sees only this many keys, its own included. Replaces what was drawn before."));
+    const std::string label = tr("Sliding window {width}", {{"width", width}});
+    const bool clicked =
+        toggle_button(ui, labelled(label, "band").c_str(), false,
+                      tr("Each query sees only this many keys, its own included. Replaces what was drawn before."));
     ImGui::SameLine(0, 0);
     if (icon_button(ui, "narrower", Icon::back, width > 1, tr("Narrower window"))) --width;
     ImGui::SameLine(0, 0);
@@ -193,7 +193,7 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
     std::vector<FlowItem> items;
     add_attentions(items, scene);
     add_tools(items, scene);
-    const std::string band = tr("Band {width}", {{"width", 88}});  // as wide as it gets
+    const std::string band = tr("Sliding window {width}", {{"width", 88}});  // as wide as it gets
     items.push_back(
         {button_width(band.c_str()) + ImGui::GetFrameHeight() * 2.0F, ui.px(10), [&scene] { band_controls(scene); }});
     items.push_back({button_width(tr("All heads")), ui.px(10), [&scene] {
@@ -229,7 +229,7 @@ void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
         const char* sign;  // before it
         const char* tip;
     };
-    const char* every = tr("A key is kept where every mask keeps it.");
+    const char* every = tr("A key is kept if every mask keeps it.");
     std::vector<Shown> all = {{parts.causal, core::hidden_by::causal, "", ""}};
     if (parts.has_window) all.push_back({parts.window, core::hidden_by::window, "∧", every});
     all.push_back({parts.padding, core::hidden_by::padding, "∧", every});

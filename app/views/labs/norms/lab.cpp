@@ -219,7 +219,7 @@ void eps_switch(const Ui& ui, const core::Session& session, Commands& commands) 
         char text[32];
         std::snprintf(text, sizeof text, "%g", choices[i]);
         const bool clicked = toggle_button(ui, text, now == choices[i],
-                                           tr("Added to the variance under the root: keeps the scale from 0"));
+                                           tr("Added to the variance under the root: keeps the scale away from 0"));
         if (clicked && now != choices[i]) commands.push_back(core::command::SetOption{"layer_norm_eps", text});
         ImGui::SameLine(0, ui.px(2));
     }
@@ -243,10 +243,10 @@ void weights_switch(const Ui& ui, NormsTabState& norms) {
         ImGui::PopID();
     };
     choose(tr("gain ×"), gains, norms.gain_factor,
-           tr("The gains of all norms times this, in these two runs only. One gain alone: One row, gain."));
+           tr("Multiplies the gains of all norms, in these two runs only. To change a single gain, go to One row."));
     ImGui::SameLine(0, ui.px(16));
     choose(tr("shift ×"), shifts, norms.shift_factor,
-           tr("The shifts of all norms times this, in these two runs only. A model without training has shifts of 0."));
+           tr("Multiplies the shifts of all norms, in these two runs only. An untrained model has shifts of 0."));
 }
 
 // Returns the height used.
@@ -262,7 +262,7 @@ float draw_switches(const Ui& ui, const core::Session& session, NormsTabState& n
     }
     if (is_narrow(ui, area)) {
         if (toggle_button(ui, labelled(tr("Diagrams"), "diagrams").c_str(), norms.diagrams,
-                          tr("Both diagrams in place of the view: there is no room for them beside it")))
+                          tr("Shows both diagrams instead of the view, because there is no room for them beside it")))
             norms.diagrams = !norms.diagrams;
         ImGui::SameLine(0, ui.px(2));
     }

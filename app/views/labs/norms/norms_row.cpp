@@ -145,7 +145,8 @@ struct Fact {
 std::string four(double value) { return core::short_number_text(value, 4); }
 
 constexpr std::array kFacts = {
-    Fact{message("mean"), message("mean"), message("Of the incoming row. LayerNorm subtracts it; RMSNorm doesn't."),
+    Fact{message("mean"), message("mean"),
+         message("The mean of the incoming row. LayerNorm subtracts it; RMSNorm doesn't."),
          [](const core::norms::NormRow& r) { return four(r.mean); }},
     Fact{message("variance"), message("mean square"),
          message("The mean square of the distance from the mean (RMSNorm: from zero), over n; over n − 1 under "
@@ -163,10 +164,10 @@ constexpr std::array kFacts = {
                  "and overwrite it."),
          [](const core::norms::NormRow& r) { return span_text(r.shift); }, Leads::shift},
     Fact{message("mean after"), message("mean after"),
-         message("Of the row that leaves the norm: 0 under LayerNorm without shift, up to rounding"),
+         message("The mean of the row that leaves the norm: 0 under LayerNorm without shift, up to rounding"),
          [](const core::norms::NormRow& r) { return four(r.after_mean); }},
     Fact{message("std after"), message("rms after"),
-         message("Of the row that leaves the norm: 1 where the gain is 1 and eps small"),
+         message("The spread of the row that leaves the norm: 1 if the gain is 1 and eps is small"),
          [](const core::norms::NormRow& r) { return four(r.after_deviation); }},
     Fact{message("length"), message("length"), message("L2 norm of the row, before and after"),
          [](const core::norms::NormRow& r) {

@@ -340,8 +340,8 @@ void say_gradients(const Ui& ui, ViewState& state) {
         tr("The stacks on this page are untrained: each is given random words of 1 to 16 letters to reverse, 32 per "
            "batch."));
     say(
-        tr("Measured is the gradient of the loss with respect to W2, the output matrix of each layer's MLP: first its "
-           "mean over the batch, then its norm."));
+        tr("What is measured is the gradient of the loss with respect to W2, the output matrix of each layer's MLP: "
+           "first its mean over the batch, then its norm."));
     say(
         tr("DeepNorm is Post-Norm whose sums are α·x + f(x), with the initial v_proj, o_proj and MLP scaled by β (Wang "
            "et al. 2022)."));

@@ -303,7 +303,7 @@ void draw_column_heads(const Scene& s, const Seen& seen, Area area, const std::o
     if (ImGui::InvisibleButton("column-heads", {std::max(seen.area.width(), 1.0F), std::max(area.height(), 1.0F)}))
         if (const auto at = place_under(s, seen, {ImGui::GetIO().MousePos.x, seen.origin.y}))
             s.sheet.rows = s.sheet.rows.clicked(s.column_at(at->second));
-    tooltip(tr("Sorts the rows by this column: largest first, smallest first, as they are"));
+    tooltip(tr("Sorts the rows by this column: largest first, smallest first, original order"));
 }
 
 void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::optional<Spot>& pointed) {
@@ -321,7 +321,7 @@ void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::opti
     if (ImGui::InvisibleButton("row-heads", {std::max(area.width(), 1.0F), std::max(seen.area.height(), 1.0F)}))
         if (const auto at = place_under(s, seen, {seen.origin.x, ImGui::GetIO().MousePos.y}))
             s.sheet.columns = s.sheet.columns.clicked(s.row_at(at->first));
-    tooltip(tr("Sorts the columns by this row: largest first, smallest first, as they are"));
+    tooltip(tr("Sorts the columns by this row: largest first, smallest first, original order"));
 }
 
 // In the corner between the heads.

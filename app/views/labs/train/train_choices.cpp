@@ -236,7 +236,7 @@ float say_three_runs(const Ui& ui, const core::Session& session, const TrainTabS
     if (!train.three || plan != core::train::plan_of_warmup()) return 0.0F;
     return text_block(
                ui, ui.fonts.caption, ui.theme.muted, area,
-               tr("The three runs have choices of their own: {layers} layers, d_model {width}, {rows} examples a "
+               tr("The three runs have choices of their own: {layers} layers, d_model {width}, {rows} examples per "
                   "step, {steps} steps. Undo brings back yours.",
                   {{"layers", plan.layers}, {"width", plan.d_model}, {"rows", plan.rows}, {"steps", plan.steps}})) +
            ui.px(4);

@@ -51,7 +51,7 @@ void scrub(const Ui& ui, const std::optional<Index>& now, Index last, Area area,
     int step = static_cast<int>(now.value_or(last));
     if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last))))
         commands.push_back(core::command::LookAtTraining{step});
-    tooltip(tr("0 is before any training. A step without a checkpoint is recomputed, with the same bits."));
+    tooltip(tr("Step 0 is before any training. A step without a checkpoint is recomputed, bit for bit the same."));
     ImGui::SameLine(0, ui.px(8));
     if (toggle_button(ui, labelled(tr("newest"), "newest").c_str(), !now, tr("Follow the training")))
         commands.push_back(core::command::LookAtTraining{});

@@ -26,7 +26,8 @@ TEST_CASE("what a row of the cache holds is what a pass over it leaves") {
 
 TEST_CASE("a latent cache says its bytes, and what k and v would take") {
     const CacheSize size = {.kept = 40, .with_k_and_v = 256, .latent = 16, .shared = 4};
-    CHECK(tr(latent_cache_sentence(size, 3, 2)) ==
-          std::string("Kept 3 rows × (16 latent + 4 shared numbers) × 2 layers = 120 numbers, 480 bytes; k and v, made "
-                      "of them only where they are looked at, would take 768 numbers, 3,072 bytes"));
+    CHECK(
+        tr(latent_cache_sentence(size, 3, 2)) ==
+        std::string("Kept 3 rows × (16 latent + 4 shared numbers) × 2 layers = 120 numbers, 480 bytes; k and v, which "
+                    "are made from them only to be looked at, would take 768 numbers, 3,072 bytes"));
 }

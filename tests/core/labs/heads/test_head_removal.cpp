@@ -55,7 +55,7 @@ TEST_CASE("what each head's removal changes is what an edit that switches it off
         safe += changed == 0 ? 1 : 0;
     }
     CHECK(removals_sentence(removals).english() ==
-          std::to_string(safe) + " of 24 heads can each go without changing a prediction.");
+          std::to_string(safe) + " of 24 heads can each be removed without changing a prediction.");
 }
 
 TEST_CASE("a head that is off already doesn't count as one that can go") {

@@ -51,7 +51,7 @@ TEST_CASE("a click chooses an expert and a position; it is switched off there an
     CHECK(d.sees("Youredits:logitsmovedbyatmost"));
     REQUIRE(d.click_label("Off"));
     CHECK(d.session.scenario().edits.empty());
-    REQUIRE(d.click_text("Aloneat5"));
+    REQUIRE(d.click_text("Soloat5"));
     const RouteExpert alone = {"blocks.0.mlp", 2, 0, 5, true};
     CHECK(d.session.scenario().edits == std::vector<Edit>{alone});
     const Value<ShownRouting> here = shown_routing(d.session.derived(), d.session.shown(), "blocks.0.mlp", 0);
