@@ -45,7 +45,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
     app.set_version_flag("--version", DECODERSCOPE_VERSION);
-    app.allow_windows_style_options(false);  // else "/x" would be an option there, and not a path
+    app.allow_windows_style_options(false);  // otherwise "/x" would be an option there, and not a path
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
     run.model = load::kDefaultModel;

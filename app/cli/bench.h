@@ -10,7 +10,7 @@ struct BenchResult {
     double forward_ms = 0.0;      // median over the runs
     double forward_cpu_ms = 0.0;  // of the processor, in all threads: what other programs don't change
     double unrecorded_ms = 0.0;   // the same with each tensor freed after its last reader
-    // The same for the answer to the edits, reusing a run without them: until the last row of the logits is done, and
+    // As above, for the answer to the edits, reusing a run without them: until the last row of the logits is done, and
     // until everything is.
     std::optional<double> edit_ms, edit_complete_ms;
     std::optional<double> with_gradients_ms;  // both ways, every gradient kept, if the scenario asks for gradients

@@ -48,7 +48,8 @@ core::report::ComparedRun opened(const RunOptions& options, const std::string& n
     return run;
 }
 
-// All models run on one input: the command line's; else what the first recording was given; else the first model's.
+// All models run on one input: the command line's; otherwise what the first recording was given; otherwise the first
+// model's.
 void give_input(std::vector<core::report::ComparedRun>& runs, const RunOptions& options) {
     const auto recording = std::ranges::find_if(runs, [](const auto& run) { return run.trace != nullptr; });
     const core::Scenario* first = nullptr;

@@ -127,7 +127,8 @@ void export_lesson(const PageWanted& wanted) {
         core::lessons::lesson_for(wanted_lesson(wanted), wanted.options.seed, 0);
     const auto no_environment = [](const char*) -> const char* { return nullptr; };
     core::language::WindowLanguage spoken(core::language::languages(), no_environment);
-    static_cast<void>(spoken.follow(core::lessons::language_of(*lesson)));  // else the page's own words are English
+    static_cast<void>(
+        spoken.follow(core::lessons::language_of(*lesson)));  // otherwise the page's own words are English
     write_whole(wanted.path,
                 [&](std::ostream& out) { core::lessons::write_lesson_page(out, *lesson, wanted.options); });
 }

@@ -15,7 +15,7 @@ struct ReportRequest {
     std::optional<Index> batch, head;
 };
 
-// The place given on the command line; else the session's, or the one that the model's author suggests.
+// The place given on the command line; otherwise the session's, or the one that the model's author suggests.
 core::Cursor place_to_look(const core::files::SavedSession& work, const ReportRequest& request) {
     core::Cursor cursor = work.cursor;
     const core::Scenario& scenario = work.scenario;

@@ -17,8 +17,8 @@ struct KeyPlace {
     bool in_digit_row = false;
 };
 
-// The key that a press means: what the layout prints on it, if that is one ASCII character, else where it lies. The row
-// of digits chooses heads on every layout; with Ctrl its plus and minus change the text's size.
+// The key that a press means: what the layout prints on it, if that is one ASCII character, otherwise where it lies.
+// The row of digits chooses heads on every layout; with Ctrl its plus and minus change the text's size.
 [[nodiscard]] views::Key key_meant(KeyPlace place, std::string_view printed, bool ctrl);
 
 }  // namespace decoderscope::window

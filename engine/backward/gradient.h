@@ -32,7 +32,7 @@ void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, 
 // Throws Error if there is neither, or if all are left out.
 [[nodiscard]] Tensor targets_of(const Inputs& inputs);
 
-// The name of the gradient by a tensor: "grad." and its name.
+// The name of the gradient with respect to a tensor: "grad." and its name.
 [[nodiscard]] std::string gradient_name(std::string_view tensor);
 
 // The first step of the backward pass; nothing in a plan without gradients. All steps from there on belong to it

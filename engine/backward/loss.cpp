@@ -85,7 +85,7 @@ Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
             const std::span<const float> logits = logits_at(b.in[0], row);
             const std::span<float> here = to.subspan(static_cast<std::size_t>(row) * words, words);
             const float target = b.in[1].data()[row];
-            // The mean counts what is left out 0 times: that is 0, and NaN where the logits are, as in PyTorch.
+            // The mean counts what is left out 0 times: that is 0, and NaN if the logits are, as in PyTorch.
             const auto grad = static_cast<double>(b.grad.data()[row]);
             const double total = row::log_sum_exp(logits);
             row::exponentials(logits, total, grad, here);

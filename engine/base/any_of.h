@@ -31,7 +31,7 @@ public:
     template <class T>
     requires(List::template has<T>) AnyOf(T value) : held_(std::move(value)) {}  // NOLINT: like a variant's
 
-    // It, if it is of this type; else nullptr.
+    // It, if it is of this type; otherwise nullptr.
     template <class T>
     requires(List::template has<T>) [[nodiscard]] const T* get_if() const { return std::any_cast<T>(&held_); }
     template <class Visitor>

@@ -6,7 +6,7 @@
 
 namespace decoderscope {
 
-// RFC 4648's two alphabets for bytes as text, six bits a character.
+// RFC 4648's two alphabets for bytes as text, six bits per character.
 enum class Base64 {
     standard,  // with + and /, filled up by = to a multiple of four characters
     url,       // with - and _, without padding: a URL can hold it as it is
@@ -21,7 +21,7 @@ inline constexpr std::string_view kBase64UrlCharacters =
 // missing, as some programs leave it out.
 [[nodiscard]] std::optional<std::string> bytes_of_base64(std::string_view text, Base64 alphabet = Base64::standard);
 
-// The same of a file's text in the standard alphabet. Throws Error if it is none.
+// As above, for a file's text in the standard alphabet. Throws Error if it isn't one.
 [[nodiscard]] std::string read_base64(std::string_view text);
 
 }  // namespace decoderscope

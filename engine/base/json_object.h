@@ -20,7 +20,7 @@ public:
 
     // The member, which is required.
     [[nodiscard]] const nlohmann::json& member(const char* key, const Sentence& expected);
-    // The same; nullptr if absent.
+    // As above; nullptr if absent.
     [[nodiscard]] const nlohmann::json* find(const char* key);
 
     [[nodiscard]] std::string text(const char* key);

@@ -48,7 +48,7 @@ void in_parallel(Index count, Index cost, const Work& work) {
     detail::spread(count, detail::chunk_size(count, cost), run, &work);
 }
 
-// The same, with one chunk per index.
+// As above, with one chunk per index.
 template <class Work>
 void each_in_parallel(Index count, Index cost, const Work& work) {
     const auto all = [&work](Index begin, Index end) {

@@ -22,7 +22,7 @@ public:
     // The translation of a phrase: one form, or all the forms that `plural` chooses from.
     void add(std::string_view context, std::string_view english, std::vector<std::string> forms);
 
-    // The translation, else the English. The returned text lives as long as the catalog; nothing is allocated.
+    // The translation, otherwise the English. The returned text lives as long as the catalog; nothing is allocated.
     [[nodiscard]] const char* text(const Phrase& phrase) const;
     [[nodiscard]] const char* text(const Phrase& one, const Phrase& many, std::int64_t count) const;
     // Visits every translated text.

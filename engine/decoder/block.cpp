@@ -29,7 +29,7 @@ struct Block {
     std::string at, parameters;  // "blocks.0", "layers.0"
 };
 
-// How a layer turns queries and keys of a text of so many positions: with a window, by a base of its own if there is
+// How a layer turns queries and keys of a text of that many positions: with a window, by a base of its own if there is
 // one, which is not scaled.
 std::optional<ops::Rope> rope_of(const Builder& b, Index layer, Index window, Index positions) {
     const Config& c = b.config;

@@ -17,7 +17,7 @@ enum class Initialisation {
 // Initial weights from a seed. The same on every machine; a parameter's numbers depend on the seed and its name alone.
 [[nodiscard]] Weights initial_weights(const Config& config, std::uint64_t seed,
                                       Initialisation rule = Initialisation::pytorch);
-// The same for one parameter.
+// As above, for one parameter.
 [[nodiscard]] Tensor initial_weight(const Declared& parameter, std::uint64_t seed,
                                     Initialisation rule = Initialisation::pytorch);
 

@@ -48,7 +48,7 @@ struct Entering {
 };
 [[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
 
-// The weight of a norm over such axes; nullptr where norms have none (norm_gain).
+// The weight of a norm over such axes; nullptr if norms have none (norm_gain).
 [[nodiscard]] Ref gain_parameter(Builder& b, const std::string& name, Axes axes);
 
 // {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
@@ -59,8 +59,8 @@ struct Attention {
     std::string at;          // "blocks.0.attn"
     std::string parameters;  // "layers.0.self_attn"
     Ref queries = nullptr;   // [batch, query, d_model]
-    Ref memory = nullptr;  // [batch, key, d_model]: the same as `queries` in self-attention; nullptr where its k and v
-                           // were kept
+    Ref memory = nullptr;    // [batch, key, d_model]: the same as `queries` in self-attention; nullptr if its k and v
+                             // were kept
     bool causal = false;
     Ref padding = nullptr;               // [batch, key]
     Ref custom = nullptr;                // broadcastable to [batch, head, query, key]
@@ -76,7 +76,7 @@ struct Attention {
 // them
 [[nodiscard]] Ref feed_forward(Builder& b, const std::string& block, const std::string& parameters, bool experts,
                                Ref x);
-// The same by the experts that a router chooses, before its dropout.
+// As above, by the experts that a router chooses, before its dropout.
 [[nodiscard]] Ref mixture(Builder& b, const std::string& block, const std::string& parameters, Ref x);
 
 // One of the projections that an MLP reads its input by ("up_proj"), as the step of that name.

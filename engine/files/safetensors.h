@@ -30,7 +30,7 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by n
 // axes. Throws Error naming the tensor and what was expected.
 [[nodiscard]] StoredTensors parse_safetensors_header(std::string_view text, std::uint64_t data_size);
 
-// The same of a file that may be truncated: tensors whose bytes are not all there are left out, and named in
+// As above, for a file that may be truncated: tensors whose bytes are not all there are left out, and named in
 // `lost`. Bytes after the last tensor are not read: they were not listed yet when the writing program ended.
 [[nodiscard]] StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t data_size,
                                                          std::vector<std::string>& lost);
@@ -38,7 +38,7 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by n
 // How the recorder's files begin to say what they are, in their metadata's "format".
 inline constexpr std::string_view kRecorderFormat = "decoderscope-trace";
 
-// What the header says of the file as a whole: its __metadata__. Values that are no texts are left out.
+// What the header says of the file as a whole: its __metadata__. Values that aren't texts are left out.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text);
 
 // Where parameters are among a recorded file's tensors: "param/h.0.attn.q.weight".

@@ -43,7 +43,7 @@ struct RouteExpert {
     std::string mlp;  // "blocks.0.mlp"
     Index expert = 0;
     std::optional<Index> batch, pos;
-    bool alone = false;  // else it is off
+    bool alone = false;  // otherwise it is off
     bool operator==(const RouteExpert&) const = default;
 };
 
@@ -56,7 +56,7 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits);
 // The JSON list of the contract. Throws Error naming the edit and what is wrong with it.
 [[nodiscard]] std::vector<Edit> parse_edits(std::string_view json);
 [[nodiscard]] std::string edits_to_json(const std::vector<Edit>& edits);
-// The same as part of a larger JSON.
+// As above, as part of a larger JSON.
 [[nodiscard]] std::vector<Edit> edits_of(const nlohmann::json& list);
 [[nodiscard]] nlohmann::ordered_json json_of(const std::vector<Edit>& edits);
 

@@ -21,7 +21,7 @@ struct MixtureSteps {
     [[nodiscard]] Index experts() const { return scores->axes.back().size; }
 };
 
-// All mixtures of a forward pass, in the order of computation; none where all MLPs are dense.
+// All mixtures of a forward pass, in the order of computation; none if all MLPs are dense.
 [[nodiscard]] std::vector<MixtureSteps> mixtures(const Plan& plan);
 // The mixture of that name, or the one whose sum is that step; nothing if there is none.
 [[nodiscard]] std::optional<MixtureSteps> mixture_called(const Plan& plan, std::string_view name);

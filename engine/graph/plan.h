@@ -56,7 +56,7 @@ enum class AttentionStep {
     k_shared,  // what keys and values are made of, where attention is latent
     mask,
     masked_scores,
-    sink,     // the weight that goes to no key, where there is a sink
+    sink,     // the weight that goes to no key, if there is a sink
     pattern,  // as the softmax makes it, before dropout
     z,        // what each head gathers
     result,   // what each head adds to the stream
@@ -104,11 +104,11 @@ struct Step {
     std::string block;  // "blocks.0", "encoder.blocks.1"; empty outside the blocks
     Index layer = -1;   // the block's number in its stack; -1 outside the blocks
     Part part = Part::input;
-    Phrase title = Phrase("");           // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
-    std::string attention;               // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
-    std::string norm;                    // "blocks.0.ln1": the norm that it is a step of; else empty
-    std::string lens;                    // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
-    bool backward = false;               // on the backward pass
+    Phrase title = Phrase("");  // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
+    std::string attention;      // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
+    std::string norm;           // "blocks.0.ln1": the norm that it is a step of; otherwise empty
+    std::string lens;           // where a logit lens step reads the stream: "embed", "blocks.0"; otherwise empty
+    bool backward = false;      // on the backward pass
     std::optional<StepId> gradient_wrt;  // the step that this is the gradient by, or a part of it
     // For steps over [query, key], derived by the plan:
     std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
@@ -120,7 +120,7 @@ struct Step {
     std::vector<Patch> patches;
     Tensor source;  // a parameter's or an input's values
 
-    // The first operand of that role; nothing where the step has none, as for a Linear without a bias.
+    // The first operand of that role; nothing if the step has none, as for a Linear without a bias.
     [[nodiscard]] std::optional<StepId> operand(OperandRole as) const;
     [[nodiscard]] std::vector<StepId> operands_as(OperandRole as) const;
     // The operand that the step carries on or transforms: its stream, its input or its scores.
@@ -161,7 +161,7 @@ public:
 
     // The parameter `name` with these axes. Throws Error if it is missing or of another shape.
     Ref parameter(const std::string& name, Axes axes, Init init);
-    // The same; nullptr if the weights don't hold it, or, where it is not `initial`, if there are no weights.
+    // As above; nullptr if the weights don't hold it, or, where it is not `initial`, if there are no weights.
     Ref optional_parameter(const std::string& name, Axes axes, Init init, bool initial = true);
     // A parameter that belongs to the model and is never read.
     void unread_parameter(const std::string& name, Axes axes, Init init);
@@ -192,7 +192,7 @@ public:
     void name_steps(std::initializer_list<std::pair<NormStep, Ref>> steps);
     // The following steps are the backward pass.
     void begin_backward() { here_.backward = true; }
-    // Says that a step is the gradient by another, or, if not `whole`, a part of that.
+    // Says that a step is the gradient with respect to another, or, if not `whole`, a part of that.
     void name_gradient(StepId gradient, StepId of, bool whole);
 
     // Makes a step compute something else, of the same shape, from steps before it: how a mutation changes the plan.
@@ -211,7 +211,7 @@ public:
     // A step of an attention ("blocks.0.attn") or of a norm ("blocks.0.ln1"); nullptr if there is none.
     [[nodiscard]] Ref step_of(std::string_view attention, AttentionStep which) const;
     [[nodiscard]] Ref step_of(std::string_view norm, NormStep which) const;
-    // The gradient by a step; nullptr if the plan has none.
+    // The gradient with respect to a step; nullptr if the plan has none.
     [[nodiscard]] Ref gradient_wrt(const Step& step) const;
     // The same step in another block of its stack; nullptr if there is none.
     [[nodiscard]] Ref twin_in(const Step& step, Index layer) const;

@@ -28,9 +28,9 @@ public:
         const bool as_it_came = own.empty() && (*plan_)[id].patches.empty();
         return as_it_came ? (*plan_)[id].source : own;
     }
-    // The same by name; an empty tensor if there is no such step.
+    // As above, by name; an empty tensor if there is no such step.
     [[nodiscard]] const Tensor& value(std::string_view name) const;
-    // The same by its place in an attention: "blocks.0.attn", its pattern.
+    // As above, by its place in an attention: "blocks.0.attn", its pattern.
     [[nodiscard]] const Tensor& value(std::string_view attention, AttentionStep which) const;
     [[nodiscard]] Operands operands_of(StepId id) const;
     // The values of a step's operand of that role; empty if it has none.

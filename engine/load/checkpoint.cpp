@@ -63,7 +63,7 @@ std::string conversion(const fs::path& path, char quote = '"') {
            quoted(to.string()) + ")\n";
 }
 
-// The same as one shell command.
+// As above, as one shell command.
 std::string command_to_convert(const fs::path& path) {
     const platform::PythonCommand shell = platform::python_command();
     std::string python = conversion(path, shell.quote_within);

@@ -26,8 +26,8 @@ struct ExpandedBytes {
 [[nodiscard]] ExpandedBytes expanded_bytes(const StateDict& packed);
 
 // How many bytes of them may stay in memory, where `most` may be filled, and `others` of it are: all, or what is left
-// beside the largest, which is expanded and then put into the order that products read. Throws Error naming the file
-// where not even that fits.
+// beside the largest, which is expanded and then put into the order that products read. Throws Error naming the file if
+// not even that fits.
 [[nodiscard]] std::uint64_t room_to_stay(const ExpandedBytes& bytes, std::uint64_t others, std::uint64_t most,
                                          const std::string& file);
 

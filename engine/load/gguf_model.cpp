@@ -23,10 +23,10 @@ using families::FamilyKeys;
 // What the file doesn't say because the architecture always has it.
 struct Architecture {
     std::string_view name;
-    bool rms = true;              // RMSNorm, RoPE and a gated MLP; else GPT-2's
+    bool rms = true;              // RMSNorm, RoPE and a gated MLP; otherwise GPT-2's
     bool neighbours = false;      // RoPE turns neighbouring columns, and the rows of q and k stand accordingly
     bool gemma = false;           // a scaled embedding that is the head, gelu
-    bool norms_behind = false;    // a second norm behind each sublayer
+    bool norms_behind = false;    // a second norm after each sublayer
     bool fused_gate = false;      // ffn_up holds the gate's rows, then its own
     Index every = 0;              // a window but in every so many-th layer; 1 in all, 0 none
     Index layers_of_largest = 0;  // Gemma's largest model scales scores by d_model / nhead
@@ -326,7 +326,7 @@ struct Token {
     double score = 0.0;
 };
 
-// A text or a flag of the metadata; `otherwise` where there is none.
+// A text or a flag of the metadata; `otherwise` if there is none.
 std::string text_in(const OrderedJson& metadata, const char* key, const char* otherwise) {
     const auto found = metadata.find(key);
     return found != metadata.end() && found->is_string() ? found->get<std::string>() : otherwise;

@@ -36,7 +36,7 @@ struct KnownModule {
     bool makes_positions = false;     // of a form that no key says: all sines, then all cosines
 };
 
-// The module that these names are typical of, else a general one.
+// The module that these names are typical of, otherwise a general one.
 [[nodiscard]] KnownModule known_module(const names::Shapes& stored, const StateDict& dict);
 
 }  // namespace decoderscope::load

@@ -55,8 +55,8 @@ void check_trial(const Model& model, const Trial& trial) {
                     {{"step", trial.step}, {"shape", axes_text(step->axes) + " " + shape_text(step->axes)}});
 }
 
-// The first inputs: the texts of example.json, else inputs.safetensors, else generated ones. `as_written`: the
-// configuration is the file's own.
+// The first inputs: the texts of example.json, otherwise inputs.safetensors, otherwise generated ones. `as_written`:
+// the configuration is the file's own.
 void read_example(Model& model, const fs::path& folder, const Config& config, bool as_written) {
     const std::string texts = (folder / "example.json").string();
     const std::string tensors = (folder / "inputs.safetensors").string();

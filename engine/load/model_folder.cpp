@@ -87,7 +87,7 @@ public:
         if (!fs::exists(folder, failed)) {
             fs::rename(path_, folder, failed);
         } else if (!platform::exchange(path_.string(),
-                                       folder.string())) {  // else the destructor removes what was there
+                                       folder.string())) {  // otherwise the destructor removes what was there
             const fs::path before = temporary_name(folder, ".before");
             std::error_code ignored;
             fs::rename(folder, before, failed);

@@ -29,7 +29,7 @@ struct Recognised {
 // Infers what it can. If only some projections have biases, the missing ones become zeros in `state_dict`, which
 // computes the same.
 [[nodiscard]] Recognised recognise(const names::Shapes& stored, names::RecognisedNames names, StateDict& state_dict);
-// The same from the stored tensors alone.
+// As above, from the stored tensors alone.
 [[nodiscard]] Recognised recognise(const names::Shapes& stored, const Overrides& answers = {});
 
 // Puts another value before the person who is asked, and takes it where nothing is answered; without such a question,

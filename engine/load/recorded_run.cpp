@@ -79,7 +79,7 @@ std::optional<std::string> only(const std::set<std::string>& values) {
     return values.size() == 1 ? std::optional(*values.begin()) : std::nullopt;
 }
 
-// The heads that attention was computed for; else the number that its modules carry.
+// The heads that attention was computed for; otherwise the number that its modules carry.
 std::optional<std::string> heads_of(const trace::Trace& trace) {
     std::set<std::string> counted, carried;
     for (const trace::TraceCall& call : trace.calls)

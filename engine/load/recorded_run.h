@@ -38,7 +38,7 @@ using Opened = std::variant<std::shared_ptr<const Model>, std::shared_ptr<const 
 // activation, each only where everything that was recorded agrees.
 [[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
 
-// The same of a file with parameters; nothing if the recorder didn't write it.
+// As above, for a file with parameters; nothing if the recorder didn't write it.
 [[nodiscard]] Overrides hints_of_file(const std::string& path);
 
 }  // namespace decoderscope::load

@@ -50,7 +50,7 @@ struct StateDict {
 [[nodiscard]] StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& stored);
 
 // Resolves the order of rows that lie head by head or group by group. Throws Error naming the tensor if its rows are
-// not those of so many heads.
+// not those of that many heads.
 void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads);
 
 // Assembles parameters as the tensors of a checkpoint arrive, one by one, in any order.
@@ -75,7 +75,7 @@ private:
     Weights weights_;
 };
 
-// The parameters in weights that are already in memory, recognised by their names and shapes. Throws Error where these
+// The parameters in weights that are already in memory, recognised by their names and shapes. Throws Error if these
 // leave something open.
 [[nodiscard]] Weights canonical_weights(const Weights& state_dict);
 

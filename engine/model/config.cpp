@@ -124,7 +124,7 @@ Key layers(std::string_view name, std::vector<Index> Config::*member) {
             [=](const Config& config) { return Json(config.*member); }};
 }
 
-// RoPE's divisors, one a pair of columns.
+// RoPE's divisors, one per pair of columns.
 Key divisors(std::string_view name, std::vector<double> Config::*member) {
     return {name,
             [=](Config& config, const Json& value) {

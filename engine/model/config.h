@@ -67,8 +67,8 @@ struct Config {
     double rope_beta_fast = 32.0, rope_beta_slow = 1.0;         // of yarn
     bool rope_truncate = true;                                  // of yarn
     double rope_attention_factor = 0.0;                         // of yarn and longrope; 0 = what they have by default
-    std::vector<double> rope_short_factors, rope_long_factors;  // of longrope: one a pair of columns
-    std::optional<NormPlacement> norm_placement;                // peri or reordered; else what norm_first says
+    std::vector<double> rope_short_factors, rope_long_factors;  // of longrope: one per pair of columns
+    std::optional<NormPlacement> norm_placement;                // peri or reordered; otherwise what norm_first says
     double residual_scale = 1.0;
     double update_scale = 1.0;
     ParallelResidual parallel_residual = ParallelResidual::none;

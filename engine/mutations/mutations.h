@@ -36,7 +36,7 @@ struct Mutation {
 // The mutation of that name; nullptr if there is none.
 [[nodiscard]] const Mutation* find_mutation(std::string_view name);
 
-// The first step of `right`, in the order of computation, that `wrong` computes otherwise: by another operation, or
+// The first step of `right`, in the order of computation, that `wrong` computes differently: by another operation, or
 // from other steps or inputs; nullptr if there is none, so that the mutation changes nothing here. Parameters and
 // inputs are no steps of the computation.
 [[nodiscard]] Ref first_changed(const Plan& right, const Plan& wrong);

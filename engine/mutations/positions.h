@@ -23,10 +23,10 @@ private:
 };
 
 // Each token gets the row of another position: of its batch row's number (the code is indexed by the batch on
-// batch-first input), or counted over the tokens that are no padding.
+// batch-first input), or counted over the tokens that aren't padding.
 // {x [batch, pos, d_model], positions [pos, d_model], padding [batch, pos]?} -> [batch, pos, d_model]
 struct AddOtherPositions {
-    bool by_batch = false;  // else counted by the padding mask
+    bool by_batch = false;  // otherwise counted by the padding mask
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }

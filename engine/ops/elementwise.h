@@ -119,7 +119,7 @@ struct ScaleRows {
     bool operator==(const ScaleRows&) const = default;
 };
 
-// What dropout multiplies by: 0 with probability p, else 1/(1 − p) (Srivastava et al. 2014, in torch.nn.Dropout's
+// What dropout multiplies by: 0 with probability p, otherwise 1/(1 − p) (Srivastava et al. 2014, in torch.nn.Dropout's
 // "inverted" form). The numbers come from the seed and the mask's own name.   {} -> `shape`
 struct DropoutMask {
     Axes shape;

@@ -13,7 +13,7 @@ namespace decoderscope::ops {
 // {own [batch, head, pos, n], shared [batch, head 1, pos, m]} -> [batch, head, pos, n + m]
 [[nodiscard]] Tensor joined_when_read(Axes axes, const Tensor& own, const Tensor& shared);
 
-// The same of heads that there are.
+// As above, for heads that there are.
 void join_columns(const Tensor& own, const Tensor& shared, float* joined);
 
 // scores [batch, head, query, key] = scale · q · k, and z [batch, head, query, width] = pattern · v, without making k

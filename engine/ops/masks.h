@@ -61,7 +61,7 @@ public:
 
 private:
     CombineMasks masks_;
-    Tensor padding_, custom_;  // [batch, key], broadcastable to [batch, head, query, key]; empty where absent
+    Tensor padding_, custom_;  // [batch, key], broadcastable to [batch, head, query, key]; empty if absent
     std::array<Index, 4> strides_ = {};
 };
 

@@ -15,7 +15,7 @@ namespace decoderscope::ops {
     return x.values().subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
 }
 
-// The same of numbers to be written, rows of n.
+// As above, for numbers to be written, rows of n.
 [[nodiscard]] inline row::Out row_of(row::Out x, Index n, Index row) {
     return x.subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
 }

@@ -58,7 +58,7 @@ struct RopeScaling {
     double attention_factor = 0.0;      // 0 = what yarn and longrope have by default
     std::vector<double> divisors = {};  // longrope's
 
-    // Of each pair of so many columns.
+    // Of each pair of that many columns.
     [[nodiscard]] std::vector<float> frequencies(double theta, Index columns) const;
     // What cos and sin are multiplied by, so that scores stay as sharp as they were.
     [[nodiscard]] double magnitude() const;
@@ -115,7 +115,7 @@ private:
 // {scores [batch, head, query, key], table [bucket, head]} -> the same axes as the scores
 struct RelativeBias {
     Index max_distance = 128;
-    bool both_ways = false;  // an encoder's: one half of the rows for keys after the query; else those share row 0
+    bool both_ways = false;  // an encoder's: one half of the rows for keys after the query; otherwise those share row 0
     Index first_query = 0;   // the position of the first query: the number of earlier keys kept
 
     [[nodiscard]] OpDescription about() const;
@@ -141,7 +141,7 @@ private:
     [[nodiscard]] Index row_of(Index query, Index key, Index rows) const;
 };
 
-// The row of a table of so many rows for a key that stands `distance` after the query (negative: before it).
+// The row of a table of that many rows for a key that stands `distance` after the query (negative: before it).
 [[nodiscard]] Index relative_bucket(Index distance, Index rows, Index max_distance, bool both_ways);
 
 }  // namespace decoderscope::ops

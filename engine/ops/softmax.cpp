@@ -60,7 +60,7 @@ void softmax(const Tensor& x, float* to) {
     });
 }
 
-// The same, computed when it is first read.
+// As above, computed when it is first read.
 class LaterSoftmax : public LazyValues {
 public:
     explicit LaterSoftmax(Tensor x) : x_(std::move(x)) {}

@@ -40,14 +40,14 @@ private:
 
 // Why a file may not be written; nothing if it may, or isn't there.
 [[nodiscard]] std::error_code write_protection(const std::string& file);
-// The same for what a folder holds.
+// As above, for what a folder holds.
 [[nodiscard]] std::error_code folder_protection(const std::string& folder);
 
 // Gives a file another's name, in its place.
 [[nodiscard]] std::error_code replace_file(const std::string& from, const std::string& to);
 // Flushes a new name in a folder to disk, where a file system can.
 [[nodiscard]] std::error_code flush_folder(const std::string& folder);
-// Two folders take each other's name at once. False where the system can't.
+// Two folders take each other's name at once. False if the system can't.
 [[nodiscard]] bool exchange(const std::string& one, const std::string& other);
 
 // A lock on a file created for it. Held until this is destroyed or the process ends.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-// Where the system keeps what a program has and makes, and what the person chose for it. Empty where there is none.
+// Where the system keeps what a program has and makes, and what the person chose for it. Empty if there is none.
 namespace decoderscope::platform {
 
 // What is installed with the program: models, lessons, messages. Beside the bin/ that it runs from, or on Windows

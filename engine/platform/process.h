@@ -24,10 +24,10 @@ struct PythonCommand {
 // Whether a person sees in a terminal what is written to standard error.
 [[nodiscard]] bool errors_go_to_a_terminal();
 
-// The bytes of memory that the machine has; nothing where that isn't known.
+// The bytes of memory that the machine has; nothing if that isn't known.
 [[nodiscard]] std::optional<std::uint64_t> bytes_of_the_machine();
 // The bytes of memory that the machine can still give without swapping, and what is left of a container's limit;
-// nothing where that isn't known.
+// nothing if that isn't known.
 [[nodiscard]] std::optional<std::size_t> free_bytes_of_the_machine();
 [[nodiscard]] std::optional<std::size_t> free_bytes_of_the_container();
 

@@ -41,7 +41,7 @@ inline constexpr Index kFewRowsOfTwo = 16;
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale = 1.0F);
 // out = a · b                a [m, k], b [k, n], out [m, n]
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
-// The same; the threads share the rows of a large product where each stands alone.
+// As above; the threads share the rows of a large product where each stands alone.
 void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out);
 // out = aᵀ · b               a [k, m], b [k, n], out [m, n]; the threads share it likewise
 void multiply_turned(ConstMatrix a, ConstMatrix b, Matrix out);

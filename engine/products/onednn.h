@@ -41,7 +41,7 @@ public:
     // How many slices of whole outputs it can be cut into, so that several threads can share few rows; 1 if it can't be
     // cut.
     [[nodiscard]] Index slices() const;
-    // The same for one slice's columns.
+    // As above, for one slice's columns.
     void multiply_slice(Index slice, ConstMatrix x, const float* bias, Matrix out) const;
 
 private:

@@ -20,7 +20,7 @@ struct Blocks {
 
 // The layout that a weight [k, n] gets for its products; with no blocks if matmul prefers no layout.
 [[nodiscard]] memory::desc packed_layout(Index k, Index n);
-// The same for a weight [n, k] by inner products.
+// As above, for a weight [n, k] by inner products.
 [[nodiscard]] memory::desc inner_product_layout(Index k, Index n);
 
 // The panels of a packed layout, if libxsmm can multiply them.

@@ -18,7 +18,7 @@ namespace decoderscope::products::plain_products {
 
 namespace {
 
-// Vectors of so many numbers. Where the CPU has none so wide, the compiler makes them of narrower ones.
+// Vectors of that many numbers. Where the CPU has none so wide, the compiler makes them of narrower ones.
 struct Four {
     static constexpr Index kWidth = 4;
     using Vector [[gnu::vector_size(16)]] = float;
@@ -100,7 +100,7 @@ template <class Width, std::size_t rows, std::size_t vectors>
         store<kColumns / 2>(from, out.columns, out.data);
 }
 
-// The same for any number of rows: so many at once, and what is left by halves of that.
+// As above, for any number of rows: so many at once, and what is left by halves of that.
 template <class Width, std::size_t vectors, std::size_t rows>
 [[gnu::always_inline]] inline void multiply_panel(const Rows& a, const Panel& panel, Matrix out) {
     Index row = 0;
@@ -187,7 +187,7 @@ template <class Width>
     return first;
 }
 
-// The same for all rows; columns that b doesn't have stay as they are.
+// As above, for all rows; columns that b doesn't have stay as they are.
 template <class Width>
 [[gnu::always_inline]] inline void transpose_rows(ConstMatrix b, float* panel, Index width) {
     Index c = transpose_wide<Four>(b, transpose_wide<Width>(b, 0, panel, width), panel, width);

@@ -67,7 +67,7 @@ void add_product(const Kernels& kernels, const float* panel, Index width, ConstM
     }
 }
 
-// The same if a panel is wider than the outputs needed: nothing next to them may be written to.
+// As above, if a panel is wider than the outputs needed: nothing next to them may be written to.
 void multiply_partly(const float* panel, Index width, ConstMatrix x, const float* bias, Index outputs, float* out,
                      Index stride) {
     thread_local std::vector<float> room;

@@ -42,8 +42,8 @@ public:
     virtual ~LazyValues() = default;
     // Writes all values, row-major.
     virtual void make(std::span<float> values) const = 0;
-    // The tensor's rows (engine/tensor/rows.h) from `first` on, if they can be computed without the others; else an
-    // empty tensor.
+    // The tensor's rows (engine/tensor/rows.h) from `first` on, if they can be computed without the others; otherwise
+    // an empty tensor.
     [[nodiscard]] virtual Tensor rows_from(Index first) const;
     // Whether the values, once made, may stay in memory with their tensor. If not, what reads them makes them for
     // itself (Tensor::for_one_use).
@@ -80,7 +80,7 @@ public:
     Storage(Index size, FileValues in_file);
     // Values computed when data() is first called.
     Storage(Index size, std::shared_ptr<const LazyValues> lazy);
-    // The same, computed from a form that is usually derived from them.
+    // As above, computed from a form that is usually derived from them.
     Storage(Index size, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
     Storage(const Storage&) = delete;
     Storage& operator=(const Storage&) = delete;

@@ -115,7 +115,7 @@ public:
     Tensor(Axes axes, FileValues in_file);
     // Values computed when they are first read.
     Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy);
-    // The same, computed from another form of them.
+    // As above, computed from another form of them.
     Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
 
     [[nodiscard]] bool empty() const { return storage_ == nullptr; }
@@ -166,7 +166,7 @@ public:
     // Releases the memory of some of the values, if they are in a file, until they are read again.
     void leave_to_file(Index first, Index count) const { storage_->leave_to_file(first, count); }
 
-    // What the values will be computed from, if that is a T and they were not read yet; else nullptr.
+    // What the values will be computed from, if that is a T and they were not read yet; otherwise nullptr.
     template <class T>
     [[nodiscard]] const T* lazy() const {
         return storage_ ? dynamic_cast<const T*>(storage_->lazy()) : nullptr;

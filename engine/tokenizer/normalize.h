@@ -61,8 +61,8 @@ struct UnicodeForm {
 
 // SentencePiece's table of replacements (precompiled_charsmap), as T5's tokenizer has it: a trie in an array of 32-bit
 // units, whose leaves point into a list of texts that end with a zero byte. It is applied as Hugging Face does: to a
-// whole grapheme of up to five bytes, of which the shortest beginning that the table has stands for all, else to each
-// character.
+// whole grapheme of up to five bytes, of which the shortest beginning that the table has stands for all, otherwise to
+// each character.
 class PrecompiledMap {
 public:
     // From Base64. Throws Error naming the key.

@@ -51,7 +51,7 @@ struct Tokenizers {
 // and what was expected; also if there are more tokens than the model has.
 [[nodiscard]] Tokenizers read_tokenizers(const std::filesystem::path& folder, const Config& config);
 
-// The same of a tokenizer.json's text that a file at `path` stands for; empty: none. Throws Error naming that file.
+// As above, for a tokenizer.json's text that a file at `path` stands for; empty: none. Throws Error naming that file.
 [[nodiscard]] Tokenizers tokenizers_of(std::string_view json, const std::string& path, const SpecialIds& ids,
                                        const Config& config);
 

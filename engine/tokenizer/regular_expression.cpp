@@ -262,7 +262,7 @@ private:
     }
 
     void hexadecimal() {
-        if (!rest_.substr(2).starts_with('{')) return code_point(rest_.substr(2, 2), 4, 0x7F);  // else a raw byte
+        if (!rest_.substr(2).starts_with('{')) return code_point(rest_.substr(2, 2), 4, 0x7F);  // otherwise a raw byte
         const std::size_t end = rest_.find('}');
         if (end == std::string_view::npos) refuse(3);
         code_point(rest_.substr(3, end - 3), end + 1, 0x10FFFF);

@@ -47,7 +47,7 @@ public:
     Tokenizer() = default;
     // One piece per id; empty means none. Without `cut` the pieces are only labels and encode() throws.
     Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut);
-    // The same with a way of its own from ids to a text.
+    // As above, with a way of its own from ids to a text.
     Tokenizer(std::vector<std::string> pieces, SpecialTokens special, TextCoding coding);
 
     // The same vocabulary, for texts that begin with this token and have none behind them: what a decoder with an

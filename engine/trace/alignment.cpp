@@ -156,7 +156,7 @@ private:
         }
     }
 
-    // What autograd left on a tensor or a parameter is the gradient by the step that this is.
+    // What autograd left on a tensor or a parameter is the gradient with respect to the step that this is.
     void gradients() {
         const std::vector<Match> forward = matches_;
         for (const Match& match : forward) {

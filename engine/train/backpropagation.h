@@ -45,7 +45,7 @@ public:
     // The loss is defined in engine/backward/gradient.h. Throws Error as plan_decoder() and execute() do.
     [[nodiscard]] LossAndGradients operator()(const Weights& weights, const Inputs& batch,
                                               std::optional<std::uint64_t> dropout_seed = std::nullopt);
-    // The same in slices; the weights must outlive the run.
+    // As above, in slices; the weights must outlive the run.
     [[nodiscard]] BackwardRun begin(const Weights& weights, const Inputs& batch,
                                     std::optional<std::uint64_t> dropout_seed = std::nullopt);
 

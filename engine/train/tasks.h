@@ -34,7 +34,7 @@ struct Task {
     std::vector<std::string> vocabulary;          // the piece of each id
     std::vector<std::string> encoder_vocabulary;  // empty: no encoder
     Index rows = 32;                              // of a batch, as its bundled model was trained
-    // The inputs of a batch with so many rows, targets included.
+    // The inputs of a batch with that many rows, targets included.
     std::function<Inputs(Choices& choices, Index rows)> draw_batch;
 
     // The batch of a step (the first is 1): it depends on seed and step alone.
@@ -52,7 +52,7 @@ struct Task {
 [[nodiscard]] Task reverse_task(Index longest);
 
 // Texts to be continued, as `verses` continues the Bible: a batch has some of them, each up to `longest` tokens; every
-// next token is asked for, and the end token where there is one. Throws Error if there is no text or a text can't be
+// next token is asked for, and the end token if there is one. Throws Error if there is no text or a text can't be
 // encoded.
 [[nodiscard]] Task text_task(std::string name, const std::vector<std::string>& texts,
                              const tokenizer::Tokenizer& tokenizer, Index longest);

@@ -40,7 +40,7 @@ public:
 
     // Trains on one batch. Throws Error naming the input that doesn't fit; nothing has changed then.
     TrainingStep train(const Inputs& batch);
-    // The same in two halves, so that the caller can pause: the gradients on a batch, and the update by them. The
+    // As above, in two halves, so that the caller can pause: the gradients on a batch, and the update by them. The
     // weights must not change in between.
     [[nodiscard]] BackwardRun begin(const Inputs& batch);
     TrainingStep follow(LossAndGradients computed);

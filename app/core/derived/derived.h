@@ -32,7 +32,7 @@ private:
     std::array<std::shared_ptr<const void>, kMostOrigins> held_;
 };
 
-// The same, remembered without keeping them alive. While this exists, no other object is mistaken for one of them, even
+// As above, remembered without keeping them alive. While this exists, no other object is mistaken for one of them, even
 // at the same address.
 class HeldOrigins {
 public:
@@ -248,7 +248,7 @@ public:
         return shelf.put(of, key, std::move(value), ++clock_);
     }
 
-    // The same for what may take longer than a frame: `begin()` returns a Resumable<T>, which owns what it reads. Its
+    // As above, for what may take longer than a frame: `begin()` returns a Resumable<T>, which owns what it reads. Its
     // first slice runs in the frame that asks; the rest is a job, dropped when a frame no longer asks for it. Empty
     // until it is done; waiting() then says that another frame is needed. One job per type: another value waits until
     // it is done or dropped.

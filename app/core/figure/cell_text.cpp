@@ -64,8 +64,8 @@ int digits_before_point(double magnitude) {
 // What the format is chosen by, from one pass over the cells.
 struct Numbers {
     using Counts = std::array<std::size_t, kMostDecimals + 1>;
-    // How many numbers fit with so many decimals, to at most four significant digits: written in full, or without the 0
-    // of a fraction.
+    // How many numbers fit with that many decimals, to at most four significant digits: written in full, or without the
+    // 0 of a fraction.
     Counts in_full{}, without_zero{};
     std::size_t all = 0;
     double largest = 0.0;

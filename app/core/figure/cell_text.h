@@ -32,7 +32,7 @@ struct CellFormat {
 enum class FillPlace { in_cells, in_legend };
 
 // The texts of the visible cells, [row, column] of `seen`; none at all if a number would have no room: in one picture
-// all cells have their digits or none has. Only masked cells may all stay empty where all of them hold one number, the
+// all cells have their digits or none has. Only masked cells may all stay empty if all of them hold one number, the
 // mask's fill, and the legend says it.
 [[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room,
                                                   FillPlace said = FillPlace::in_cells);

@@ -30,7 +30,7 @@ enum class Mark { none, nan, positive_infinity, negative_infinity, above, below 
 // "viridis", "cividis", "blue-orange".
 [[nodiscard]] std::string_view color_map_name(ColorMap map);
 
-// Mark::none for a value within the range (ends included), else why it is not.
+// Mark::none for a value within the range (ends included), otherwise why it is not.
 [[nodiscard]] Mark mark_of(float value, Range range);
 // The colour of cells with this mark, which the map itself never shows. `mark` is not none.
 [[nodiscard]] Rgba mark_color(Mark mark, ColorMap map, bool dark);
@@ -42,7 +42,7 @@ enum class Mark { none, nan, positive_infinity, negative_infinity, above, below 
 // Values without a place on the range get their mark's colour. `dark` is the theme behind the picture.
 [[nodiscard]] Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark);
 
-// The same for many values: everything that doesn't depend on the value is computed once.
+// As above, for many values: everything that doesn't depend on the value is computed once.
 class Coloring {
 public:
     Coloring(Range range, Scale scale, ColorMap map, bool dark);

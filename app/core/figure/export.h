@@ -49,7 +49,7 @@ void export_heatmap(const Heatmap& heatmap, const std::string& path);
 // appears with all of them or not at all. Throws Error naming it if it exists and is not empty, or cannot be written.
 void export_each(const Exhibit& exhibit, const std::string& folder, const std::string& ending,
                  const ExportOptions& options = {});
-// The same in slices, one panel each; the exhibit must outlive it. Dropped before its end, it leaves nothing behind.
+// As above, in slices, one panel each; the exhibit must outlive it. Dropped before its end, it leaves nothing behind.
 [[nodiscard]] Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::string ending,
                                             ExportOptions options);
 

@@ -58,7 +58,7 @@ void draw_upright_bar(Canvas& canvas, const ColorBar& bar, const Box& box);
 // Horizontal, the numbers below it.
 void draw_level_bar(Canvas& canvas, const ColorBar& bar, const Box& box);
 
-// Next to the cells if they are high enough, else below them; there, text may begin at `left`.
+// Next to the cells if they are high enough, otherwise below them; there, text may begin at `left`.
 void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left);
 
 // One tick of a colour bar: its place on the range, and its text.

@@ -51,7 +51,7 @@ struct Heatmap {
     Index rows = 0, columns = 0;
     std::vector<std::string> row_labels, column_labels;  // as many as rows and columns: tokens, or indices
     std::vector<float> values;                           // [row, column]
-    std::vector<std::uint8_t> hidden;                    // [row, column], of hidden_by; empty where no mask applies
+    std::vector<std::uint8_t> hidden;                    // [row, column], of hidden_by; empty if no mask applies
     Scale scale = Scale::diverging;
     Range range;                     // what the colour map spans; finite, low < high
     std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty

@@ -21,7 +21,7 @@ struct CellRect {
 // nothing left to attend to must not look like any other masked row.
 [[nodiscard]] Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, bool dark);
 
-// One pixel a cell, [row, column].
+// One pixel per cell, [row, column].
 [[nodiscard]] std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark);
 
 // The colours of a smaller picture, height × width pixels, row by row. A pixel shows the strongest of its cells, so
@@ -73,7 +73,7 @@ inline constexpr Priority kHiddenPriority = std::numeric_limits<Priority>::min()
 // The value of a key other than kHiddenPriority.
 [[nodiscard]] float value_of(Priority key);
 
-// Raises the keys of a row of pixels, one pixel a cell, to those of the cells from `offset` on.
+// Raises the keys of a row of pixels, one pixel per cell, to those of the cells from `offset` on.
 void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset);
 
 }  // namespace decoderscope::core

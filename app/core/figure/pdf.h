@@ -7,7 +7,7 @@
 
 namespace decoderscope::core {
 
-// Why this program can't: empty where it can.
+// Why this program can't: empty if it can.
 [[nodiscard]] Sentence pdf_obstacle();
 
 // Writes a figure as a one-page PDF: shapes as vectors, text as text, with the used parts of its faces embedded. It

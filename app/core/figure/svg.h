@@ -15,7 +15,7 @@ void write_svg(std::ostream& out, const Figure& figure);
 // The colours of text and lines: the figure's own, on its background; or the variables --text, --quiet and --line of a
 // page with a light and a dark theme, without a background. The figure must then be a light one.
 enum class SvgColors { fixed, of_page };
-// The same as an element of a page.
+// As above, as an element of a page.
 void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors);
 
 // Text escaped for XML and HTML, attributes included.

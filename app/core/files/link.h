@@ -12,7 +12,7 @@ namespace decoderscope::core::files {
 // Where links lead: what comes before their '#'.
 struct LinkBase {
     std::string address;         // "https://example.org/decoderscope/"; empty: not known
-    bool from_settings = false;  // the person gives it; else it is the page's own
+    bool from_settings = false;  // the person gives it; otherwise it is the page's own
 };
 
 // The address as it was typed: without blanks around it and without a fragment.
@@ -49,7 +49,7 @@ inline constexpr std::size_t kMostLinkBytes = std::size_t{4} << 20;
 // with the link.
 [[nodiscard]] SessionFile session_of_link(std::string_view text);
 
-// The same with its model read, as open_session() does.
+// As above, with its model read, as open_session() does.
 [[nodiscard]] SavedSession open_link(std::string_view text);
 // What errors call a link.
 [[nodiscard]] Sentence link_name();

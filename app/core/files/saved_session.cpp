@@ -350,8 +350,8 @@ private:
         return sums.result();
     }
 
-    // Without a change of model or input, gradients of a cell that isn't there are an error in the session; else they
-    // are left out.
+    // Without a change of model or input, gradients of a cell that isn't there are an error in the session; otherwise
+    // they are left out.
     void check_gradients(Scenario& scenario, bool as_it_was) {
         const std::string of = scenario.gradient_target;
         if (of.empty()) return static_cast<void>(plan_of(scenario));

@@ -14,8 +14,8 @@
 // A run's inputs, and their form in a session's file.
 namespace decoderscope::core::files {
 
-// The shortest form that reads back to the same numbers: a text if the tokenizer gives the same tokens for it, else
-// ids; vectors by their source.
+// The shortest form that reads back to the same numbers: a text if the tokenizer gives the same tokens for it,
+// otherwise ids; vectors by their source.
 [[nodiscard]] SavedInput saved_input(const Scenario& scenario);
 
 // Read back. Input from a file that has changed gets a remark. Throws Error naming the key.
@@ -50,7 +50,7 @@ struct SavedSession {
 // that no longer fit. Throws Error naming the session's file and the missing key or model; LoadStopped if `progress`
 // says to stop.
 [[nodiscard]] SavedSession open_session(const std::string& path, LoadProgress* progress = nullptr);
-// The same with the file already read; messages name it `name`.
+// As above, with the file already read; messages name it `name`.
 [[nodiscard]] SavedSession open_session(const SessionFile& file, const Sentence& name,
                                         LoadProgress* progress = nullptr);
 [[nodiscard]] SavedSession open_session(const SessionFile& file, const std::string& name,

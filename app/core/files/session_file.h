@@ -100,7 +100,7 @@ struct SessionFile {
     Notes notes;
     std::shared_ptr<const Overlay> overlay;  // nullptr: none
     std::vector<SavedPin> pins;
-    std::string saved_as;           // in an autosave: the file that this work was opened from or saved to; else empty
+    std::string saved_as;  // in an autosave: the file that this work was opened from or saved to; otherwise empty
     std::vector<WorkPart> changed;  // in an autosave: what differs from what was opened or last saved
 };
 
@@ -117,7 +117,7 @@ inline constexpr std::string_view kSessionEnding = ".dscope";
 // to do.
 [[nodiscard]] SessionFile parse_session(std::string_view text, const std::string& folder);
 
-// The same from and to a file, which is written completely or not at all. Errors name the file.
+// As above, from and to a file, which is written completely or not at all. Errors name the file.
 [[nodiscard]] SessionFile read_session_file(const std::string& path);
 void write_session_file(const std::string& path, const SessionFile& file);
 

@@ -13,7 +13,7 @@ struct PlatformInfo {
     bool dark = true;
     bool reduced_motion = false;
     bool picks_files = false;   // it has a dialog of its own for choosing files
-    bool shows_folders = true;  // it has a file manager; else what is written is downloaded
+    bool shows_folders = true;  // it has a file manager; otherwise what is written is downloaded
 };
 
 // Whether the desktop is set to show no animations, as far as its files in the folder of configurations say so: GTK's

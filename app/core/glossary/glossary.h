@@ -32,11 +32,11 @@ struct GlossaryTerm {
 [[nodiscard]] const GlossaryTerm* term_of(const Step& step);
 // The term of a part of the decoder: a box of the map.
 [[nodiscard]] const GlossaryTerm& term_of(Part part);
-// The same for a box with a title of its own: "LayerNorm" and "RMSNorm" are both a norm.
+// As above, for a box with a title of its own: "LayerNorm" and "RMSNorm" are both a norm.
 [[nodiscard]] const GlossaryTerm& term_of(Part part, const Phrase& title);
 
-// The step in which a term can be seen, as near to `here` as possible: in its attention, its block, its stack, else the
-// first one. nullptr if this run has none.
+// The step in which a term can be seen, as near to `here` as possible: in its attention, its block, its stack,
+// otherwise the first one. nullptr if this run has none.
 [[nodiscard]] Ref example_of(const GlossaryTerm& term, const Plan& plan, const Step& here);
 
 // The terms whose name, spelling or meaning contains what was typed, best first; all of them by name if nothing was.
@@ -57,7 +57,8 @@ public:
     // From left to right, each term where it first occurs; the longest one where several begin.
     [[nodiscard]] std::vector<TermInText> find(std::string_view text) const;
 
-    // The term that a label is about: a tensor's name by its last part, else the first term in it. nullptr if none is.
+    // The term that a label is about: a tensor's name by its last part, otherwise the first term in it. nullptr if none
+    // is.
     [[nodiscard]] const GlossaryTerm* term_of_label(std::string_view label) const;
 
 private:

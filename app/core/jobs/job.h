@@ -34,7 +34,7 @@ public:
     // Asks the work under way and the work that waits to stop, through their tokens; they still run, to report the
     // outcome.
     void stop();
-    // The same, but drops them: what waits never begins, what is under way ends with its slice.
+    // As above, but drops them: what waits never begins, what is under way ends with its slice.
     void forget();
     // Whether work waits or is under way.
     [[nodiscard]] bool busy() const;
@@ -101,7 +101,7 @@ public:
     }
     // Asks the work under way and the work that waits to stop, through their tokens; their results are still delivered.
     void stop() { runner_.stop(); }
-    // The same, but their results are dropped.
+    // As above, but their results are dropped.
     void forget() {
         {
             const std::lock_guard lock(shared_->mutex);

@@ -32,8 +32,8 @@ inline constexpr std::string_view kEnglish = "en";
 // A variable of the environment; nullptr if it isn't set.
 using Environment = std::function<const char*(const char* name)>;
 
-// The language that the environment asks for, as gettext reads it: the first of LANGUAGE that there is, else that of
-// LC_ALL, LC_MESSAGES or LANG. Another country's is better than none: zh_SG and zh give zh_CN. English if there is
+// The language that the environment asks for, as gettext reads it: the first of LANGUAGE that there is, otherwise that
+// of LC_ALL, LC_MESSAGES or LANG. Another country's is better than none: zh_SG and zh give zh_CN. English if there is
 // none.
 [[nodiscard]] std::string language_of(const Environment& environment, std::span<const Language> known);
 

@@ -16,7 +16,7 @@ struct PluralRule {
 };
 
 // Reads the header of a .po file that says so: "nplurals=2; plural=n != 1;". The expression is C's, over the count n.
-// Throws Error if it is none.
+// Throws Error if it isn't one.
 [[nodiscard]] PluralRule plural_rule(std::string_view header);
 
 // What a .po file says of itself: "Language" → "zh_CN".

@@ -15,7 +15,7 @@ namespace decoderscope::core::lessons {
 [[nodiscard]] std::vector<Sentence> check_lesson(const Lesson& lesson, std::span<const std::string_view> tabs);
 
 // What differs between a lesson's file and its translation beyond the words: pages, blocks, keys, and the numbers that
-// stand in the texts. A sentence each that begins with the translation's file and line. Throws Error where one of them
+// stand in the texts. A sentence each that begins with the translation's file and line. Throws Error if one of them
 // can't be read.
 [[nodiscard]] std::vector<Sentence> compare_translation(const std::string& lesson, const std::string& translation);
 

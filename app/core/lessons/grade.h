@@ -29,8 +29,8 @@ struct QuestionGrades {
     std::size_t answered = 0, right = 0, at_first = 0;  // learners
     std::vector<WrongAnswer> wrong;                     // the most frequent first
     double difficulty = 0.0;  // the share of all learners whose first answer was right: 1 is easy
-    // The correlation of a right first answer with how many of the other questions were right at first; nothing where
-    // all are alike.
+    // The correlation of a right first answer with how many of the other questions were right at first; nothing if all
+    // are alike.
     std::optional<double> discrimination;
 };
 
@@ -38,7 +38,7 @@ struct QuestionGrades {
 struct BeforeAndAfter {
     std::size_t learners = 0;
     double before = 0.0, after = 0.0;  // the share of questions that were right at the first answer, on average
-    std::optional<double> gain;        // (after - before) / (1 - before); nothing where there was nothing to gain
+    std::optional<double> gain;        // (after - before) / (1 - before); nothing if there was nothing to gain
 };
 
 struct LessonGrades {

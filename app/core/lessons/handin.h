@@ -29,7 +29,7 @@ struct Handin {
     std::string learner, time;
     bool is_edited = false;                              // since it was written; older files don't tell
     std::uint64_t seed = 0, round = 0;                   // by which the version is chosen
-    std::string lesson, title, digest;                   // of a bundled lesson its name, else its file's name
+    std::string lesson, title, digest;                   // of a bundled lesson its name, otherwise its file's name
     std::map<std::string, Handed, std::less<>> answers;  // by question
 };
 // Throws Error naming the file.
@@ -84,7 +84,7 @@ private:
     std::map<std::string, JudgedTry, std::less<>> known_;                // by question, run and answer
 };
 
-// The same for one file, of one of the program's lessons or of one beside it. Throws Error naming the file.
+// As above, for one file, of one of the program's lessons or of one beside it. Throws Error naming the file.
 [[nodiscard]] JudgedHandin judge_handin(const std::string& path);
 
 }  // namespace decoderscope::core::lessons

@@ -73,13 +73,13 @@ struct Asked {
 // Throws Error if the run that is open has not what the question asks of: another model, a text too short.
 [[nodiscard]] Verdict judge(const Asked& asked, const Answer& answer);
 
-// The number in a text that was typed: "0.5", "0,5", "1/2" or "50 %"; nothing if it is none.
+// The number in a text that was typed: "0.5", "0,5", "1/2" or "50 %"; nothing if it isn't one.
 [[nodiscard]] std::optional<double> typed_number(std::string text);
 
 // Which of the choices are right for the run. One, in a lesson that is well made.
 [[nodiscard]] std::vector<std::size_t> right_choices(const Asked& asked);
 
-// Of a bug: the first step that the mutation computes otherwise; empty if there is none.
+// Of a bug: the first step that the mutation computes differently; empty if there is none.
 [[nodiscard]] std::string first_wrong_step(const Scenario& mutant);
 
 // The check that a run fails, though it passed before what the learner did, and the question doesn't allow it.

@@ -52,7 +52,7 @@ struct CellAnswer {
 
 // One of several sentences.
 struct Choice {
-    std::string mutation;  // of a bug: the mistake's name, whose sentence is shown; "nothing"; else empty
+    std::string mutation;  // of a bug: the mistake's name, whose sentence is shown; "nothing"; otherwise empty
     Prose text;
     ExpressionRef right;  // nullptr: wrong
     Prose reply;

@@ -21,7 +21,7 @@ struct LessonCard {
 };
 
 // All of them, the lessons by their numbers, then the gallery by names, then tests. `language` is that of the window,
-// "zh_CN"; a lesson without a translation is in English. Empty where the program's files are missing.
+// "zh_CN"; a lesson without a translation is in English. Empty if the program's files are missing.
 [[nodiscard]] std::vector<LessonCard> lesson_cards(const std::string& language = "");
 
 // A lesson by its name, or a file by its path. Throws Error that lists the names.

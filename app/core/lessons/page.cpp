@@ -313,7 +313,7 @@ private:
             out_ << picture.str();
     }
 
-    // " · open it", a link to the browser version with this lesson beside the stage; empty where none is possible.
+    // " · open it", a link to the browser version with this lesson beside the stage; empty if none is possible.
     [[nodiscard]] std::string link_to(const Cursor& cursor, const std::string& tab) const {
         if (options_.site.empty()) return {};
         files::SavedSession work{.scenario = *opened_, .cursor = cursor};

@@ -63,7 +63,7 @@ struct LessonPageOptions {
 // A lesson as one page of HTML without anything from outside: its numbers and pictures are those of the models and
 // texts that its places open, and its questions can be answered in a browser. Answers and hints are packed, so that
 // they aren't read by accident in the page or its source. Words such as "Question" are in the spoken language. Throws
-// Error where a place can't be opened.
+// Error if a place can't be opened.
 void write_lesson_page(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options = {});
 
 }  // namespace decoderscope::core::lessons

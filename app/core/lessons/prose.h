@@ -74,7 +74,7 @@ struct ShownSpan {
 };
 using Shown = std::vector<ShownSpan>;
 [[nodiscard]] Shown shown(const Prose& prose, const Scope& scope);
-// The same without styles.
+// As above, without styles.
 [[nodiscard]] std::string plain_text(const Shown& shown);
 // The text without computing anything, its formulas as they are written: to compare translations, to name things.
 [[nodiscard]] std::string plain_text(const Prose& prose);

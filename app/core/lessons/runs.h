@@ -27,7 +27,7 @@ struct Changes {
 // "attention_scale=1 ; [{"edit": …}]": parts separated by " ; ". Throws Error naming the part.
 [[nodiscard]] Changes parse_changes(std::string_view text);
 
-// The scenario with these changes on top. Throws Error where they don't fit.
+// The scenario with these changes on top. Throws Error if they don't fit.
 [[nodiscard]] Scenario changed(Scenario scenario, const Changes& changes);
 
 // The commands by which the window makes them. A change that the window has no command for is an Error.
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] const Ran& now() const { return now_; }
     // The same text as of now, without what the learner changed. Throws Error if another model is open.
     [[nodiscard]] const Ran& before();
-    // A run with changes on top. Throws Error where they don't fit.
+    // A run with changes on top. Throws Error if they don't fit.
     [[nodiscard]] const Ran& with(const Ran& from, const std::string& changes);
     // A tensor of one of these runs: recorded, on demand, a parameter or an input. Throws Error if there is none.
     [[nodiscard]] Tensor tensor(const Ran& of, const std::string& name);

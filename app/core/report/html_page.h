@@ -27,7 +27,7 @@ public:
     void list(const std::vector<std::string>& items);
     // Names and what they are, in two columns.
     void facts(const std::vector<std::pair<std::string, std::string>>& facts);
-    // The same, folded away below a line that says what it is.
+    // As above, folded away below a line that says what it is.
     void folded_facts(const std::string& summary, const std::vector<std::pair<std::string, std::string>>& facts);
     // A sequence of tokens, each in its own box.
     void tokens(const std::string& name, const std::vector<std::string>& tokens);

@@ -156,7 +156,7 @@ std::vector<std::string> bisected_causes(const Bisection& found) {
     return lines;
 }
 
-// A recording with its parameters, as the model that made it; nothing where it can't be opened as one.
+// A recording with its parameters, as the model that made it; nothing if it can't be opened as one.
 std::optional<Scenario> model_of(const ComparedRun& run) {
     const load::RecordedRun* recorded = run.shown.scenario.recorded();
     if (recorded == nullptr || !recorded->has_parameters) return std::nullopt;
@@ -167,7 +167,7 @@ std::optional<Scenario> model_of(const ComparedRun& run) {
     }
 }
 
-// The likeliest cause of each difference, one after the other, where they explain all of it; else empty.
+// The likeliest cause of each difference, one after the other, where they explain all of it; otherwise empty.
 std::vector<bisect::Cause> whole_chain(const Bisection& found) {
     std::vector<bisect::Cause> chain;
     if (found.causes.empty() || !found.causes.front().explains) return chain;
@@ -211,7 +211,7 @@ std::vector<std::string> causes_by_name(const ComparedRun& a, const ComparedRun&
 
 // ---- pictures
 
-// Theirs as a step of ours: under its name, in its shape. Nothing where it lies otherwise.
+// Theirs as a step of ours: under its name, in its shape. Nothing if it lies otherwise.
 std::optional<ReferenceRun> beside(const ComparedRun& here, const ComparedRun& there, const TensorCheck& check) {
     const Ref step = here.shown.run->plan().find(check.ours);
     const Tensor ours = step == nullptr ? Tensor() : here.shown.run->value(step->id);

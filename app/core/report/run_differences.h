@@ -29,7 +29,7 @@ struct RunDifferences {
     std::string here, there;              // labels
     std::vector<std::string> missing;     // only in one of them, a sentence each; a difference, too
     std::vector<std::string> causes;      // what makes them differ, as far as that is known
-    Sentence moved;                       // what became of the output; empty where they have no common one
+    Sentence moved;                       // what became of the output; empty if they have no common one
     std::optional<std::size_t> furthest;  // of the checks: the largest difference, relative to the magnitude
     std::vector<Exhibit> pictures;        // of the first difference and of the furthest: both sides and A − B
 
@@ -37,7 +37,7 @@ struct RunDifferences {
 };
 
 // Differences up to `tolerance` of a tensor's largest magnitude count as none; without one, up to 1e-4, and more where
-// a recording is of half precision. Throws Error where nothing of the two can be compared.
+// a recording is of half precision. Throws Error if nothing of the two can be compared.
 [[nodiscard]] RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b,
                                                  std::optional<double> tolerance);
 

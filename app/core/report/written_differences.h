@@ -26,7 +26,7 @@ struct ComparedRuns {
 // first and of the largest difference, and every step. It holds no date and has no external references.
 void write_differences(std::ostream& out, const ComparedRuns& compared);
 
-// The same in Markdown, short enough for a comment: a table, and a few lines for each pair.
+// As above, in Markdown, short enough for a comment: a table, and a few lines for each pair.
 [[nodiscard]] std::string differences_markdown(const ComparedRuns& compared);
 
 }  // namespace decoderscope::core::report

@@ -21,7 +21,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 // How far apart two numbers are. Equal numbers, NaN and NaN, and an infinity and the same infinity are 0 apart; NaN and
 // anything else are ∞ apart.
 [[nodiscard]] double distance_between(float a, float b);
-// The same with its sign, a − b, as a picture shows it: NaN if either is NaN.
+// As above, with its sign, a − b, as a picture shows it: NaN if either is NaN.
 [[nodiscard]] float signed_difference(float a, float b);
 
 // Whether a tensor is in both, and can be compared number by number.
@@ -31,13 +31,13 @@ enum class Presence { in_both, other_shape, only_in_a, only_in_b };
 struct TensorDifference {
     std::string name;
     Presence presence = Presence::in_both;
-    std::vector<Index> shape_a, shape_b;  // empty where it is absent
+    std::vector<Index> shape_a, shape_b;  // empty if it is absent
     Index count = 0;                      // how many numbers were compared
     double largest = 0.0;                 // max |a − b|; ∞ where only one side is NaN or infinite
     double mean = 0.0;                    // Σ |a − b| / count
     double scale = 0.0;                   // the largest finite magnitude in A and B; 0 where same_bits
     Index over = 0;                       // cells with |a − b| > tolerance
-    Cell cell;                            // where the largest is (the first such); empty where nothing differs
+    Cell cell;                            // where the largest is (the first such); empty if nothing differs
     float a = 0.0F, b = 0.0F;             // the two numbers there
     bool same_bits = true;                // not even the sign of a zero differs
 
@@ -110,7 +110,7 @@ struct ReferenceRun {
 };
 
 [[nodiscard]] ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run);
-// The same with its scenario, as a session keeps it.
+// As above, with its scenario, as a session keeps it.
 [[nodiscard]] std::shared_ptr<const ReferenceRun> pinnable(std::string label, const Scenario& scenario,
                                                            std::shared_ptr<const Run> run);
 

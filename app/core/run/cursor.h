@@ -17,7 +17,8 @@ struct Cursor {
     bool operator==(const Cursor&) const = default;
 };
 
-// Where to open: where the model's author suggests, else on the first attention pattern, which shows most at a glance.
+// Where to open: where the model's author suggests, otherwise on the first attention pattern, which shows most at a
+// glance.
 [[nodiscard]] Cursor opening_cursor(const Scenario& scenario, const Plan& plan);
 
 // Where a step shows a position of a sequence.
@@ -31,8 +32,8 @@ struct TokenPosition {
 // Which of the axes that a picture of the step shows runs over the sequence, the rows before the columns.
 [[nodiscard]] std::optional<std::size_t> axis_over(const Step& step, TokenSequence sequence);
 
-// The cell to select for a position: in the row (or column) of the selected cell, else at its largest number. Nothing
-// if the step doesn't show the sequence. `query_heads` is nhead.
+// The cell to select for a position: in the row (or column) of the selected cell, otherwise at its largest number.
+// Nothing if the step doesn't show the sequence. `query_heads` is nhead.
 [[nodiscard]] std::optional<Cell> cell_at_position(const Run& run, const Step& step, const TokenPosition& at,
                                                    Place place, const std::optional<Cell>& selected, Index query_heads);
 

@@ -96,7 +96,7 @@ namespace {
 
 bool touches(const std::optional<Index>& along, Index index) { return !along || *along == index; }
 
-// The edit if it is one of this attention's mask; else nullptr.
+// The edit if it is one of this attention's mask; otherwise nullptr.
 const MaskEdit* mask_edit(const Edit& edit, const std::string& attention) {
     const auto* mask = std::get_if<MaskEdit>(&edit);
     return mask != nullptr && mask->attention == attention ? mask : nullptr;

@@ -14,7 +14,7 @@ struct PictureSize {
     Index width = 0, height = 0;
 };
 
-// A pattern's size in pixels, one a cell, with its sink's column; `most` at most.
+// A pattern's size in pixels, one per cell, with its sink's column; `most` at most.
 [[nodiscard]] PictureSize picture_size(const Run& run, const Step& pattern);
 [[nodiscard]] PictureSize picture_size(const Run& run, const Step& pattern, PictureSize most);
 

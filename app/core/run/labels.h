@@ -9,7 +9,8 @@
 
 namespace decoderscope::core {
 
-// The attention whose heads a step refers to: its own, else the self-attention of its block; empty outside the blocks.
+// The attention whose heads a step refers to: its own, otherwise the self-attention of its block; empty outside the
+// blocks.
 [[nodiscard]] std::string attention_beside(const Plan& plan, const Step& step);
 
 // The number of the block that a step belongs to; -1 outside the blocks.
@@ -20,7 +21,7 @@ enum class TokenSequence { none, target, source };
 [[nodiscard]] TokenSequence sequence_along(const Step& step, std::size_t axis);
 
 // The labels of an axis of a step's heatmap: the tokens of the sequence that the axis runs over, or of the vocabulary
-// (as text if the model has one, else as ids), or plain indices. `batch` chooses the row of the batch.
+// (as text if the model has one, otherwise as ids), or plain indices. `batch` chooses the row of the batch.
 [[nodiscard]] std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis,
                                                    Index batch);
 
@@ -33,7 +34,7 @@ enum class TokenSequence { none, target, source };
 
 // An index with its label: "3 “a”"; "3" if the label is just the index.
 [[nodiscard]] std::string spoken_index(Index at, const std::string& label);
-// The same with its axis: "key 3 “a”".
+// As above, with its axis: "key 3 “a”".
 [[nodiscard]] std::string spoken_place(std::string_view axis, Index at, const std::string& label);
 
 // Adds a name to others: "head 2, d_head 5".
@@ -51,7 +52,7 @@ public:
     [[nodiscard]] const std::vector<std::size_t>& axes() const { return axes_; }
     // One index along the named axis of this rank, without the axis's name: "3 “a”", or "3" if it has no token.
     [[nodiscard]] std::string number(std::size_t rank, Index at) const;
-    // The same with its name: "key 3 “a”".
+    // As above, with its name: "key 3 “a”".
     [[nodiscard]] std::string index(std::size_t rank, Index at) const;
     // Several: "key 8 “a” to 15 “h”".
     [[nodiscard]] std::string range(std::size_t rank, Index first, Index last) const;

@@ -21,7 +21,7 @@
 // - A number moved by |after − before|; NaN in both, or the same infinity, is no move.
 namespace decoderscope::core {
 
-// The decoder's final output: the logits, else the last recorded [batch, pos, d_model] of the decoder
+// The decoder's final output: the logits, otherwise the last recorded [batch, pos, d_model] of the decoder
 // (ln_final.normalized, or the last block's output). nullptr for a plan without either.
 [[nodiscard]] Ref output_step(const Plan& plan);
 // Whether the output is logits, so that each position predicts a token.
@@ -44,7 +44,8 @@ struct PositionMove {
 
 // The whole output in two runs.
 struct OutputMoves {
-    std::string output;     // "logits", else the last tensor of the stream; empty if there is none, or of another shape
+    std::string
+        output;  // "logits", otherwise the last tensor of the stream; empty if there is none, or of another shape
     bool predicts = false;  // the output is logits
     Index row_length = 0;
     std::vector<PositionMove> all;  // [batch, pos]

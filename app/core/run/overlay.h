@@ -48,8 +48,8 @@ inline constexpr std::size_t kMostOverlayValues = 100'000, kLongestOverlayText =
 // The numbers of a step and of its cells; of a part of the map, its own alone.
 [[nodiscard]] std::span<const OverlayValue> values_of(const Overlay& overlay, std::string_view step);
 
-// The number that a step is coloured by: its own; else, of its cells, the one of largest magnitude; else that of the
-// nearest part of the map that it is in. Null if there is none.
+// The number that a step is coloured by: its own; otherwise, of its cells, the one of largest magnitude; otherwise that
+// of the nearest part of the map that it is in. Null if there is none.
 [[nodiscard]] const OverlayValue* number_of(const Overlay& overlay, std::string_view step);
 
 // What is said of a step's number under the mouse: "latency.csv: 3.2", "… of blocks.0.attn", "12 cells, …".

@@ -16,7 +16,7 @@ namespace decoderscope::core {
 // first line that begins with "name". JSON is a list of {"name": …, "value": …, "text": …}. A NAME is a step, a cell
 // ("blocks.0.attn.z[0, 1, 2, 3]") or a part of the map. Throws Error naming the file, the line and what was expected.
 [[nodiscard]] Overlay read_overlay(const std::string& path, const Plan& plan);
-// The same of a file's text.
+// As above, for a file's text.
 [[nodiscard]] Overlay parse_overlay(std::string_view text, const std::string& path, const Plan& plan);
 
 // {"name": …, "value": …, "text": …}. Throws Error naming the key.

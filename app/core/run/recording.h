@@ -18,7 +18,7 @@ enum class Recording {
 // Whether a step's tensor is kept.
 [[nodiscard]] bool is_recorded(const Step& step, Recording recording);
 
-// The same in the form that execute() takes: empty if all are kept.
+// As above, in the form that execute() takes: empty if all are kept.
 [[nodiscard]] std::function<bool(const Step&)> kept_steps(Recording recording);
 
 // The bytes that a plan's tensors take once computed, without weights and inputs. On-demand tensors (masks, masked

@@ -24,7 +24,7 @@ public:
     Scenario& operator=(const Scenario& other);
     Scenario& operator=(Scenario&& other) noexcept;
     ~Scenario();
-    // Throws Error where the overrides don't fit the model's configuration, or where there is no model.
+    // Throws Error if the overrides don't fit the model's configuration, or if there is no model.
     explicit Scenario(load::Opened opened, Overrides overrides = {});
 
     [[nodiscard]] const load::Opened& opened() const { return opened_; }
@@ -34,7 +34,7 @@ public:
     // Whether there is a model to compute with.
     [[nodiscard]] bool computes() const { return recorded() == nullptr; }
 
-    // Of a model; these throw Error where there is none.
+    // Of a model; these throw Error if there is none.
     [[nodiscard]] const std::shared_ptr<const load::Model>& model() const;
     [[nodiscard]] const Config& config() const;  // the model's own with the overrides
     // They also throw Error if model and overrides don't fit together, and then change nothing.

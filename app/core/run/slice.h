@@ -86,7 +86,7 @@ struct Slice {
 // The place that shows a cell of a step.
 [[nodiscard]] Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads);
 
-// The scale of a step's colours: sequential if its values are never negative, else diverging.
+// The scale of a step's colours: sequential if its values are never negative, otherwise diverging.
 [[nodiscard]] Scale scale_of(const Plan& plan, const Step& step);
 
 // Which cells of a slice of a mask were painted by an edit, [row, column].

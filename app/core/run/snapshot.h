@@ -34,7 +34,7 @@ struct Snapshot {
 
     // The run to show this step's values from.
     [[nodiscard]] const Run& run_of(const Step& step) const;
-    // The companion of that name, if its run is there; else nullptr.
+    // The companion of that name, if its run is there; otherwise nullptr.
     [[nodiscard]] const Companion* companion(const std::string& name) const;
 };
 

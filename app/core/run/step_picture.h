@@ -7,7 +7,7 @@
 namespace decoderscope::core {
 
 // The sink's step, [batch, head, query, 1], of a pattern [batch, head, query, key]; nullptr for every other step, and
-// where there is no sink.
+// if there is no sink.
 [[nodiscard]] Ref sink_beside(const Run& run, const Step& step);
 
 // The columns of a slice's picture.
@@ -16,7 +16,7 @@ namespace decoderscope::core {
 // The range that its colours span: that of the step, with the sink's.
 [[nodiscard]] Range picture_range(const Run& run, const Step& step);
 
-// Adds the sink's column to the picture of a slice, where there is one.
+// Adds the sink's column to the picture of a slice, if there is one.
 void put_sink_beside(Heatmap& heatmap, const Run& run, const Step& step, const Slice& slice);
 
 // The picture of a step at a place, as heatmap_of with the sink's column.

@@ -31,7 +31,7 @@ using TokenRows = std::vector<std::vector<Index>>;
 [[nodiscard]] TokenRows rows_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed);
 // The rows of a batch [batch, length], without the masked positions at their ends. The mask may be absent.
 [[nodiscard]] TokenRows rows_of(const Tensor& tokens, const Tensor& mask);
-// What to type for these rows: text if the tokenizer can encode text, else ids.
+// What to type for these rows: text if the tokenizer can encode text, otherwise ids.
 [[nodiscard]] Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows);
 
 // The rows as ids: "1 2 3", a line each.

@@ -62,7 +62,8 @@ public:
     void start(Order order);
     // The new part, if any, of the last order's result.
     [[nodiscard]] std::optional<Result> collect();
-    // The main run of the order under way, once the steps in `looked_at` are done and before all are; else nullptr.
+    // The main run of the order under way, once the steps in `looked_at` are done and before all are; otherwise
+    // nullptr.
     [[nodiscard]] std::shared_ptr<const Run> collect_early();
     [[nodiscard]] bool busy() const;
     // Waits until something new is ready, everything is done, or `patience` has passed.

@@ -16,8 +16,8 @@ struct EditGroup {
 };
 
 // The edits in groups, each edit in one, in the order of their first edits. What stands alone is a group of its own,
-// and is described as `describe` does it. Grouped are cells of one mask that are set alike (a row, a column, else an
-// area), heads of one attention with the same factor, and more than three cells of one tensor.
+// and is described as `describe` does it. Grouped are cells of one mask that are set alike (a row, a column, otherwise
+// an area), heads of one attention with the same factor, and more than three cells of one tensor.
 [[nodiscard]] std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits);
 
 }  // namespace decoderscope::core

@@ -11,7 +11,7 @@
 // What the window says about a model in the first minute, and what it offers to try.
 namespace decoderscope::core {
 
-// What a model is, in a sentence or two: as its author describes it, else read off its configuration.
+// What a model is, in a sentence or two: as its author describes it, otherwise read off its configuration.
 [[nodiscard]] Sentence introduction_of(const Scenario& scenario);
 
 // A model's suggestion as commands: it goes where it says, makes its changes, and says what to notice.

@@ -27,7 +27,7 @@ public:
         bool recovered = false;  // and it is an autosave
         std::shared_ptr<const files::SessionFile> linked = nullptr;  // a link's session, to be opened with its model
     };
-    // What was opened, or the session with it; else the open questions or the error.
+    // What was opened, or the session with it; otherwise the open questions or the error.
     struct Result {
         Order order;
         std::optional<load::Opened> opened;

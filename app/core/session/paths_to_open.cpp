@@ -37,7 +37,7 @@ std::string common_path(const std::vector<PathList::Entry>& entries) {
     return common;
 }
 
-// A file that says which others belong to it, and what is opened for it: itself, or its folder; else nothing.
+// A file that says which others belong to it, and what is opened for it: itself, or its folder; otherwise nothing.
 std::optional<std::string> opened_for_list(const fs::path& path) {
     const std::string name = path.filename().string();
     if (name.ends_with(".manifest.json")) return path.string();

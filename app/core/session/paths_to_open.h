@@ -31,8 +31,8 @@ struct PathList {
 // What was typed or pasted, as a path: without surrounding spaces or quotes, with "~/" expanded.
 [[nodiscard]] std::string path_of(std::string_view typed);
 
-// The one to open of several paths dropped together: the first that is a session or a model, else the first that could
-// be converted to one, else the first.
+// The one to open of several paths dropped together: the first that is a session or a model, otherwise the first that
+// could be converted to one, otherwise the first.
 [[nodiscard]] std::string model_among(std::span<const std::string> paths);
 
 // The command that opens a path, a bundled model by its name, a link, or a file of numbers to colour by.

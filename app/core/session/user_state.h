@@ -61,7 +61,7 @@ public:
     [[nodiscard]] const train::TrainingPlan& training() const { return now_.training; }
     // Takes these choices, with undo; `typed` ones are added to the previous change if that was typed, too.
     void change_training(train::TrainingPlan next, bool typed);
-    // The same without undo, as of a session that is opened.
+    // As above, without undo, as of a session that is opened.
     void set_training(train::TrainingPlan plan);
     // The choices can't be trained; the sentence says why. The next choice clears it.
     void refuse_training(Sentence error) { training_error_ = std::move(error); }
@@ -72,14 +72,14 @@ public:
     [[nodiscard]] const Notes& notes() const { return now_.notes; }
     // Takes these notes, with undo.
     void change_notes(Notes next);
-    // The same without undo, as of a session that is opened.
+    // As above, without undo, as of a session that is opened.
     void set_notes(Notes notes);
 
     // The numbers that colour map and timeline; nullptr: none.
     [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return now_.overlay; }
     // Takes these, with undo.
     void change_overlay(std::shared_ptr<const Overlay> next);
-    // The same without undo, as of a session that is opened.
+    // As above, without undo, as of a session that is opened.
     void set_overlay(std::shared_ptr<const Overlay> overlay);
 
     // ---- where the user is

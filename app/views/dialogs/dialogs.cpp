@@ -341,7 +341,7 @@ void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, 
     }
     if (state.dialog != Dialog::save_session) state.save_because = {};
     ImGui::PopStyleVar();
-    if (state.dialog == shown) state.dialog_opens = false;  // else another one has taken its place
+    if (state.dialog == shown) state.dialog_opens = false;  // otherwise another one has taken its place
 }
 
 }  // namespace decoderscope::views::dialogs

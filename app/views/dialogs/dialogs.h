@@ -9,7 +9,8 @@ namespace decoderscope::views::dialogs {
 
 // The dialog that is open, over the window.
 void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
-// The user wants to close the window: it closes at once if nothing worth a question is unsaved, else a dialog asks.
+// The user wants to close the window: it closes at once if nothing worth a question is unsaved, otherwise a dialog
+// asks.
 void ask_to_close(const core::Session& session, ViewState& state, Commands& commands);
 
 // Closes the dialog that is being drawn.

@@ -27,13 +27,13 @@ struct ExportDialogState {
 // The dialog that writes what is shown to a file, or copies it.
 void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// The progress of a slow export and a button that cancels it. The height is 0 where there is nothing to show.
+// The progress of a slow export and a button that cancels it. The height is 0 if there is nothing to show.
 [[nodiscard]] float export_progress_height(const Ui& ui, const core::Session& session);
 void draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands);
 
 // Copies what the tab shows to the clipboard as CSV. Returns the message to show.
 Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state);
-// The same as a picture.
+// As above, as a picture.
 void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands);
 
 }  // namespace decoderscope::views::dialogs

@@ -25,11 +25,11 @@ public:
     [[nodiscard]] ImU32 of(const Step& step) const;
     // Of a box that stands for several steps: of the number of largest magnitude, or of what the box means.
     [[nodiscard]] ImU32 of(std::span<const StepId> steps, Meaning meaning) const;
-    // Of a block: of the number that the file has for it, else as above.
+    // Of a block: of the number that the file has for it, otherwise as above.
     [[nodiscard]] ImU32 of(const std::string& block, std::span<const StepId> steps, Meaning meaning) const;
 
 private:
-    // By StepId; nothing where the file has none.
+    // By StepId; nothing if the file has none.
     struct Numbers {
         std::vector<std::optional<float>> all;
     };

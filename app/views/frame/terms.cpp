@@ -44,7 +44,7 @@ public:
           pitch_(compat::font_size(font) + ui.px(3)),
           at_(start_) {}
 
-    // A piece of `text`, with the terms in it marked. A line break where there is no room.
+    // A piece of `text`, with the terms in it marked. A line break if there is no room.
     void piece(std::string_view text, const core::TextPiece& piece, std::span<const core::glossary::TermInText> terms) {
         const std::string_view words = text.substr(piece.begin, piece.size);
         if (piece.new_line) new_line();

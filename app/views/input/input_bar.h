@@ -50,7 +50,7 @@ struct Sequence {
     core::Value<core::generate::Predictions> predictions;  // empty while they are being read, or belong to other tokens
 };
 
-// The sequences of a model that reads tokens, the source before the target; else none.
+// The sequences of a model that reads tokens, the source before the target; otherwise none.
 [[nodiscard]] std::vector<Sequence> sequences(const core::Session& session, InputBarState& state);
 
 // What is typed into a sequence's box.

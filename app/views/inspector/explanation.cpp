@@ -42,7 +42,7 @@ void factor(const TermScene& scene, const Factor& f, bool first, int id) {
     tooltip((cell_name(source.name, f.cell->cell) + "\n" + place->text).c_str());
 }
 
-// Continues the line if a text of this width fits, else begins another.
+// Continues the line if a text of this width fits, otherwise begins another.
 void same_line_if_fits(float width, float edge, float space) {
     ImGui::SameLine(0, space);
     if (ImGui::GetCursorPosX() + width > edge) ImGui::NewLine();

@@ -15,7 +15,7 @@ struct Lesson;
 // The lessons beside the stage: the list, and the lesson that is read.
 namespace decoderscope::views::lesson_panel {
 
-// Opens the panel: at the lesson that is being read, else at the list.
+// Opens the panel: at the lesson that is being read, otherwise at the list.
 void open_lessons(ViewState& state);
 [[nodiscard]] bool lessons_are_open(const ViewState& state);
 // Opens it, or closes it.
@@ -24,7 +24,7 @@ void toggle_lessons(ViewState& state);
 void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> lesson);
 // Opens one of the program's own lessons, by its name, beside what is open, which stays. Throws Error if there is none.
 void open_lesson_beside(ViewState& state, const std::string& name);
-// The name of the lesson that is read, if it is one of the program's own; else empty.
+// The name of the lesson that is read, if it is one of the program's own; otherwise empty.
 [[nodiscard]] std::string lesson_beside(const ViewState& state);
 // Reads the lessons in this language from now on, "zh_CN", where they are translated; empty: in English. The lesson
 // that is being read stays where it is.

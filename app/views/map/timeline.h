@@ -5,7 +5,7 @@
 
 namespace decoderscope::views::map {
 
-// The same with edits and without: the first edit must not move what is being clicked. Calm, one line stands in its
+// Its height is the same with and without edits: the first edit must not move what is being clicked. Calm, one line stands in its
 // place: to the next step and back, where one is, and what the edits did.
 [[nodiscard]] float timeline_height(const Ui& ui, const core::Session& session, const ViewState& state);
 void draw_timeline(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);

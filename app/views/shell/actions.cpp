@@ -125,7 +125,7 @@ void present(ViewState& state) {
     state.presentation = {};
 }
 
-// While presenting, a panel slides over the stage; else map and inspector are folded beside it.
+// While presenting, a panel slides over the stage; otherwise map and inspector are folded beside it.
 Effect slides(SlidePanel panel) {
     return changes([panel](ViewState& state) {
         bool& asked = state.presentation.asked[static_cast<std::size_t>(panel)];
@@ -153,7 +153,7 @@ void escape(const core::Session&, ViewState& state, Commands& commands) {
 
 // ---- gradients
 
-// The selected cell, if gradients of it can be asked for; else empty.
+// The selected cell, if gradients of it can be asked for; otherwise empty.
 std::string target_at_cursor(const core::Session& session) {
     const Step& step = session.step();
     const std::optional<Cell>& cell = session.cursor().cell;

@@ -176,7 +176,7 @@ struct LaidOutMessage {
     bool has_file = false;  // which a line of links is about
 };
 
-// As much of a line's beginning as fits, up to a folder's end where there is one.
+// As much of a line's beginning as fits, up to a folder's end if there is one.
 std::size_t fitting_part(ImFont* font, const std::string& line, float width) {
     std::size_t fits = 0, folder = 0, end = 0;
     for (const core::Utf8Character& character : core::characters(line)) {

@@ -210,8 +210,8 @@ std::optional<Offered> offered(const core::Session& session) {
     return std::nullopt;
 }
 
-// What is offered, as a link, and the size of the model's input. Where there is no room, the model's menu and its
-// tooltip say it.
+// What is offered, as a link, and the size of the model's input. If there is no room, the model's menu and its tooltip
+// say it.
 void draw_input_text(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     ImFont* font = ui.fonts.caption;
     const float y = area.low.y + (area.height() - compat::font_size(font)) * 0.5F;

@@ -250,7 +250,7 @@ struct ColumnLabels {
     const HeatmapLayout& l;
     const core::CellRect& seen;
     Area area;
-    bool words;   // else indices
+    bool words;   // otherwise indices
     Index every;  // cells that share a label
     float gap;
     std::size_t alike;  // how many characters all words begin with: "head " of "head 0", "head 1"

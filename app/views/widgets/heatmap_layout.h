@@ -82,7 +82,7 @@ struct PointedOut {
 void draw_position_number(const Ui& ui, ImVec2 at, ImU32 color, Index position);
 
 // Where columns or rows are positions with tokens, their numbers, small, above the tokens or left of them: all of them,
-// or none where cells would lose digits for them, or get hard to hit.
+// or none if cells would lose digits for them, or get hard to hit.
 void draw_position_numbers(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                            const core::CellRect& seen, Area area);
 

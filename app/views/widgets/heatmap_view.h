@@ -64,7 +64,7 @@ struct HeatmapDrawing {
     Legend legend = Legend::full;
     bool grid = false;              // hairlines around the cells: for pictures that may be of a single colour
     bool numbers_positions = true;  // beside their tokens; not of pictures in a line, whose cells are of one size
-    bool labels_rows = true;        // else a picture to the left has the same rows, and their labels
+    bool labels_rows = true;        // otherwise a picture to the left has the same rows, and their labels
     bool keeps_hittable = false;    // the cells of a small matrix stay large enough to hit: without room, it is panned
     bool scrolls_with = false;      // the wheel scrolls what it is in, and zooms with Ctrl
 };

@@ -22,7 +22,7 @@ public:
     // change. Throws Error if the picture is larger than the machine's textures may be.
     virtual ImTextureID upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
                                std::uint64_t version) = 0;
-    // The texture if it already holds this version, so that the caller need not paint the pixels; else null.
+    // The texture if it already holds this version, so that the caller need not paint the pixels; otherwise null.
     virtual ImTextureID find(std::uint64_t key, std::uint64_t version) = 0;
 
     // Called after each frame: drops textures that were not used for some time.

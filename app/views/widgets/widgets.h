@@ -27,7 +27,7 @@ float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_
 // As much of the text as fits, with "…".
 [[nodiscard]] std::string fitted(ImFont* font, std::string_view text, float width);
 
-// The same, cut in the middle: of names that begin alike, as "layers.1.cross_attn.o_proj.weight", the end tells them
+// As above, cut in the middle: of names that begin alike, as "layers.1.cross_attn.o_proj.weight", the end tells them
 // apart.
 [[nodiscard]] std::string fitted_in_middle(ImFont* font, std::string_view text, float width);
 
@@ -38,7 +38,7 @@ float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_
 // Several lines of prose in the panel's flow, as wide as there is room or as `width`.
 void paragraph(ImFont* font, ImU32 color, std::string_view text);
 void paragraph(ImFont* font, ImU32 color, std::string_view text, float width);
-// The same in the current font and colour.
+// As above, in the current font and colour.
 void prose_here(std::string_view text, float width);
 // One line in the panel's flow.
 void text_line(ImFont* font, ImU32 color, std::string_view text);
@@ -47,7 +47,7 @@ void text_line(ImFont* font, ImU32 color, std::string_view text);
 void section_line(const Ui& ui);
 // The heading of a section.
 void section_heading(const Ui& ui, std::string_view text);
-// Text at the right edge of the current line; on a line of its own where there is no room.
+// Text at the right edge of the current line; on a line of its own if there is no room.
 void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
 
 // A label with a separate id, which stays the same in every language.

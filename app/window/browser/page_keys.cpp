@@ -43,7 +43,7 @@ constexpr auto named = std::to_array<std::pair<std::string_view, views::Key>>({
     {"Backquote", views::Key::grave},
 });
 
-// What follows `start`, if it is one character from `first` to `last`; else 0.
+// What follows `start`, if it is one character from `first` to `last`; otherwise 0.
 char only_letter(std::string_view code, std::string_view start, char first, char last) {
     if (code.size() != start.size() + 1 || !code.starts_with(start)) return 0;
     return code.back() >= first && code.back() <= last ? code.back() : '\0';

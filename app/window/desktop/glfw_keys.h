@@ -8,7 +8,7 @@ namespace decoderscope::window {
 
 // The key for GLFW's number and scancode, as labelled in the keyboard's layout; Key::none for an unknown one.
 [[nodiscard]] views::Key key_of_glfw(int key, int scancode, bool ctrl = false);
-// The same, from what the layout prints on it without Shift. In the row of digits a key is its digit, and only with
+// As above, from what the layout prints on it without Shift. In the row of digits a key is its digit, and only with
 // Ctrl the plus or minus that is printed on it.
 [[nodiscard]] views::Key key_meant(int key, std::string_view printed, bool ctrl);
 

@@ -58,7 +58,7 @@ private:
         return false;
     }
 
-    // Waits until the next frame's time if one is due, else until an event.
+    // Waits until the next frame's time if one is due, otherwise until an event.
     void wait() {
         if (again_ || settling_ > 0) {
             std::this_thread::sleep_until(last_frame_ + std::chrono::duration<double>(frame_seconds));

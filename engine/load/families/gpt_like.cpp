@@ -140,7 +140,7 @@ void read_opt(Reading& r) {
     r.family.names = {{"positions_from", "2"}};
 }
 
-// BLOOM (Le Scao et al. 2022): ALiBi, and a norm behind the embedding.
+// BLOOM (Le Scao et al. 2022): ALiBi, and a norm after the embedding.
 
 // transformers.BloomConfig
 void read_bloom(Reading& r) {

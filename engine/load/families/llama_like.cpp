@@ -67,7 +67,7 @@ void read_qwen3(Reading& r) {
     biases(r, {.qkv = attention, .out = attention});
 }
 
-// transformers.Olmo2Config; norms behind the sublayers, and of q and k over all heads.
+// transformers.Olmo2Config; norms after the sublayers, and of q and k over all heads.
 void read_olmo2(Reading& r) {
     llama_like(r, {.eps = 1e-5});
     no_sliding_window(r);
@@ -250,7 +250,7 @@ void gemma_like(Reading& r, const RopeDefaults& turned = {}) {
     biases(r, {.qkv = attention, .out = attention});
 }
 
-// A soft cap; none where it is null.
+// A soft cap; none if it is null.
 void soft_cap(Reading& r, const char* theirs, const char* ours, double otherwise) {
     const double cap = r.keys.is_null(theirs) ? 0.0 : r.keys.number(theirs, otherwise);
     if (cap > 0.0) r.config[ours] = cap;

@@ -70,7 +70,7 @@ struct Reading {
     void sizes(const KeyNames& width, const KeyNames& heads, const KeyNames& layers);
     // num_key_value_heads, as many as heads unless said otherwise, and dim_feedforward; nhead is read before.
     void key_value_heads_and_mlp();
-    // What all of these decoders have: tokens, a head that may be tied, Pre-Norm with a norm behind the last block.
+    // What all of these decoders have: tokens, a head that may be tied, Pre-Norm with a norm after the last block.
     void causal_lm(bool tied);
 };
 

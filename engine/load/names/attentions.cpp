@@ -150,8 +150,8 @@ bool names_output(const Words& words) {
     return any_is(words, {"o", "wo", "out", "output", "concat"}) || any_has(words, {"unif", "combin", "merg"});
 }
 
-// The output of an attention: within its module the only candidate, or the one that says so; else the one outside that
-// says so and is nearest ("attention.output.dense" of "attention.self").
+// The output of an attention: within its module the only candidate, or the one that says so; otherwise the one outside
+// that says so and is nearest ("attention.output.dense" of "attention.self").
 std::optional<Module> take_output(const Key& key, const std::vector<Member>& members, Modules& modules,
                                   const Context& context) {
     const auto choose = [&](const Modules& from) -> std::optional<Module> {

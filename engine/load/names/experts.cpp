@@ -37,8 +37,8 @@ std::optional<Assigned> one_expert(const Module& module) {
 // MXFP4's numbers are stored with each output's row in one piece.
 constexpr std::string_view kBlocks = "_blocks";  // not a message: the end of a name
 
-// "experts.gate_up_proj" and "experts.down_proj", each with its bias. Where there is a bias (gpt-oss), gate and up
-// stand in turn, and matrices that aren't packed are [in, out].
+// "experts.gate_up_proj" and "experts.down_proj", each with its bias. If there is a bias (gpt-oss), gate and up stand
+// in turn, and matrices that aren't packed are [in, out].
 std::optional<Assigned> all_experts(const Module& module, bool biased) {
     const std::size_t depth = depth_of_experts(module.path);
     if (depth + 2 != module.path.size()) return std::nullopt;

@@ -70,7 +70,7 @@ bool widens(const Module& module, const Context& context) {
 
 Assigned as(const Candidate& candidate, const char* name) { return {candidate.module, name}; }
 
-// Two matrices: words, else numbers, else shapes.
+// Two matrices: words, otherwise numbers, otherwise shapes.
 std::vector<Assigned> of_two(std::vector<Candidate> two, const Context& context) {
     const auto goes = [](const Candidate& candidate, Way way) { return candidate.way == way; };
     // The third is missing, which is said later.

@@ -136,7 +136,7 @@ private:
 
     void by_words() {
         const auto after = [](const Words& words) { return any_is(words, {"post"}); };
-        // Gemma 2 and OLMo 2 have norms behind the feed-forward, too; else Llama's post_attention_layernorm is the
+        // Gemma 2 and OLMo 2 have norms after the feed-forward, too; otherwise Llama's post_attention_layernorm is the
         // feed-forward's own.
         const bool behind = std::ranges::any_of(norms_, [&](const Module& norm) {
             const Words words = words_of(norm.path);

@@ -16,7 +16,7 @@ struct Sublayer {
 };
 
 // Takes the norms out of what is left of a block and gives each to its sublayer: one that stands within it or is called
-// after it, else in the order of their numbers. What isn't settled stays in `modules`.
+// after it, otherwise in the order of their numbers. What isn't settled stays in `modules`.
 [[nodiscard]] std::vector<Assigned> take_norms(Modules& modules, const std::vector<Sublayer>& sublayers,
                                                const Context& context);
 

@@ -28,7 +28,7 @@ struct RecognisedNames {
 // The answers are to such questions; others are ignored.
 [[nodiscard]] RecognisedNames recognise_names(const Shapes& stored, const Overrides& answers);
 
-// Questions about how tensors are read that are no keys of the configuration:
+// Questions about how tensors are read that aren't keys of the configuration:
 // - qkv_order: one_by_one, by_head or by_group: the rows of a matrix that is q, k and v;
 // - gate_proj: which of an MLP's two parallel matrices, or which half of one, passes the activation;
 // - stored_as: out_in, as Linear has its weight, or in_out;

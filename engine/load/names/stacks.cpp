@@ -194,7 +194,7 @@ public:
     }
 
 private:
-    // "shared" beside an embedding of each side is the head where there is no other, else the same again.
+    // "shared" beside an embedding of each side is the head if there is no other, otherwise the same again.
     void look_for_shared(const Modules& all) {
         const std::set<Side> sides = sides_of_embeddings(all);
         shared_is_repeated_ = has_encoder_ && sides.contains(Side::encoder) && sides.contains(Side::decoder);
@@ -290,7 +290,7 @@ private:
         return std::nullopt;
     }
 
-    // A norm behind the embedding, or behind the last block.
+    // A norm after the embedding, or behind the last block.
     [[nodiscard]] std::optional<Thing> norm_of(const Module& module, const Words& words) {
         if (any_has(words, {"emb"})) return Thing::embedding_norm;
         const Words last = module.last_words();

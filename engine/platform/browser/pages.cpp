@@ -1,4 +1,4 @@
-// Pages where there is no operating system to ask, as in a browser: its mmap() is malloc(), which frees a piece only
+// Pages if there is no operating system to ask, as in a browser: its mmap() is malloc(), which frees a piece only
 // whole.
 #include "engine/platform/pages.h"
 

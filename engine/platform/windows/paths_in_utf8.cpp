@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kFirstHigh = 0xd800, kFirstLow = 0xdc00, kAfterLow = 0xe000;
 
-// The length of a character by its first byte; 0 if it is none.
+// The length of a character by its first byte; 0 if it isn't one.
 int length_by(unsigned char first) {
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }

@@ -115,8 +115,8 @@ void blame_readers(std::vector<TensorCheck>& checks) {
     }
 }
 
-// A step that a mistake computes otherwise may have been recorded twice, the first time before the mistake happened (a
-// projection before it is split into heads): it is enough that one agrees.
+// A step that a mistake computes differently may have been recorded twice, the first time before the mistake happened
+// (a projection before it is split into heads): it is enough that one agrees.
 void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const Plan& wrong) {
     std::set<std::size_t> excused;  // tensors
     for (const TensorCheck& check : checks) {
@@ -200,7 +200,7 @@ private:
         return decoder::plan_decoder(request);
     }
 
-    // What each stored parameter of theirs is: recognised from the trace's own, else as for the model's file.
+    // What each stored parameter of theirs is: recognised from the trace's own, otherwise as for the model's file.
     [[nodiscard]] load::names::Mapping names_of_theirs() const {
         if (!trace_.parameters.empty()) {
             load::names::Shapes shapes;
@@ -276,7 +276,7 @@ private:
         Checked checked;
     };
 
-    // A run with a mistake in it; nothing where it doesn't fit the model, or changes nothing before the difference.
+    // A run with a mistake in it; nothing if it doesn't fit the model, or changes nothing before the difference.
     [[nodiscard]] std::optional<Checked> with(const mutations::Mutation& mutation, const Checked& before,
                                               StepId difference) const {
         try {

@@ -73,7 +73,7 @@ void summarise(Bisection& bisection);
 
 // Compares a scenario's run with a trace. Throws Error if nothing in the trace is one of its tensors.
 [[nodiscard]] Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options = {});
-// The same with a pause after each run; `progress` may be nullptr.
+// As above, with a pause after each run; `progress` may be nullptr.
 [[nodiscard]] Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
                                                     BisectOptions options, std::shared_ptr<BisectProgress> progress);
 

@@ -24,7 +24,7 @@ namespace decoderscope::core::bisect {
 // "4.1e-07", relative to the tensor's magnitude; "equal", "another shape".
 [[nodiscard]] std::string difference_of(const TensorCheck& check);
 
-// The same as the contract's JSON: first, theirs, largest, cell, agreed_before, unmatched; and what else was found.
+// As above, as the contract's JSON: first, theirs, largest, cell, agreed_before, unmatched; and what else was found.
 [[nodiscard]] std::string bisection_json(const Bisection& bisection);
 
 }  // namespace decoderscope::core::bisect

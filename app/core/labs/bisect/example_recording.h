@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-// A recording to try bisect on where there is none: the same model on the same input, written with a mistake.
+// A recording to try bisect on if there is none: the same model on the same input, written with a mistake.
 namespace decoderscope::core::bisect {
 
 struct ExampleRecording {

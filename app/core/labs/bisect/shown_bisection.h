@@ -17,7 +17,7 @@ struct ShownBisection {
     static constexpr std::size_t kKept = 2;
 
     Bisection found;
-    Sentence error;  // why it could not be made; else empty
+    Sentence error;  // why it could not be made; otherwise empty
 };
 
 // Empty while it is under way; not asking for it any more cancels it. Without a recorded input that fits the model it

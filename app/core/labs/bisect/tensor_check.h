@@ -16,7 +16,7 @@ struct TensorCheck {
     bool other_shape = false;
     double largest = 0.0;   // max |ours − theirs| over what counts; ∞ where only one is NaN, infinite or hidden
     double relative = 0.0;  // to the tensor's largest magnitude
-    Cell cell;              // where it is, an index of ours; empty where nothing differs
+    Cell cell;              // where it is, an index of ours; empty if nothing differs
     float our_value = 0.0F, their_value = 0.0F;
     double factor = 1.0;    // theirs is ours times it: for what is compared up to a factor
     bool differs = false;   // by more than the tolerance

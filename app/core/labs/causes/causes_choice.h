@@ -78,7 +78,7 @@ struct OtherChoice {
     bool operator==(const OtherChoice&) const = default;
 };
 
-// Which input tokens can be changed: the source's where there is one.
+// Which input tokens can be changed: the source's if there is one.
 struct ChangedToken {
     bool in_source = false;
     Index position = 0, before = 0, after = 0;

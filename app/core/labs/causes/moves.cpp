@@ -234,7 +234,7 @@ private:
         return dot(part_of(gradient->second, batch_, place.head), part_of(run_->value(place.z), batch_, place.head));
     }
 
-    // The same in the middle of a step on the way from off to on.
+    // As above, in the middle of a step on the way from off to on.
     [[nodiscard]] double promised_at(const HeadPlace& place, Index step) const {
         const double on = (static_cast<double>(step) + 0.5) / static_cast<double>(kWaySteps);
         Scenario dimmed = scenario_;

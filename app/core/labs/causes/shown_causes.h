@@ -62,7 +62,7 @@ struct WrongSigns {
 [[nodiscard]] WrongSigns wrong_signs(const Moves& moves);
 // Whether a promise has another sign than what happened, which must be more than a rounding error of the number.
 [[nodiscard]] bool has_wrong_sign(double promised, double happened);
-// "1.attn head 3": a head in a narrow column; the stack is named where there are two.
+// "1.attn head 3": a head in a narrow column; the stack is named if there are two.
 [[nodiscard]] Sentence short_name_of_head(const std::string& attention, Index head);
 [[nodiscard]] Sentence moves_sentence(const Moves& moves);
 
@@ -78,7 +78,7 @@ struct ShownPatching {
     bool every_step = false;
     Sentence error;
 };
-// `every_step`: all steps that can be put in; else the stream and what is added to it.
+// `every_step`: all steps that can be put in; otherwise the stream and what is added to it.
 [[nodiscard]] Value<ShownPatching> shown_patching(Derived& derived, const Snapshot& shown, const ResolvedNumber& number,
                                                   const OtherChoice& other, bool every_step,
                                                   const SharedProgress& progress);

@@ -166,7 +166,7 @@ struct Culprit {
     float value;
 };
 
-// Where it began: in a weight or an input that the step reads, else in the step itself.
+// Where it began: in a weight or an input that the step reads, otherwise in the step itself.
 Culprit culprit_of(const Run& run, const Step& step, Reader& read) {
     for (const StepId operand : step.operands) {
         const Step& source = run.plan()[operand];

@@ -67,7 +67,7 @@ struct Invariants {
 // `stop` is checked between steps.
 [[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
                                                            const std::stop_token& stop = {});
-// The same in slices; the run must outlive it.
+// As above, in slices; the run must outlive it.
 [[nodiscard]] Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config);
 
 // One function per law, each in its own file. Each pauses between steps; the run must outlive it.

@@ -70,7 +70,7 @@ struct PatternRows {
     }
 };
 
-// A pattern's rows and their scores, each with the sink's behind the keys', where there is one.
+// A pattern's rows and their scores, each with the sink's behind the keys', if there is one.
 class Rows {
 public:
     explicit Rows(const PatternStep& pattern) : pattern_(pattern) {}

@@ -29,7 +29,7 @@ void compare_with_care(Moved& moved, std::span<const float> before, std::span<co
     }
 }
 
-// The same for many numbers at a time, if none of them is NaN, which is nearly always so: magnitudes are ordered as
+// As above, for many numbers at a time, if none of them is NaN, which is nearly always so: magnitudes are ordered as
 // their bits are, and NaN lies above ∞. Returns whether that was so.
 bool compare_at_once(Moved& moved, std::span<const float> before, std::span<const float> after) {
     constexpr auto infinite = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());

@@ -23,7 +23,7 @@ namespace decoderscope::core::checks {
 // How one position moved.
 struct Moved {
     float largest = 0.0F;    // the largest change of any of its numbers; ∞ if one is NaN in only one of the runs
-    std::string largest_in;  // the tensor that it was found in; empty where nothing moved
+    std::string largest_in;  // the tensor that it was found in; empty if nothing moved
     std::string first_in;    // the first tensor, in the order of computation, in which anything of it moved
     bool blind = false;      // it holds NaN before and after, so that a change cannot be seen
 };

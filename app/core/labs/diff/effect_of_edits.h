@@ -41,7 +41,7 @@ struct Reach {
 // counts as changed if a step that it reads does.
 [[nodiscard]] Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<const Run> run,
                                         Tensor attention_mask);
-// The same from the cache; empty if there are no edits, and while it is being compared.
+// As above, from the cache; empty if there are no edits, and while it is being compared.
 [[nodiscard]] Value<Reach> shown_reach(Derived& derived, const Snapshot& shown);
 
 // What the edits did to the output, in one sentence: "logits moved by at most 1.88; no prediction changed."

@@ -40,7 +40,7 @@ struct Mover {
         return index;
     }
 
-    // The same for an index that may be "*".
+    // As above, for an index that may be "*".
     [[nodiscard]] bool move(const Step& step, std::size_t axis, std::optional<Index>& index) const {
         if (!index) return true;
         index = moved(step, axis, *index);

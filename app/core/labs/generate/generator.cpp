@@ -61,7 +61,8 @@ std::vector<Index> Generator::tokens() const { return row_tokens(scenario_.input
 
 namespace {
 
-// The scenario with targets that only begin: with the beginning token, else with the token that they begin with now.
+// The scenario with targets that only begin: with the beginning token, otherwise with the token that they begin with
+// now.
 Scenario begun(Scenario scenario) {
     Inputs& inputs = scenario.inputs;
     const tokenizer::SpecialTokens special = scenario.tokenizer().special();

@@ -56,7 +56,7 @@ struct WrittenTarget {
     TokenRows rows;        // a batch row each, from the beginning token; without the end token
     Index unfinished = 0;  // rows that reached the limit before the end token
 };
-// The target of every row of the source, one most probable token after another. Throws Error where a pass fails.
+// The target of every row of the source, one most probable token after another. Throws Error if a pass fails.
 [[nodiscard]] Resumable<WrittenTarget> written_target(Scenario scenario, std::stop_token stop = {});
 
 // Writes targets in the background.

@@ -17,7 +17,7 @@ namespace {
 // How many logits a slice reads.
 constexpr Index kSlice = 2'000'000;
 
-// What the row's targets ask for at this position, nothing where it is negative (−100: left out); without targets the
+// What the row's targets ask for at this position, nothing if it is negative (−100: left out); without targets the
 // token that follows.
 std::optional<Index> next_in(const Inputs& inputs, Index row, Index position) {
     if (!inputs.targets.empty()) {

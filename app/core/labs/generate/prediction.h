@@ -14,8 +14,8 @@ namespace decoderscope::core::generate {
 
 struct Prediction {
     std::optional<Index> token;   // predicted_token() in app/core/run/output_moves.h; nothing for padding, too
-    std::optional<Index> target;  // what the inputs' targets ask for, else the token that follows in the row; nothing
-                                  // where the row ends
+    std::optional<Index> target;  // what the inputs' targets ask for, otherwise the token that follows in the row;
+                                  // nothing where the row ends
     bool is_padding = false;
 
     [[nodiscard]] bool is_judged() const { return target.has_value(); }
@@ -39,7 +39,7 @@ struct Predictions {
 
 // The predictions of a run with these inputs.
 [[nodiscard]] Resumable<Predictions> predictions_of(std::shared_ptr<const Run> run, Inputs inputs);
-// The same from the cache; empty while they are being read, or if the model predicts no tokens.
+// As above, from the cache; empty while they are being read, or if the model predicts no tokens.
 [[nodiscard]] Value<Predictions> shown_predictions(Derived& derived, const Scenario& scenario,
                                                    const std::shared_ptr<const Run>& run);
 
@@ -48,9 +48,9 @@ struct Answer {
     Index token = 0;
     double probability = 0.0;
 };
-// The most probable tokens at a position, the most probable first; none where a logit is NaN or +∞.
+// The most probable tokens at a position, the most probable first; none if a logit is NaN or +∞.
 [[nodiscard]] std::vector<Answer> likely_answers(const Run& run, Index batch, Index position, std::size_t most);
-// A token's probability at a position; NaN where a logit is NaN or +∞.
+// A token's probability at a position; NaN if a logit is NaN or +∞.
 [[nodiscard]] double probability_of(const Run& run, Index batch, Index position, Index token);
 
 // What the window says about one position's prediction.

@@ -43,7 +43,7 @@ using PatternMeasures = std::array<double, kPatternMeasures.size()>;
 // All of them.
 [[nodiscard]] PatternMeasures measured(const Pattern& pattern);
 
-// The largest possible value of a measure over this many keys: log2(keys) bits for the entropy, else 1.
+// The largest possible value of a measure over this many keys: log2(keys) bits for the entropy, otherwise 1.
 [[nodiscard]] double highest_possible(PatternMeasure measure, Index keys);
 
 // "Entropy", "Previous", …: the label of a button.
@@ -61,7 +61,7 @@ inline constexpr std::array kAttentionKinds = {AttentionKind::self, AttentionKin
 [[nodiscard]] std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind);
 // The kind of an attention's steps.
 [[nodiscard]] AttentionKind kind_of_attention(const Step& step);
-// The same by the attention's name; self if the plan has no such attention.
+// As above, by the attention's name; self if the plan has no such attention.
 [[nodiscard]] AttentionKind kind_of_attention(const Plan& plan, const std::string& attention);
 
 // Which queries of an attention are padding, [query]: those whose position the input's attention mask leaves out. Empty
@@ -80,7 +80,7 @@ struct HeadScore {
 
 // Every head of a kind, by layer and head.
 [[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch);
-// The same, given the scores of an earlier run in the same batch row: an attention whose pattern, mask and padding both
+// As above, given the scores of an earlier run in the same batch row: an attention whose pattern, mask and padding both
 // runs share is not measured again.
 [[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
                                                  const Run& earlier, std::span<const HeadScore> known);

@@ -28,7 +28,7 @@ struct MaskParts {
 struct EmptyRow {
     Index query = 0;
     bool nan = false;                 // under −∞: 0/0
-    float least = 0.0F, most = 0.0F;  // else the range of its weights: all 1/keys if the fill is finite
+    float least = 0.0F, most = 0.0F;  // otherwise the range of its weights: all 1/keys if the fill is finite
     bool operator==(const EmptyRow&) const = default;
 };
 
@@ -58,7 +58,7 @@ struct NanStep {
 };
 // The steps with NaN in the order of computation: where it starts and how far it spreads. Empty if there is none.
 [[nodiscard]] std::vector<NanStep> nan_trail(const Run& run);
-// The same, given the trail of an earlier run: a tensor that both runs share is not read again.
+// As above, given the trail of an earlier run: a tensor that both runs share is not read again.
 [[nodiscard]] std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known);
 
 }  // namespace decoderscope::core::masks

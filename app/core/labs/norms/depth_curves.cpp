@@ -162,7 +162,7 @@ double last_ratio(const DepthCurves& curves) { return curves.ratios.back().point
 
 std::string percent(double ratio) { return number_text(100.0 * ratio, 2) + " %"; }
 
-// How large the last update is beside the stream, in words where there is no number for it.
+// How large the last update is beside the stream, in words if there is no number for it.
 Sentence last_updates(const std::string& before, const BothNorms<Phrase>& names, double left, double right) {
     const bool of_left = std::isfinite(left), of_right = std::isfinite(right);
     if (of_left && of_right)

@@ -46,7 +46,7 @@ struct GrowthSetting {
     bool operator==(const GrowthSetting&) const = default;
 };
 
-// The configuration of one of them; `layers` of the decoder, and of the encoder where there is one. Pre-Norm, Peri-Norm
+// The configuration of one of them; `layers` of the decoder, and of the encoder if there is one. Pre-Norm, Peri-Norm
 // and reordered have a final norm. DeepNorm's α is the decoder's, for the encoder as well.
 [[nodiscard]] Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index layers);
 // Its weights before any training.
@@ -62,7 +62,7 @@ struct Spread {
 
 // The gradients of one stack.
 struct StackGradients {
-    std::vector<Spread> by_layer;  // ‖∂loss/∂W2‖, from the first layer to the last; empty where there is no such stack
+    std::vector<Spread> by_layer;  // ‖∂loss/∂W2‖, from the first layer to the last; empty if there is no such stack
     Spread last_over_first;
 };
 

@@ -20,7 +20,7 @@ namespace decoderscope::core::norms {
 struct StepPair {
     Heatmap a, b;          // with one range for both
     Heatmap difference;    // a − b
-    double largest = 0.0;  // of |a − b| over the whole tensor; NaN where exactly one of the two is NaN somewhere
+    double largest = 0.0;  // of |a − b| over the whole tensor; NaN if exactly one of the two is NaN somewhere
     double mean = 0.0;     // of |a − b| over the whole tensor
     Cell where;            // of the largest
 };

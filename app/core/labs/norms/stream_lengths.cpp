@@ -8,7 +8,7 @@ namespace decoderscope::core::norms {
 
 namespace {
 
-// The length of a row of [batch, pos, d_model]; nothing where the tensor has no such row.
+// The length of a row of [batch, pos, d_model]; nothing if the tensor has no such row.
 std::optional<double> length_at(const Tensor& rows, Index batch, Index position) {
     if (rows.rank() != 3 || batch >= rows.dim(0) || position >= rows.dim(1)) return std::nullopt;
     double squares = 0.0;

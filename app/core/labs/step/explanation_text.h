@@ -13,7 +13,7 @@ namespace decoderscope::core::step {
 // All digits that tell a float from its neighbours, with a true minus: "0.25143978", "−∞", "NaN".
 [[nodiscard]] std::string exact_number(float value);
 
-// Parses a float as typed: "0.5", "-1e-3", "inf", "-∞", "nan". Returns false if it is none.
+// Parses a float as typed: "0.5", "-1e-3", "inf", "-∞", "nan". Returns false if it isn't one.
 [[nodiscard]] bool parse_number(std::string_view text, float& value);
 
 // The terms of a line by magnitude, largest first; NaN before all.

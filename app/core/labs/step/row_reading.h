@@ -23,14 +23,14 @@ struct KeyPart {
 
 struct PatternRowReading {
     Index query = 0;
-    double entropy = 0.0;          // −Σ w·log2 w over the keys, in bits; NaN where a weight is
+    double entropy = 0.0;          // −Σ w·log2 w over the keys, in bits; NaN if a weight is
     std::optional<double> before;  // of the row before; nothing for the first
     // The two keys between which it hesitates most: those of the two largest weights, the larger first. Their
     // difference says how much. Nothing with fewer than two keys.
     std::optional<KeyPart> largest, second;
-    std::optional<double> sink;  // what goes to no key, where there is a sink
-    double length = 0.0;         // of z; NaN where z isn't the sum of weight · v (dropout, edits of z)
-    std::vector<KeyPart> parts;  // of all keys, the largest share first; empty where length is NaN
+    std::optional<double> sink;  // what goes to no key, if there is a sink
+    double length = 0.0;         // of z; NaN if z isn't the sum of weight · v (dropout, edits of z)
+    std::vector<KeyPart> parts;  // of all keys, the largest share first; empty if length is NaN
 };
 
 // The row of the pattern in whose attention the step is, at the cell's batch row, head and query. Nothing for steps

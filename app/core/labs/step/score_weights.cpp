@@ -17,7 +17,7 @@ namespace decoderscope::core::step {
 
 namespace {
 
-// The step that projects an attention's q or k, before it is normalised or turned; nullptr where it isn't made by one
+// The step that projects an attention's q or k, before it is normalised or turned; nullptr if it isn't made by one
 // product alone.
 Ref projection_of(const Plan& plan, const std::string& attention, AttentionStep which) {
     Ref step = plan.step_of(attention, which);

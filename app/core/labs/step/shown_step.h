@@ -20,7 +20,7 @@ struct ShownHeatmap {
     static constexpr std::size_t kKept = 64;  // the cards of a step and of the steps around it
 
     Heatmap heatmap;
-    std::vector<std::uint8_t> changed;  // [row, column]: differs from the unedited run; empty where nothing does
+    std::vector<std::uint8_t> changed;  // [row, column]: differs from the unedited run; empty if nothing does
 };
 
 // The step must have values.
@@ -35,7 +35,7 @@ struct ShownOutline {
 // How a cell of a step was computed.
 [[nodiscard]] Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step,
                                                    const Cell& cell);
-// The same as lists of terms with names.
+// As above, as lists of terms with names.
 [[nodiscard]] Value<ReadExplanation> shown_terms(Derived& derived, const Snapshot& shown, const Step& step,
                                                  const Cell& cell);
 

@@ -12,7 +12,7 @@ namespace decoderscope::core::step {
 
 namespace {
 
-// What the file holds of a parameter's cell; nothing where the cell is no longer that: trained, or scaled.
+// What the file holds of a parameter's cell; nothing if the cell is no longer that: trained, or scaled.
 std::optional<packed::StoredNumber> stored_at(const Scenario& scenario, const Step& parameter, const Cell& cell,
                                               double value) {
     const load::StoredParameters* all = scenario.computes() ? scenario.model()->stored.get() : nullptr;

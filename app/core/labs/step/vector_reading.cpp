@@ -73,7 +73,7 @@ public:
 
     [[nodiscard]] std::string stream() const { return stream_ == nullptr ? std::string() : stream_->name; }
     [[nodiscard]] Index rows() const { return slice_.rows(); }
-    // Multiply-adds for the tokens of one row; 0 where there are none to find.
+    // Multiply-adds for the tokens of one row; 0 if there are none to find.
     [[nodiscard]] Index cost_of_tokens() const {
         return path() == nullptr ? 0 : run_.operand(*paths_.head, OperandRole::weight).size();
     }
@@ -107,7 +107,7 @@ public:
     }
 
 private:
-    // nullptr where the rows don't reach the logits directly.
+    // nullptr if the rows don't reach the logits directly.
     [[nodiscard]] const DirectPath* path() const {
         const auto found = paths_.of.find(step_.id);
         return paths_.head == nullptr || found == paths_.of.end() ? nullptr : &found->second;

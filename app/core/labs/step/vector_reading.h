@@ -56,7 +56,7 @@ struct VectorTable {
 [[nodiscard]] Resumable<VectorTable> read_vectors(std::shared_ptr<const Run> run, StepId step, Place place, Index nhead,
                                                   Index chosen);
 
-// The same for a window. Empty until it is done.
+// As above, for a window. Empty until it is done.
 [[nodiscard]] Value<VectorTable> shown_vectors(Derived& derived, const Snapshot& shown, const Step& step, Place place,
                                                Index chosen);
 

@@ -29,7 +29,7 @@ struct WhatIf {
 [[nodiscard]] std::vector<WhatIf> what_ifs(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell,
                                            Place place);
 
-// The same, made once for a window.
+// As above, made once for a window.
 struct ShownWhatIfs {
     std::vector<WhatIf> offers;
 };
@@ -58,12 +58,12 @@ struct PatternRow {
 // What the model says at a position, now and if.
 struct SaysNowAndIf {
     Index position = 0;
-    std::optional<Index> token_now, token_then;  // nothing where a logit is NaN
+    std::optional<Index> token_now, token_then;  // nothing if a logit is NaN
     double probability_now = 0.0, probability_then = 0.0;
 };
 
 struct WhatIfEffect {
-    std::optional<NowAndIf> cell;      // nothing where the other run has no such cell
+    std::optional<NowAndIf> cell;      // nothing if the other run has no such cell
     std::optional<PatternRow> row;     // of the cell's query; nothing outside attentions
     std::optional<SaysNowAndIf> says;  // nothing without logits, and for the encoder's cells
     OutputMoves moves;                 // of all rows of the batch
@@ -76,13 +76,13 @@ struct WhatIfEffect {
 [[nodiscard]] WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run& then, const Step& step,
                                           const Cell& cell, Place place);
 
-// The same, made once for a window.
+// As above, made once for a window.
 [[nodiscard]] Value<WhatIfEffect> shown_effect(Derived& derived, const Scenario& scenario,
                                                const std::shared_ptr<const Run>& now,
                                                const std::shared_ptr<const Run>& then, const Step& step,
                                                const Cell& cell, Place place);
 
-// Why changing the fill changes nothing where every query sees something.
+// Why changing the fill changes nothing if every query sees something.
 [[nodiscard]] Sentence why_fill_changes_nothing();
 
 }  // namespace decoderscope::core::step

@@ -24,7 +24,7 @@ struct TrainingCurves {
 [[nodiscard]] Value<TrainingCurves> training_curves(Derived& derived, const SeenTraining& seen);
 
 // The gradient with respect to W2 from the first layer to the last, in the step after `step` steps: what that model met
-// next; of the last step that is known where there is none. No points before the first step.
+// next; of the last step that is known if there is none. No points before the first step.
 [[nodiscard]] DepthCurve gradients_at(const SeenTraining& seen, Index step);
 // The loss of that step; nothing before the first.
 [[nodiscard]] std::optional<double> loss_at(const SeenTraining& seen, Index step);

@@ -35,8 +35,8 @@ public:
     // Drops everything.
     void clear();
 
-    // Shows the models after this step, or after the last one that is done where there are fewer; without one, after
-    // the newest from now on.
+    // Shows the models after this step, or after the last one that is done if there are fewer; without one, after the
+    // newest from now on.
     void look_at(std::optional<Index> step);
 
     [[nodiscard]] std::vector<SeenTraining> seen() const;

@@ -39,7 +39,7 @@ struct Recipe {
 struct TrainedStep {
     decoderscope::train::TrainingStep step;
     // The norm of the gradient with respect to the MLP's second matrix W2 in each layer, of the decoder and of the
-    // encoder; of o_proj where there is no MLP. Before the gradients were clipped.
+    // encoder; of o_proj if there is no MLP. Before the gradients were clipped.
     std::vector<double> decoder_gradients, encoder_gradients;
 };
 

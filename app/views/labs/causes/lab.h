@@ -32,7 +32,7 @@ struct CausesTabState {
     CausesPage page = CausesPage::moves;
     core::causes::NumberChoice number;
     core::causes::OtherChoice other;
-    bool every_step = false;                            // else the stream and what is added to it
+    bool every_step = false;                            // otherwise the stream and what is added to it
     std::optional<core::causes::ChosenNumber> stopped;  // the number whose measurement was cancelled
     core::causes::SharedProgress moving = std::make_shared<core::causes::CausesProgress>();
     core::causes::SharedProgress patching = std::make_shared<core::causes::CausesProgress>();

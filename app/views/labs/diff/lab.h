@@ -30,7 +30,7 @@ struct DiffTabState {
     core::files::Against against = core::files::Against::unedited;
     std::pair<std::string, std::string> option;  // what differs in B's configuration: a key and its value
     double tolerance = 0.0;
-    bool in_order = false;                                // order of the list; else worst first
+    bool in_order = false;                                // order of the list; otherwise worst first
     core::diff::Listed part = core::diff::Listed::steps;  // what is listed, where B has other weights
     std::array<char, 1024> typed{};                       // the path's field
     std::string listed_step;                              // the step that the list was last scrolled to

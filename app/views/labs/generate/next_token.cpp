@@ -14,7 +14,7 @@ namespace decoderscope::views::generate {
 
 namespace {
 
-// Puts the next item on the same line if it fits, else on the next line.
+// Puts the next item on the same line if it fits, otherwise on the next line.
 void flow(const Ui& ui, float gap, float width, float right) {
     if (ImGui::GetItemRectMax().x + ui.px(gap) + width <= right) ImGui::SameLine(0, ui.px(gap));
 }

@@ -215,7 +215,7 @@ SizeHint height_of(const Ui& ui, const core::Session& session, const Step& step,
 enum class Arrangement {
     stacked,  // pattern, lines, and q, k and v, one below the other
     below,    // pattern and lines, below them q, k and v
-    rows,     // the same, where there is no room for q, k and v: between them the rows of one query and key
+    rows,     // the same, if there is no room for q, k and v: between them the rows of one query and key
     beside,   // pattern, lines, and a column of q, k and v: wide windows
 };
 
@@ -253,8 +253,8 @@ PageHeights page_heights(const Ui& ui, const core::Session& session, const OpenH
     return {std::max(pattern.least, std::min(pattern.good, room.y - rows)), lines, operands.least, Arrangement::rows};
 }
 
-// The query and the key whose rows of q, k and v are shown: pointed at, selected, or kept; else what the first query
-// attends to most.
+// The query and the key whose rows of q, k and v are shown: pointed at, selected, or kept; otherwise what the first
+// query attends to most.
 std::pair<Index, Index> pair_shown(const core::Session& session, const ViewState& state, const OpenHead& open,
                                    const core::Heatmap& pattern) {
     if (const auto at = pointed_at(state, open)) return *at;
@@ -305,7 +305,7 @@ Rows rows_of_pair(const core::Session& session, const OpenHead& open, Index quer
     return rows;
 }
 
-// The same as a picture with its numbers; a click goes to the cell.
+// As above, as a picture with its numbers; a click goes to the cell.
 void draw_rows(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
                Commands& commands) {
     constexpr std::uint64_t kKey = 0x4EAD0000;

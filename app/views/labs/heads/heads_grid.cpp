@@ -18,7 +18,7 @@ namespace {
 
 // ---- the choices above the grid
 
-// Puts the next item on the same line if it fits, else on the next line.
+// Puts the next item on the same line if it fits, otherwise on the next line.
 void flow(const Ui& ui, float gap, float width, float right) {
     if (ImGui::GetItemRectMax().x + ui.px(gap) + width <= right) ImGui::SameLine(0, ui.px(gap));
 }

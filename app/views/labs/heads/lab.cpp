@@ -248,7 +248,7 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float floor = box.high.y - line;
-    const bool numbered = floor - box.low.y > line + ui.px(14);  // else the numbers are only in the tooltips
+    const bool numbered = floor - box.low.y > line + ui.px(14);  // otherwise the numbers are only in the tooltips
     const float room = floor - box.low.y - (numbered ? line : 0.0F);
     const double value = shown.height(at);
     const bool nan = std::isnan(value);

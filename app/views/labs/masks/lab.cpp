@@ -24,7 +24,7 @@ void add_exports(ExportScene& scene) {
               });
 }
 
-// The position that the leak test changes: the chosen one, else the last one that is not padding.
+// The position that the leak test changes: the chosen one, otherwise the last one that is not padding.
 Index leak_position(const core::Session& session, const MasksTabState& tab) {
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
@@ -100,7 +100,7 @@ namespace {
 // The heights of the tab's parts but for the pictures.
 struct Heights {
     float tools, way, findings, choices;
-    bool side_by_side;  // the findings: the fill beside the leak test, else above it
+    bool side_by_side;  // the findings: the fill beside the leak test, otherwise above it
 
     [[nodiscard]] float sum() const { return tools + way + findings + choices; }
 };

@@ -76,7 +76,8 @@ struct MasksScene {
     }
 };
 
-// The attention that the tab shows: that of the current step, else the self-attention of its block, else the first.
+// The attention that the tab shows: that of the current step, otherwise the self-attention of its block, otherwise the
+// first.
 [[nodiscard]] std::string shown_attention(const core::Session& session);
 
 // Which attention; what the brush paints; band, all heads, reset.
@@ -86,7 +87,7 @@ void draw_mask_tools(const MasksScene& scene, Area area);
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots);
 // Raw scores → masked scores → pattern → output.
 void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots);
-// How the cell under the mouse changes along that way; else, how to paint.
+// How the cell under the mouse changes along that way; otherwise, how to paint.
 [[nodiscard]] float way_height(const MasksScene& scene, float width);
 void draw_way(const MasksScene& scene, Area area);
 // The choice of the fill, and what it does.

@@ -63,7 +63,7 @@ SizeHint height_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
     return {std::min(least, most), std::min(sizes.good.y, most), most};
 }
 
-// The heights of the lines: they share the area's if it is enough for all; else each is as high as is good, but no
+// The heights of the lines: they share the area's if it is enough for all; otherwise each is as high as is good, but no
 // higher than the area.
 std::vector<float> heights_of(const std::vector<SizeHint>& wants, float room, float highest) {
     float least = 0.0F;
@@ -82,7 +82,7 @@ MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area
     const float gap = ui.px(10), lengths = std::max(area.width() * 0.21F, ui.px(150));
     // Causal, window if any, padding, drawn; and all combined.
     const std::size_t masks = shown.parts.has_window ? 5 : 4;
-    // The length handles are beside the masks if these leave room in one line, else in the next free slot.
+    // The length handles are beside the masks if these leave room in one line, otherwise in the next free slot.
     const PictureLine beside = line_of(ui, parts, area.width() - lengths - ui.px(20), masks);
     const bool in_line = beside.slots == masks;
     const PictureLine part_line = in_line ? beside : line_of(ui, parts, area.width(), masks),

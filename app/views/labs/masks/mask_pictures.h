@@ -11,7 +11,7 @@ namespace decoderscope::views::masks {
 // Where a picture of the Masks tab is.
 struct MaskSlot {
     Area area;
-    bool labels_rows = true;  // else the first picture of its line has the labels
+    bool labels_rows = true;  // otherwise the first picture of its line has the labels
 };
 
 // Where all of them are: the masks apart and combined, and the scores' way to the output.

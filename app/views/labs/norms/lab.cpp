@@ -193,7 +193,7 @@ void depth_switch(const Ui& ui, const core::Session& session, NormsTabState& nor
     }
 }
 
-// The value of `norm`: the model's own kind if it is one of LayerNorm's (or RMSNorm's), else the plain one.
+// The value of `norm`: the model's own kind if it is one of LayerNorm's (or RMSNorm's), otherwise the plain one.
 const char* norm_word(const core::Session& session, bool layernorm) {
     const NormKind own = session.scenario().model()->config().norm;
     if (layernorm) return own == NormKind::layernorm_std ? "layernorm_std" : "layernorm";

@@ -34,7 +34,7 @@ struct SelectedCell {
 // What the Norms tab remembers from frame to frame.
 struct NormsTabState {
     core::files::NormsView view = core::files::NormsView::depth;
-    bool diagrams = false;                          // where there is no room beside the view: the diagrams in its place
+    bool diagrams = false;                          // if there is no room beside the view: the diagrams in its place
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
     Index row = 0;                                  // the position whose row is explained
@@ -121,7 +121,7 @@ void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState&
 // in this tab alone.
 void go_to_step(const core::Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
                 Commands& commands);
-// The norm that is explained: the chosen one, else the current one, else the first of the block.
+// The norm that is explained: the chosen one, otherwise the current one, otherwise the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 
 }  // namespace decoderscope::views::norms

@@ -59,8 +59,8 @@ void draw_ways(const Diagram& d) {
     list.AddTriangleFilled({d.stream_x(), d.area.high.y}, {d.stream_x() - d.ui.px(5), d.area.high.y - d.ui.px(9)},
                            {d.stream_x() + d.ui.px(5), d.area.high.y - d.ui.px(9)}, grey);
     const auto line = [&](ImVec2 from, ImVec2 to) { list.AddLine(from, to, grey, thin); };
-    // From below a part of a branch down to `y` at the next reader: straight if that is the next part, else around the
-    // parts between.
+    // From below a part of a branch down to `y` at the next reader: straight if that is the next part, otherwise around
+    // the parts between.
     const auto way_down = [&](std::size_t from, std::size_t to, float y) {
         const float bottom = d.top(from) + d.row, x = from + 1 == to ? d.branch_x() : d.bypass_x();
         if (x == d.branch_x()) return line({x, bottom}, {x, y});

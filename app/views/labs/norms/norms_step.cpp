@@ -243,7 +243,7 @@ void say_row(const Ui& ui, const core::Session& session, ViewState& state, const
         if (*row) paragraph(ui.fonts.caption, ui.theme.muted, core::norms::norm_row_sentence(**row));
 }
 
-// The measure of a curve at the step, else at the last one of its block, else at the end of the stack.
+// The measure of a curve at the step, otherwise at the last one of its block, otherwise at the end of the stack.
 std::optional<double> value_at(const core::DepthCurve& curve, const NormsScene& scene, const Plan& plan) {
     const core::DepthPoint* best = nullptr;
     for (const core::DepthPoint& point : curve.points) {

@@ -63,7 +63,8 @@ Lab step_lab() {
 
 namespace {
 
-// The cell that the pictures are lit for: the one under the mouse, else the selected one, if it belongs to the result.
+// The cell that the pictures are lit for: the one under the mouse, otherwise the selected one, if it belongs to the
+// result.
 std::optional<Cell> explained_cell(const core::Session& session, const ViewState& state, const Step& result) {
     const auto& cursor = session.cursor();
     const auto fits = [&](const Cell& cell) { return session.shown().run->value(result.id).contains(cell); };

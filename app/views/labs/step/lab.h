@@ -14,7 +14,7 @@ namespace decoderscope::views::step {
 struct Arrangement {
     std::vector<Card> operands;
     Area operation, result;
-    bool downwards = false;  // the operands are above the result, else left of it
+    bool downwards = false;  // the operands are above the result, otherwise left of it
     float bottom = 0.0F;     // of all; below the area's if its height leaves too little for cells that can be hit
 };
 

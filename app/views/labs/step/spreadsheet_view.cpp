@@ -131,7 +131,7 @@ Area box_of(const Scene& s, const Seen& seen, const core::CellRect& places) {
 }
 
 std::optional<Spot> place_under(const Scene& s, const Seen& seen, ImVec2 point) {
-    // Before they become integers: where there is no mouse, it is further away than those reach.
+    // Before they become integers: if there is no mouse, it is further away than those reach.
     const float row = std::floor((point.y - seen.origin.y) / s.line),
                 column = std::floor((point.x - seen.origin.x) / s.column);
     if (!(row >= 0.0F && column >= 0.0F && row < static_cast<float>(s.table().rows) &&

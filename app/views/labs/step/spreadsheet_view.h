@@ -20,9 +20,9 @@ struct SheetState {
 };
 
 [[nodiscard]] bool sheet_is_open(const ViewState& state);
-// Opens the table of the picture under the mouse, else of the current step; or closes it.
+// Opens the table of the picture under the mouse, otherwise of the current step; or closes it.
 void toggle_sheet(const core::Session& session, ViewState& state);
-// Copies the chosen block, else the whole table with its heads. Returns what to tell, and whether it failed.
+// Copies the chosen block, otherwise the whole table with its heads. Returns what to tell, and whether it failed.
 [[nodiscard]] core::command::Tell copy_sheet(const core::Session& session, const ViewState& state);
 
 void draw_spreadsheet(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);

@@ -62,7 +62,7 @@ void choose(const char* id, const char* tip, const std::vector<Value>& values, V
     }
 }
 
-// The same in a row of controls.
+// As above, in a row of controls.
 template <class Value>
 FlowItem list_item(float gap, const char* id, std::string tip, std::vector<Value> values, Value& now,
                    TextOf<Value> text) {
