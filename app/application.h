@@ -47,7 +47,7 @@ public:
     // Opens a lesson beside the stage.
     void open(std::shared_ptr<const core::lessons::Lesson> lesson);
 
-    // Says in the window why it is not what was asked for.
+    // Says in the window why it opens something other than what was asked for.
     void say(const Sentence& failure) { session_.apply(core::command::Tell{failure}); }
 
     // Shows all that the window has, whatever the settings say, until it closes.
@@ -78,7 +78,7 @@ private:
     void remember_opened();
     [[nodiscard]] double next_picture() const;
 
-    core::language::WindowLanguage language_;  // first: the others' texts may be in it
+    core::language::WindowLanguage language_;  // first: the other members' texts may be in it
     bool follows_language_ = false;
     core::Session session_;
     views::ViewState state_;

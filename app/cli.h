@@ -23,7 +23,7 @@ struct WindowRequest {
     std::shared_ptr<const core::lessons::Lesson> lesson;  // to open; nullptr: none
     bool embed = false;                                   // the stage alone, for a page that embeds it
     bool everything = false;  // a model, a session or a link was named: the window shows all that it has
-    Sentence said = {};       // why it opens on something else than was asked for; empty: it doesn't
+    Sentence said = {};       // why it opens on something other than what was asked for; empty: it doesn't
 };
 
 // The result of a command line.

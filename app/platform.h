@@ -26,8 +26,8 @@ struct CopyResult {
 };
 [[nodiscard]] CopyResult copy_png(const std::string& png);
 
-// Shows the system's own dialog for choosing files, where it has one (PlatformInfo::picks_files). What is chosen
-// arrives like files that are dropped on the window.
+// Shows the system's own dialog for choosing files, if it has one (PlatformInfo::picks_files). The chosen files arrive
+// like files that are dropped on the window.
 void pick_files();
 
 // The folder for a file that the person is to find and pass on: the home folder, or that of a browser's downloads.
@@ -40,11 +40,11 @@ void pick_files();
 // settings name.
 [[nodiscard]] core::files::LinkBase link_base(const core::files::Settings& settings);
 
-// Gets a font that has these characters, where fonts are loaded on demand. Returns what is said meanwhile, which may be
-// nothing; nullopt if none is on its way, and what is installed is all there is.
+// Gets a font that has these characters, if fonts are loaded on demand. Returns what to say in the meantime, which may
+// be empty; nullopt if no font is being loaded, so that only installed ones can be used.
 [[nodiscard]] std::optional<Sentence> fetch_fonts(std::span<const char32_t> missing);
 
-// As the desktop is set, or the browser.
+// The settings of the desktop, or of the browser.
 [[nodiscard]] core::files::PlatformInfo surroundings();
 
 }  // namespace decoderscope::app

@@ -34,9 +34,9 @@ inline constexpr const char* kModelHelp =
     "session (.dscope) or a link to one with all its contents";
 
 void add_run_options(CLI::App& command, RunOptions& options);
-// Those of them that say what the model is given.
+// Adds those options that say what the model is given.
 void add_input_options(CLI::App& command, RunOptions& options);
-// --set alone, for a command that runs nothing.
+// Adds only --set, for a command that runs nothing.
 void add_set_option(CLI::App& command, RunOptions& options);
 // What --set says, key by key.
 [[nodiscard]] Overrides settings_of(const RunOptions& options);
@@ -47,18 +47,18 @@ void add_set_option(CLI::App& command, RunOptions& options);
 // The scenario to run. Throws the same.
 [[nodiscard]] core::Scenario scenario_of(const RunOptions& options);
 
-// Whether the command line says what the model is given; and giving it that.
+// Whether the command line says what the model is given, and the scenario with it.
 [[nodiscard]] bool gives_inputs(const RunOptions& options);
 void take_inputs(core::Scenario& scenario, const RunOptions& options);
 
 // The plan of a scenario; the error for an edit that doesn't fit names its file.
 [[nodiscard]] std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, const RunOptions& options);
 
-// Its run, with these on-demand tensors.
+// The scenario's run, with these on-demand tensors.
 [[nodiscard]] std::shared_ptr<const Run> run_of(const core::Scenario& scenario, const RunOptions& options,
                                                 const std::vector<std::string>& asked = {});
 
-// The commands, a file each. Each adds itself to the command line; when parsed, it only sets the work to be done.
+// The commands, one file each. Each adds itself to the command line; when parsed, it only sets the work to be done.
 
 // What a command works with. All of it lasts as long as the command line does.
 struct Context {

@@ -8,14 +8,14 @@
 
 namespace decoderscope::backward {
 
-// By what the gradients are wanted: by everything, to be shown, or by the parameters alone, to train them.
+// What the gradients are taken with respect to: everything, to show them, or only the parameters, to train them.
 enum class GradientsBy { everything, parameters };
 
 // The backward pass as more steps of the same plan: for each step that the target depends on, "grad." and its name, the
-// gradient of the target by that tensor; from the target back. A tensor that several steps read has one step for each
-// of them (".through." and the reader's name; not in a trace) and their sum. Recorded tensors and parameters that the
-// target doesn't depend on get zeros; masks get nothing. The edits in the plan count: a cell that was set passes
-// nothing back.
+// gradient of the target with respect to that tensor; from the target back. A tensor that several steps read has one
+// step for each of them (".through." and the reader's name; not in a trace) and their sum. Recorded tensors and
+// parameters that the target doesn't depend on get zeros; masks get nothing. The edits in the plan count: a cell that
+// was set passes nothing back.
 //
 // The target is a cell of a step, as "blocks.0.attn.z[0, 1, 2, 3]", or "loss": the mean cross-entropy of the logits
 // against inputs.targets, or, without these, against the next token of the same row, padding and the last position left
@@ -24,12 +24,13 @@ enum class GradientsBy { everything, parameters };
 // `weights` are the model's: parameters that no step reads are among them. Throws Error naming the target and what was
 // expected if there is no such step or cell, or no logits for a loss.
 //
-// By parameters alone, there are only the steps on the way to a parameter that the target depends on, and no zeros.
+// With respect to parameters only, there are only the steps on the way to a parameter that the target depends on, and
+// no zeros.
 void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights,
                    GradientsBy by = GradientsBy::everything);
 
 // What the loss is measured against: the inputs' targets, or the next token of the same row.   -> [batch, pos]
-// Throws Error if there is neither, or if all are left out.
+// Throws Error if there is neither, or if all positions are left out.
 [[nodiscard]] Tensor targets_of(const Inputs& inputs);
 
 // The name of the gradient with respect to a tensor: "grad." and its name.

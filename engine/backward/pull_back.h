@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-// The operations of the backward pass. That of a step's own operation is PullBack; the others begin, join and end it.
+// The operations of the backward pass. PullBack is that of a step's own operation; the others begin, join and end the
+// pass.
 namespace decoderscope::backward {
 
-// The gradient of a target by one operand of an operation, along the way through this operation: what the chain rule
-// makes of the gradient with respect to its output.
+// The gradient of a target with respect to one operand of an operation, along the way through this operation: what the
+// chain rule makes of the gradient with respect to its output.
 // {the operation's operands, its output, the gradient with respect to the output} -> the operand's axes
 struct PullBack {
     Operation of;
@@ -28,7 +29,7 @@ struct PullBack {
 };
 
 // The gradient with respect to a tensor that several steps read: the sum of the gradients through each.
-// {one gradient a reader, at least two} -> the same axes
+// {one gradient per reader, at least two} -> the same axes
 struct SumGradients {
     bool when_read = false;  // no step reads it: computed on demand
 
@@ -40,7 +41,7 @@ struct SumGradients {
     bool operator==(const SumGradients&) const = default;
 };
 
-// The gradient of a cell by its own tensor: 1 there, 0 elsewhere. Where the target is all of a tensor of one number,
+// The gradient of a cell with respect to its own tensor: 1 there, 0 elsewhere. If the target is a tensor of one number,
 // that number is the cell.   {} -> `shape`
 struct TargetCell {
     Axes shape;

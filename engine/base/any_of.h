@@ -23,15 +23,15 @@ struct Types {
     }
 };
 
-// A value of one of the types in List, as a std::variant of them is. But a variant of sixty types is copied, moved and
-// destroyed by a visit of all sixty, compiled anew in every file that passes one on; this is copied as std::any is.
+// A value of one of the types in List, like a std::variant. But a variant of sixty types is copied, moved and destroyed
+// by a visit of all sixty, compiled anew in every file that passes one on; this is copied like a std::any.
 template <class List>
 class AnyOf {
 public:
     template <class T>
     requires(List::template has<T>) AnyOf(T value) : held_(std::move(value)) {}  // NOLINT: like a variant's
 
-    // It, if it is of this type; otherwise nullptr.
+    // The value, if it is of this type; otherwise nullptr.
     template <class T>
     requires(List::template has<T>) [[nodiscard]] const T* get_if() const { return std::any_cast<T>(&held_); }
     template <class Visitor>

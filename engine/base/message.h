@@ -64,7 +64,7 @@ using Arguments = std::vector<Argument>;
 // whatever names and values from a file it quotes.
 class Sentence {
 public:
-    Sentence() = default;                               // says nothing
+    Sentence() = default;                               // empty
     Sentence(Phrase phrase, Arguments arguments = {});  // NOLINT: a phrase without places is one
     // One of two phrases, chosen by a count. The count fills {count} unless an argument of that name does.
     Sentence(Phrase one, Phrase many, std::int64_t count, Arguments arguments = {});
@@ -82,7 +82,7 @@ public:
         std::int64_t count = 1;
         Arguments arguments;
     };
-    // nullptr if it says nothing.
+    // nullptr if it is empty.
     [[nodiscard]] const Parts* parts() const { return parts_.get(); }
 
 private:

@@ -8,7 +8,8 @@ enum class CpuVectors { of_any, of_avx2, of_avx512 };
 
 #if defined(__x86_64__)
 
-// Those of the CPU that the program runs on. Until that is found, when the program starts, those of any.
+// The vectors of the CPU that the program runs on. Until that is known, when the program starts, those that every CPU
+// has.
 inline const CpuVectors kCpuVectors = [] {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") == 0 || __builtin_cpu_supports("fma") == 0) return CpuVectors::of_any;

@@ -63,7 +63,7 @@ void speak_english();
 [[nodiscard]] std::string tr(Phrase phrase, std::initializer_list<Argument> arguments);
 // One of two texts chosen by a count, which fills {count}: tr_n("{count} step", "{count} steps", count).
 [[nodiscard]] std::string tr_n(Phrase one, Phrase many, std::integral auto count, Arguments arguments = {});
-// The text of a stored sentence; empty if it says nothing.
+// The text of a stored sentence; empty for an empty sentence.
 [[nodiscard]] std::string tr(const Sentence& sentence);
 
 [[nodiscard]] std::string tr_n(Phrase one, Phrase many, std::integral auto count, Arguments arguments) {

@@ -13,7 +13,7 @@ namespace decoderscope::decoder {
 struct KeptRows {
     Tensor k;  // [batch, kv_head, past, d_head], after RoPE, if any
     Tensor v;  // [batch, kv_head, past, d_head]
-    // What latent attention keeps instead: k and v are made of it when they are read.
+    // What latent attention keeps instead: k and v are made from it when they are read.
     Tensor latent;  // [batch, past, kv_lora_rank]
     Tensor shared;  // [batch, 1, past, qk_rope_head_dim], after RoPE, if any
 
@@ -36,8 +36,8 @@ struct Past {
 // What a decoder's run leaves for later positions: k and v of each of its attentions, including those it was given.
 [[nodiscard]] Past past_of(const Run& run);
 
-// Whether so many positions can follow a past: not where LongRoPE turns the longer text by other divisors, as those
-// that were kept were turned by the old ones.
+// Whether this many positions can follow a past. They can't if LongRoPE rotates the longer text by other divisors than
+// those by which the kept rows were rotated.
 [[nodiscard]] bool can_continue(const Past& past, const Config& config, Index added);
 
 // Checks that a past fits this configuration, batch size and number of positions that are added. Throws Error naming

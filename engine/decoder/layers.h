@@ -48,7 +48,7 @@ struct Entering {
 };
 [[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
 
-// The weight of a norm over such axes; nullptr if norms have none (norm_gain).
+// The weight of a norm over these axes; nullptr if norms have none (norm_gain).
 [[nodiscard]] Ref gain_parameter(Builder& b, const std::string& name, Axes axes);
 
 // {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
@@ -65,24 +65,23 @@ struct Attention {
     Ref padding = nullptr;               // [batch, key]
     Ref custom = nullptr;                // broadcastable to [batch, head, query, key]
     Index window = 0;                    // how many positions back it sees; 0 = all
-    std::optional<ops::Rope> rope = {};  // how q and k are turned, from the first new position on; none: not at all
+    std::optional<ops::Rope> rope = {};  // how q and k are rotated, from the first new position on; none: not at all
     std::string distances = {};          // the table of a bias by distance; empty: none
     bool both_ways = false;              // an encoder's: keys after the query have distances of their own
 };
 // -> attention.at + "_out" [batch, query, d_model]
 [[nodiscard]] Ref attention(Builder& b, const Attention& attention);
 
-// {x [batch, pos, d_model]} -> block + ".mlp_out" [batch, pos, d_model], behind its dropout. `experts`: a mixture of
+// {x [batch, pos, d_model]} -> block + ".mlp_out" [batch, pos, d_model], after its dropout. `experts`: a mixture of
 // them
 [[nodiscard]] Ref feed_forward(Builder& b, const std::string& block, const std::string& parameters, bool experts,
                                Ref x);
 // As above, by the experts that a router chooses, before its dropout.
 [[nodiscard]] Ref mixture(Builder& b, const std::string& block, const std::string& parameters, Ref x);
 
-// One of the projections that an MLP reads its input by ("up_proj"), as the step of that name.
+// One of the projections through which an MLP reads its input ("up_proj"), as the step of that name.
 using Hidden = std::function<Ref(const std::string& step, const char* projection)>;
-// The wide rows of an MLP behind activation, gate and dropout: at + ".pre", ".gate", ".post".   -> [batch, pos, …,
-// d_ff]
+// The wide rows of an MLP after activation, gate and dropout: at + ".pre", ".gate", ".post".   -> [batch, pos, …, d_ff]
 [[nodiscard]] Ref hidden(Builder& b, const std::string& at, const Hidden& read);
 
 // Dropout at one site, applied to x; x itself if dropout is off.

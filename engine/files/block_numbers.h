@@ -33,11 +33,11 @@ struct BlockType {
 // "F32, F16, …": those that are read, for messages.
 [[nodiscard]] std::string block_type_names();
 
-// So many whole blocks as the numbers that they stand for, the same to the last bit as ggml has them.
+// Expands whole blocks to the numbers that they stand for, bit for bit as ggml does.
 void expand_blocks(const BlockType& type, std::span<const char> blocks, std::span<float> to);
 
-// How many of the numbers that blocks with scales stand for are NaN or infinite; only the scales are read where these
-// are of an ordinary size.
+// How many of the numbers that blocks with scales stand for are NaN or infinite; only the scales are read if these are
+// of an ordinary size.
 [[nodiscard]] std::size_t count_non_finite(const BlockType& type, std::span<const char> blocks);
 
 }  // namespace decoderscope::packed

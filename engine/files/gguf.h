@@ -15,7 +15,7 @@
 
 namespace decoderscope {
 
-// What a GGUF file says of a tensor.
+// What a GGUF file says about a tensor.
 struct GgufTensor {
     const packed::BlockType* type = nullptr;
     std::vector<Index> shape;  // the innermost axis last, unlike in the file

@@ -15,16 +15,16 @@ inline constexpr Index kMxfp4Numbers = 32, kMxfp4Bytes = 16;
 [[nodiscard]] float fp4(unsigned bits);
 [[nodiscard]] float power_of_two(unsigned byte);
 
-// Below it a scale can't make a number of any of these types infinite.
+// A scale below this can't make a number of any of these types infinite.
 inline constexpr float kOrdinaryScale = 1e30F;
 
-// What so many blocks stand for: 32 numbers for each scale. Throws Error if a scale is NaN, the byte 255.
+// Expands MXFP4 blocks: 32 numbers for each scale. Throws Error if a scale is NaN, the byte 255.
 void expand_mxfp4(std::span<const char> blocks, std::span<const char> scales, std::span<float> to);
 
 // The sides of the blocks that have a scale each, in DeepSeek-V3's files.
 inline constexpr Index kScaledBlock = 128;
 
-// Multiplies a matrix, [rows, columns], by the scale of each block of 128 × 128, of which the last ones may be cut.
+// Multiplies a matrix, [rows, columns], by the scale of each block of 128 × 128, of which the last ones may be cut off.
 //    scales [⌈rows / 128⌉, ⌈columns / 128⌉]
 // Throws Error if a scale is not finite.
 void scale_blocks(std::span<float> matrix, Index columns, std::span<const float> scales);

@@ -15,7 +15,7 @@
 
 namespace decoderscope {
 
-// What a safetensors file's header says of a tensor.
+// What a safetensors file's header says about a tensor.
 struct StoredTensor {
     std::string dtype;  // "F32", "I64", …
     std::vector<Index> shape;
@@ -38,7 +38,7 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by n
 // How the recorder's files begin to say what they are, in their metadata's "format".
 inline constexpr std::string_view kRecorderFormat = "decoderscope-trace";
 
-// What the header says of the file as a whole: its __metadata__. Values that aren't texts are left out.
+// What the header says about the file as a whole: its __metadata__. Values that aren't texts are left out.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text);
 
 // Where parameters are among a recorded file's tensors: "param/h.0.attn.q.weight".

@@ -38,7 +38,7 @@ struct SetCell {
 };
 
 // Which of a mixture's experts a position goes to; no index = every one along that axis. Switched off, the router's
-// score of the expert is 0: the next best takes its place. Alone, its score is 1 and that of all others 0.
+// score of the expert is 0: the next best takes its place. If used alone, its score is 1 and that of all others 0.
 struct RouteExpert {
     std::string mlp;  // "blocks.0.mlp"
     Index expert = 0;

@@ -9,7 +9,7 @@
 
 namespace decoderscope {
 
-// The steps of a mixture of experts, found by what they are to each other.
+// The steps of a mixture of experts, found by how they are connected.
 struct MixtureSteps {
     std::string name;      // "blocks.0.mlp"
     Ref scores = nullptr;  // the router's, [batch, pos, expert]

@@ -95,8 +95,8 @@ concept IsOperation = std::equality_comparable<T> &&
 };
 
 // An operation that hands a gradient back has, for each operand it passes one to, a pullback: the gradient of a target
-// by that operand, through this operation, from the gradient with respect to its output (the chain rule). It may also
-// have
+// with respect to that operand, through this operation, from the gradient with respect to its output (the chain rule).
+// It may also have
 //     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
 template <class T>
 concept PassesGradients = requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {

@@ -109,7 +109,7 @@ struct Step {
     std::string norm;           // "blocks.0.ln1": the norm that it is a step of; otherwise empty
     std::string lens;           // where a logit lens step reads the stream: "embed", "blocks.0"; otherwise empty
     bool backward = false;      // on the backward pass
-    std::optional<StepId> gradient_wrt;  // the step that this is the gradient by, or a part of it
+    std::optional<StepId> gradient_wrt;  // the step that this is the gradient with respect to, or a part of that
     // For steps over [query, key], derived by the plan:
     std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
     std::optional<StepId> mask_to_come;  // the mask that a later step will fill in
@@ -161,7 +161,7 @@ public:
 
     // The parameter `name` with these axes. Throws Error if it is missing or of another shape.
     Ref parameter(const std::string& name, Axes axes, Init init);
-    // As above; nullptr if the weights don't hold it, or, where it is not `initial`, if there are no weights.
+    // As above; nullptr if the weights don't hold it, or if there are no weights and it is not `initial`.
     Ref optional_parameter(const std::string& name, Axes axes, Init init, bool initial = true);
     // A parameter that belongs to the model and is never read.
     void unread_parameter(const std::string& name, Axes axes, Init init);
@@ -246,13 +246,13 @@ private:
     std::unordered_map<std::string, StepId> by_name_;
     std::map<std::string, std::array<Ref, kAttentionSteps>, std::less<>> by_attention_;  // nullptr: it has no such step
     std::map<std::string, std::array<Ref, 2>, std::less<>> by_norm_;
-    std::unordered_map<StepId, StepId> gradients_;  // by the step that they are the gradient by
+    std::unordered_map<StepId, StepId> gradients_;  // by the step that they are the gradient with respect to
     std::vector<Declared> declared_;
     Belonging here_;
     Meaning meaning_ = Meaning::residual;
 };
 
-// Which numbers a step holds: what its operation says, or, where that passes them on, what its main operand holds.
+// Which kind of numbers a step holds: what its operation says or, if that passes them on, what its main operand holds.
 [[nodiscard]] Values values_of(const Plan& plan, const Step& step);
 
 // How many times other steps read each step.

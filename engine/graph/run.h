@@ -68,7 +68,7 @@ struct ExecuteOptions {
     // Computes only what these steps need, and keeps nothing but them: other tensors are dropped after the last step
     // that reads them. All steps if it is nullptr.
     const NeededSteps* needed = nullptr;
-    // The values of parameters and inputs, in place of those in the plan; for needed steps alone.
+    // The values of parameters and inputs, in place of those in the plan; only for needed steps.
     std::function<Tensor(const Step&)> source;
     // Steps of which only the last row is computed now, the others on demand.
     std::span<const std::string> last_row_first;

@@ -9,8 +9,8 @@
 // facts and never asks which operation it is, so a new operation needs no change outside engine/.
 namespace decoderscope {
 
-// What an operand is to the operation that reads it. Optional operands may be absent, and an operand's number tells
-// nothing: code that needs the bias asks for it by role (Step::operand).
+// What an operand is to the operation that reads it. Optional operands may be absent, and an operand's number doesn't
+// tell which one it is: code that needs the bias asks for it by role (Step::operand).
 enum class OperandRole {
     // What is transformed: the x of a Linear, a norm or an activation.
     input,
@@ -47,12 +47,12 @@ enum class OperandRole {
     kept,
     added,
     targets,  // what a loss compares with
-    // On the backward pass: what an operation computed, and the gradient by it.
+    // On the backward pass: what an operation computed, and the gradient with respect to it.
     output,
     gradient,
 };
 
-// The role of an operand, from the roles in the order of operands. Operands behind the last have its role.
+// The role of an operand, from the roles in the order of operands. Operands after the last have its role.
 [[nodiscard]] constexpr OperandRole role_in(std::initializer_list<OperandRole> roles, std::size_t operand) {
     return roles.begin()[operand < roles.size() ? operand : roles.size() - 1];
 }

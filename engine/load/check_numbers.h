@@ -11,13 +11,13 @@
 
 namespace decoderscope::load {
 
-// What names and shapes leave open and the stored numbers settle. Each reads a few tensors from the checkpoint.
+// Questions that names and shapes leave open and the stored numbers settle. Each reads a few tensors from the
+// checkpoint.
 
-// A tensor that names take for another once more must hold the same numbers. Throws Error naming both if it doesn't.
+// A tensor whose name makes it a copy of another must hold the same numbers. Throws Error naming both if it doesn't.
 void refuse_false_copies(const names::RecognisedNames& names, const Checkpoint& checkpoint);
 
-// Of a module that scales its logits only where the head is the embedding: proposes no scale where their numbers
-// differ.
+// For a module that scales its logits only if the head is the embedding: proposes no scale if their numbers differ.
 void propose_by_numbers(Recognised& recognised, const Checkpoint& checkpoint);
 
 // Under positional_encoding=sinusoidal a table of the same numbers may be stored: it is left out, with a sentence that

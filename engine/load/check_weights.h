@@ -22,11 +22,11 @@ void check_shapes(const StateDict& state_dict, const Config& config);
 // A tensor that isn't recognised may only have a name of the contract.
 void refuse_open_names(const names::RecognisedNames& names, const Config& config);
 
-// What must be answered and names alone don't say.
+// Throws Error if a question is unanswered that must be answered because names alone don't settle it.
 void refuse_unanswered_names(const names::RecognisedNames& names, const Overrides& answers);
 
-// Which way round a family's matrices are stored is the same in all of its files. Tensors that a given mapping names
-// are as it says.
+// A family's matrices are stored the same way round in all of its files. Tensors that a given mapping names are as it
+// says.
 void check_orientation(const names::RecognisedNames& names, const names::Mapping& given, const names::Shapes& stored,
                        const families::ModelFamily& family);
 

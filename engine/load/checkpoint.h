@@ -69,7 +69,7 @@ public:
     // Whether a tensor holds numbers in fewer bits, with scales; whether any does.
     [[nodiscard]] bool is_packed(const std::string& name) const;
     [[nodiscard]] bool has_packed() const;
-    // What a number of such a tensor, in row-major order, is expanded from; nothing of other tensors.
+    // What a number of such a tensor, in row-major order, is expanded from; nothing for other tensors.
     [[nodiscard]] std::optional<packed::StoredNumber> stored_number(const std::string& name, Index at) const;
     // Throws Error if a wanted tensor does not hold floats.
     void check_types(const Assembly& assembly) const;

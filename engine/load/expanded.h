@@ -9,11 +9,11 @@
 #include <string>
 
 // Parameters that a file stores in fewer bits. Their numbers stay in the mapped file, and are expanded when they are
-// first read, such as by the first product with them. As many as there is room for stay in memory; others are expanded
-// by each step that reads them, and freed behind it.
+// first read, such as by the first product with them. As many as there is room for stay in memory; each step that reads
+// one of the others expands it, and frees it afterwards.
 namespace decoderscope::load {
 
-// Takes the parameters of which every number is stored in fewer bits out of a state dict.
+// Takes out of a state dict the parameters that are stored entirely in fewer bits.
 [[nodiscard]] StateDict take_packed(StateDict& state_dict, const Checkpoint& checkpoint);
 
 // The stored tensors that parameters are made of.
@@ -25,9 +25,9 @@ struct ExpandedBytes {
 };
 [[nodiscard]] ExpandedBytes expanded_bytes(const StateDict& packed);
 
-// How many bytes of them may stay in memory, where `most` may be filled, and `others` of it are: all, or what is left
-// beside the largest, which is expanded and then put into the order that products read. Throws Error naming the file if
-// not even that fits.
+// How many bytes of them may stay in memory if at most `most` may be used and `others` of that already are: all, or
+// what is left beside the largest, which is expanded and then put into the order that products read. Throws Error
+// naming the file if not even that fits.
 [[nodiscard]] std::uint64_t room_to_stay(const ExpandedBytes& bytes, std::uint64_t others, std::uint64_t most,
                                          const std::string& file);
 

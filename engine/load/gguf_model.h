@@ -8,7 +8,8 @@
 
 namespace decoderscope::load {
 
-// What a GGUF file says of its model: the configuration that its metadata means, and what each of its tensors is.
+// What a GGUF file says about its model: the configuration that its metadata describes, and what each of its tensors
+// is.
 struct GgufModel {
     families::ModelFamily family;
     names::Mapping mapping;
@@ -18,8 +19,8 @@ struct GgufModel {
 // the architecture isn't known to have.
 [[nodiscard]] GgufModel read_gguf_model(const GgufFile& file);
 
-// The tokenizer in a GGUF file's metadata, as a tokenizer.json would have it; empty if there is none. Of a kind that
-// isn't known here, only the pieces are of use.
+// The tokenizer in a GGUF file's metadata, as a tokenizer.json would have it; empty if there is none. If its kind isn't
+// known here, only the pieces are of use.
 [[nodiscard]] std::string tokenizer_of_gguf(const OrderedJson& metadata);
 
 }  // namespace decoderscope::load

@@ -5,7 +5,7 @@
 
 namespace decoderscope::load {
 
-// A kind of module and what its tensors don't say: the proposals where something is asked.
+// A kind of module and what its tensors don't say: the proposals for what is asked.
 struct KnownModule {
     Sentence name;
     bool norm_first = false;

@@ -21,8 +21,8 @@ struct LookAt {
     Index head = 0;
 };
 
-// Something to try with a model, as its author suggests: where to look, and what to change. What is empty stays as it
-// is.
+// Something to try with a model, as its author suggests: where to look, and what to change. A member that is empty
+// leaves things as they are.
 struct Trial {
     std::string title;         // "Switch off the head that reverses"
     std::string look;          // what to notice there: a sentence
@@ -33,7 +33,7 @@ struct Trial {
     std::vector<Edit> edits;
 };
 
-// What says of itself whatever can be opened: a model, or a recording of one (engine/load/recorded_run.h).
+// What anything that can be opened says about itself: a model, or a recording of one (engine/load/recorded_run.h).
 struct ModelInfo {
     std::string name;               // "simple-decoder", or the folder or file it came from
     std::string path;               // absolute path of the opened folder or file; empty for weights from a seed
@@ -74,7 +74,7 @@ struct Model : ModelInfo {
                                                       const names::Mapping& mapping = {});
 
 // What a model without a config.json is, inferred from names and shapes, and what has to be asked; nothing for a model
-// with a config.json. Where the tensors are no decoder as they are taken, it says why, so that they can be mapped.
+// with a config.json. If the tensors aren't a decoder as they were recognised, it says why, so that they can be mapped.
 // Throws the same Errors.
 [[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers = {},
                                                         const names::Mapping& mapping = {});

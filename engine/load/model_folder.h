@@ -21,10 +21,11 @@ struct ModelFolder {
 void check_model_folder(const std::string& path);
 
 // Writes a model that load_model() opens. The folder appears whole or not at all, and replaces a model's folder of that
-// name. Throws Error as above, and where the disk is full.
+// name. Throws Error as above, and if the disk is full.
 void write_model_folder(const std::string& path, const ModelFolder& model);
 
-// The vocabularies in a model's folder, and the texts of its example, without what its author says of his own weights.
+// The vocabularies in a model's folder, and the texts of its example, without what its author says about the original
+// weights.
 [[nodiscard]] std::map<std::string, std::string> files_to_keep(const std::string& folder);
 
 }  // namespace decoderscope::load

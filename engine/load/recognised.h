@@ -32,18 +32,18 @@ struct Recognised {
 // As above, from the stored tensors alone.
 [[nodiscard]] Recognised recognise(const names::Shapes& stored, const Overrides& answers = {});
 
-// Puts another value before the person who is asked, and takes it where nothing is answered; without such a question,
-// nothing happens.
+// Proposes another value to the person who is asked, and takes it if there is no answer; does nothing if there is no
+// such question.
 void propose(Recognised& recognised, const std::string& key, const std::string& value, const Sentence& why);
 
-// Takes what is known otherwise (what a recording says) for the answers to questions that it settles.
+// Takes what is known from elsewhere (what a recording says) as the answers to the questions that it settles.
 void take_hints(Recognised& recognised, const Overrides& hints);
 
 // The config.json with these answers (some may be for other keys). If a required answer is missing, throws Error
 // listing what must be answered and what else may be.
 [[nodiscard]] std::string answered_config(const Recognised& recognised, const Overrides& answers);
 
-// Whether a question matters under these answers: RoPE's only where positions are by RoPE.
+// Whether a question matters under these answers: those about RoPE only if the positions are RoPE.
 [[nodiscard]] bool applies(const Recognised& recognised, const Question& question, const Overrides& answers);
 
 // "norm_first=true, activation=gelu": the proposals that these answers do not override.

@@ -24,7 +24,7 @@ struct StoredRows {
     Index step = 1;            // from one row that is taken to the next
 };
 
-// Rows of several parameters in an order that depends on the number of heads.
+// Rows of several parameters, in an order that depends on the number of heads.
 struct InterleavedRows {
     std::string from;
     bool turned = false;

@@ -12,13 +12,15 @@
 
 namespace decoderscope::load {
 
-// What a file holds of parameters in fewer bits: the number and the scale that each of their numbers was made from.
+// What a file holds for parameters that it stores in fewer bits: the number and the scale that each of their numbers
+// was made from.
 class StoredParameters {
 public:
     // `rows` say where the parameters' numbers come from (StateDict, once its heads are settled).
     StoredParameters(std::shared_ptr<const Checkpoint> checkpoint, const std::vector<StoredRows>& rows);
 
-    // Of one number of a parameter whose rows are `columns` long; nothing if it is stored as it is.
+    // The stored number behind one number of a parameter whose rows are `columns` long; nothing if it is stored as it
+    // is.
     [[nodiscard]] std::optional<packed::StoredNumber> at(const std::string& parameter, Index number,
                                                          Index columns) const;
 

@@ -83,8 +83,8 @@ struct Config {
     Index relative_attention_max_distance = 128;
     bool shared_qkv = false;
     bool attention_sinks = false;
-    Index kv_lora_rank = 0;        // width of the row that keys and values are made of; 0 = no latent attention
-    Index q_lora_rank = 0;         // of the row that queries are made of; 0 = projected at once
+    Index kv_lora_rank = 0;        // width of the row that keys and values are made from; 0 = no latent attention
+    Index q_lora_rank = 0;         // of the row that queries are made from; 0 = projected at once
     Index qk_rope_head_dim = 0;    // how many of a key's columns all heads share and RoPE turns: the last ones
     Index v_head_dim = 0;          // 0 = d_head
     double latent_norm_eps = 0.0;  // of the latent rows' norms; 0 = layer_norm_eps
@@ -96,7 +96,7 @@ struct Config {
     bool router_normalize = false;
     double router_scale = 1.0;
     Index router_groups = 1, router_top_groups = 1;
-    Index router_group_best = 2;       // how many of a group's best scores add up to its worth
+    Index router_group_best = 2;       // how many of a group's best scores add up to the group's score
     Index shared_dim_feedforward = 0;  // 0 = no dense MLP beside the experts
     bool shared_gate = false;
 
@@ -117,7 +117,7 @@ struct Config {
     [[nodiscard]] NormPlacement placement() const {
         return norm_placement.value_or(norm_first ? NormPlacement::pre : NormPlacement::post);
     }
-    // How many positions back a layer's self-attention sees, the query's own included; 0 = all.
+    // How many positions a layer's self-attention sees, back from the query's own and including it; 0 = all.
     [[nodiscard]] Index window_of(Index layer) const;
     // Whether a layer's self-attention turns queries and keys by their positions.
     [[nodiscard]] bool rotates(Index layer) const;

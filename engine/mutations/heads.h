@@ -5,8 +5,8 @@
 namespace decoderscope::mutations {
 
 // Grouped queries whose keys or values are repeated as a whole, torch.repeat in place of repeat_interleave: query head
-// h reads head h mod kv_heads, where h / (heads / kv_heads) is meant.
-// {q or pattern [batch, head, query, …], k or v [batch, kv_head, key, d_head]} -> what `right` makes of them
+// h reads head h mod kv_heads, although h / (heads / kv_heads) is meant.
+// {q or pattern [batch, head, query, …], k or v [batch, kv_head, key, d_head]} -> the output of `right`
 struct TiledHeads {
     Operation right;
 
@@ -18,7 +18,7 @@ struct TiledHeads {
     bool operator==(const TiledHeads&) const = default;
 };
 
-// A projection whose output becomes heads in a wrong way.
+// A projection whose output is split into heads the wrong way.
 // {x [batch, pos, in], weight [head·d_head, in], bias [head·d_head]?} -> [batch, head, pos, d_head]
 struct WrongHeads {
     enum class Kind {

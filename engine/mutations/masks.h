@@ -4,7 +4,7 @@
 
 namespace decoderscope::mutations {
 
-// A mask that keeps other keys than the right one.
+// A mask that keeps the wrong keys.
 // {what the right mask reads} -> [batch, head, query, key]
 struct WrongMask {
     enum class Kind {

@@ -15,13 +15,13 @@
 
 namespace decoderscope::mutations {
 
-// A mistake that decoders are written with, as a marked change of one forward pass, so that the engine computes the
-// wrong numbers honestly. The gallery of bugs opens them, and bisect tries them as causes. A member that is not set
-// changes nothing.
+// A mistake that people make when they write decoders, as a marked change of one forward pass, so that the engine
+// computes the wrong numbers honestly. The gallery of bugs opens them, and bisect tries them as causes. A member that
+// is not set changes nothing.
 struct Mutation {
     std::string_view name;  // "no-scale"
     Phrase cause;           // what the wrong decoder does: one sentence
-    // Of the parts of a pass: the configuration that the plan is written from, the inputs, and the plan itself.
+    // What it changes: the configuration that the plan is written from, the inputs, or the plan itself.
     std::function<void(Config&)> configure = {};
     std::function<void(Inputs&, const Config&)> feed = {};
     std::function<void(Plan&, const Config&)> change = {};
@@ -43,7 +43,7 @@ struct Mutation {
 
 }  // namespace decoderscope::mutations
 
-// The mutations, a family a file. Each function adds its own to the list.
+// The mutations, one family per file. Each function adds its own to the list.
 namespace decoderscope::mutations::lists {
 
 void scale(std::vector<Mutation>& list);
@@ -70,8 +70,8 @@ void training(std::vector<Mutation>& list);
 
 namespace decoderscope::mutations {
 
-// A mistake as a decoder's author would describe it: in words what was meant, in numbers what is computed. Looking for
-// a mistake, one must not find it by its name.
+// A mistake as a decoder's author would describe it: the words say what was meant, the numbers what is computed.
+// Whoever looks for a mistake must not find it by its name.
 struct DescribedAs {
     Operation computed, meant;
 

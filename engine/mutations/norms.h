@@ -4,7 +4,7 @@
 
 namespace decoderscope::mutations {
 
-// A norm's scale with another spread than the right one: over n − 1, or with eps outside the root.
+// A norm's scale with the wrong spread: over n − 1, or with eps outside the root.
 // {x [batch, pos, d_model]} -> [batch, pos, 1]
 struct WrongScale {
     ScaleFacts facts;

@@ -4,7 +4,7 @@
 
 namespace decoderscope::mutations {
 
-// Sines in the first half of the columns and cosines in the second, where they should alternate.
+// Sines in the first half of the columns and cosines in the second, although they should alternate.
 // {} -> [pos, d_model]
 struct SinusoidInHalves {
     Axis positions;

@@ -22,12 +22,12 @@ namespace decoderscope::mutations::sites {
 [[nodiscard]] std::vector<StepId> norms(const Plan& plan);
 [[nodiscard]] std::vector<StepId> scales(const Plan& plan);
 
-// The sums of the residual stream whose update comes from that part, with a norm behind it or not.
+// The sums of the residual stream whose update comes from that part, with a norm after it or not.
 [[nodiscard]] std::vector<StepId> sums_of(const Plan& plan, Part part);
-// The part that made a tensor: of a norm's output behind a sublayer that sublayer's.
+// The part that made a tensor; for a norm's output after a sublayer, the sublayer's part.
 [[nodiscard]] Part made_by(const Plan& plan, StepId id);
 
-// Where a Linear's bias stands among the operands of the step that reads it: 2, if it has one.
+// Whether a Linear step has a bias; it is operand number 2.
 [[nodiscard]] bool has_bias(const Step& step);
 
 }  // namespace decoderscope::mutations::sites

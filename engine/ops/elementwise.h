@@ -48,7 +48,7 @@ struct Identity {
     bool operator==(const Identity&) const = default;
 };
 
-// Every number times a factor of the configuration (Cohere's logit_scale, Granite's 1 / logits_scaling).
+// Multiplies every number by a factor of the configuration (Cohere's logit_scale, Granite's 1 / logits_scaling).
 // {x} -> the same axes
 struct Rescale {
     double factor = 1.0;
@@ -87,7 +87,7 @@ struct SoftCap {
     bool operator==(const SoftCap&) const = default;
 };
 
-// 1 / (1 + exp(−x)): a number between 0 and 1 of each.   {x} -> the same axes
+// 1 / (1 + exp(−x)): turns each number into one between 0 and 1.   {x} -> the same axes
 struct Sigmoid {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
@@ -103,7 +103,7 @@ struct Sigmoid {
     bool operator==(const Sigmoid&) const = default;
 };
 
-// Each row times a number of its own.   {x [batch, pos, d], weight [batch, pos, 1]} -> [batch, pos, d]
+// Multiplies each row by a number of its own.   {x [batch, pos, d], weight [batch, pos, 1]} -> [batch, pos, d]
 struct ScaleRows {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }

@@ -25,7 +25,7 @@ struct Embed {
     bool operator==(const Embed&) const = default;
 
 private:
-    // What a row is multiplied by, where it is.
+    // Adds the factors that a row is multiplied by, if any.
     void add_scales(std::vector<Factor>& factors) const;
 };
 

@@ -9,14 +9,14 @@
 // best first.
 namespace decoderscope::ops {
 
-// The numbers of a position's experts: the best by score + correction, of equal ones the first. With groups, only of
+// The numbers of a position's experts: the best by score + correction; of equal ones, the first. With groups, only of
 // the groups whose two best add up to the most (DeepSeek-V3), or whose best one is the best (V2). No gradient comes
 // through a choice.
 // {scores [batch, pos, expert], correction [expert]?} -> [batch, pos, slot]
 struct ChooseExperts {
     Index per_token = 1;
     Index groups = 1, top_groups = 1;
-    Index group_best = 2;  // how many of a group's best add up to its worth
+    Index group_best = 2;  // how many of a group's best add up to the group's score
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::slot, per_token}}; }

@@ -2,9 +2,9 @@
 
 namespace decoderscope {
 
-// Which norm: LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019); layernorm_std divides by the unbiased
-// standard deviation plus eps, as the Annotated Transformer writes it; rmsnorm_plus_one multiplies by 1 + weight
-// (Gemma).
+// The kind of norm: LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019); layernorm_std divides by the
+// unbiased standard deviation plus eps, as the Annotated Transformer writes it; rmsnorm_plus_one multiplies by 1 +
+// weight (Gemma).
 enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one };
 
 // Whether it subtracts the mean, as every LayerNorm does; only these have a shift.
@@ -16,15 +16,15 @@ enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one };
 // (Llama 3, YaRN), or each by a divisor of its own (LongRoPE).
 enum class RopeScalingKind { none, linear, llama3, yarn, longrope };
 
-// Which activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016); relu2 is the square
-// of relu (So et al. 2021). swiglu_clamped (gpt-oss) is not a function of one number: it is gate and product in one,
+// The activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016); relu2 is the square of
+// relu (So et al. 2021). swiglu_clamped (gpt-oss) is not a function of one number: it is gate and product in one,
 // ops::ClampedSwiglu.
 enum class ActivationKind { relu, gelu, gelu_tanh, silu, relu2, swiglu_clamped };
 
 // How a router turns its logits into scores: over all experts at once, or each by itself.
 enum class RouterKind { softmax, sigmoid };
 
-// A target that is ignored in the loss, as torch.nn.CrossEntropyLoss's ignore_index.
+// A target that is ignored in the loss, like torch.nn.CrossEntropyLoss's ignore_index.
 inline constexpr float kIgnoredTarget = -100.0F;
 
 }  // namespace decoderscope

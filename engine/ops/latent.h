@@ -2,8 +2,8 @@
 
 #include "engine/graph/operation.h"
 
-// The pieces of latent attention (DeepSeek-V2, 2024): keys and values are made of one short row of each position, and
-// of a few columns of it that all heads share.
+// The pieces of latent attention (DeepSeek-V2, 2024): keys and values are made from one short row per position, and
+// from a few columns of it that all heads share.
 namespace decoderscope::ops {
 
 // RMSNorm of each position's row in one step. The gain is the weight, or 1 + weight; 1 without one.
@@ -26,7 +26,7 @@ struct RowNorm {
     bool operator==(const RowNorm&) const = default;
 };
 
-// Some columns of each row; as those of one head for all, if `as_head`.
+// Some columns of each row; if `as_head`, as one head that all heads share.
 // {x [batch, pos, n]} -> [batch, pos, rank], or [batch, head 1, pos, d_head]
 struct Columns {
     Index first = 0, count = 0;
@@ -44,7 +44,7 @@ struct Columns {
     bool operator==(const Columns&) const = default;
 
 private:
-    // The cell of x that a cell of the output is.
+    // The cell of x that a cell of the output comes from.
     [[nodiscard]] Cell source_of(const Cell& cell) const;
 };
 

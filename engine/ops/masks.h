@@ -36,7 +36,7 @@ private:
     [[nodiscard]] std::size_t custom_operand() const { return padding ? 1 : 0; }
 };
 
-// The same masks before they are read: a handful of rules in place of one number per head, query and key.
+// Combined masks that were not read yet: a handful of rules in place of one number per head, query and key.
 class CombinedMasks : public LazyRows {
 public:
     CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
@@ -65,7 +65,7 @@ private:
     std::array<Index, 4> strides_ = {};
 };
 
-// The scores with `value` where the mask is 0, as torch.Tensor.masked_fill.
+// The scores with `value` where the mask is 0, like torch.Tensor.masked_fill.
 // {scores [batch, head, query, key], mask [batch, head, query, key]} -> the same axes
 struct FillMasked {
     float value = 0.0F;
@@ -87,7 +87,7 @@ struct FillMasked {
     bool operator==(const FillMasked&) const = default;
 };
 
-// The masked scores before they are read: the softmax reads them one row at a time.
+// Masked scores that were not read yet: the softmax reads them one row at a time.
 class MaskedScores : public LazyRows {
 public:
     MaskedScores(Tensor scores, Tensor mask, float value);

@@ -47,11 +47,11 @@ struct NormScale {
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
-    // Of what it computes: RMSNorm's scale is the same with a gain of 1 + weight.
+    // Compares what is computed: RMSNorm's scale is the same with a gain of 1 + weight.
     bool operator==(const NormScale& other) const { return facts() == other.facts(); }
 
 private:
-    // What (x − centre) is multiplied by in ∂scale/∂x of a row of n numbers.
+    // What (x − centre) is multiplied by in ∂scale/∂x, for a row of n numbers.
     [[nodiscard]] double slope_of_row(double scale, double n) const;
     [[nodiscard]] ScaleFacts facts() const {
         const bool std = kind == NormKind::layernorm_std;
@@ -86,7 +86,7 @@ private:
     [[nodiscard]] Tensor by_rows(const Backward& b) const;
     [[nodiscard]] Tensor by_scale(const Backward& b) const;
     [[nodiscard]] Tensor by_parameter(std::size_t operand, const Backward& b) const;
-    // What each column is multiplied by: the gain, or what is made of it.
+    // What each column is multiplied by: the gain, or 1 + it.
     struct Gains {
         std::vector<float> made;
         row::In values;

@@ -58,7 +58,7 @@ struct RopeScaling {
     double attention_factor = 0.0;      // 0 = what yarn and longrope have by default
     std::vector<double> divisors = {};  // longrope's
 
-    // Of each pair of that many columns.
+    // The frequency of each pair of this many columns.
     [[nodiscard]] std::vector<float> frequencies(double theta, Index columns) const;
     // What cos and sin are multiplied by, so that scores stay as sharp as they were.
     [[nodiscard]] double magnitude() const;
@@ -72,8 +72,8 @@ private:
 
 // Rotary positions (Su et al. 2021): pairs of columns are the two coordinates of a point, turned by the angle
 // pos · theta^(−2i/columns) for pair i. Rotate-half (Hugging Face's Llama) pairs columns i and i + columns/2,
-// interleaved (Su et al., Llama's own release, GPT-J) 2i and 2i + 1. Of d_head columns so many are turned, from `begin`
-// on (the first in GPT-J, GPT-NeoX and Phi, the last in DeepSeek); the others stay.
+// interleaved (Su et al., Llama's own release, GPT-J) 2i and 2i + 1. `columns` of the d_head columns are turned, from
+// `begin` on (the first in GPT-J, GPT-NeoX and Phi, the last in DeepSeek); the others stay.
 // {q or k [batch, head, pos, d_head]} -> the same axes
 struct Rope {
     double theta = 10000.0;
@@ -104,7 +104,7 @@ private:
     [[nodiscard]] float angle_of(Index pos, Index pair) const;
     // All rows turned, or turned back.
     [[nodiscard]] Tensor turned(const Tensor& x, const Axes& axes, bool back) const;
-    // A cell as it is turned, or, of a gradient, turned back: of itself and its partner, by `factor_of`.
+    // How a cell is rotated (or a gradient rotated back): from itself and its partner, by `factor_of`.
     [[nodiscard]] Explanation explain_turn(const Cell& cell, bool back,
                                            const std::function<Factor(const Cell&)>& factor_of) const;
 };

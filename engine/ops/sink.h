@@ -3,7 +3,7 @@
 #include "engine/graph/operation.h"
 
 // Softmax with a sink: one more score beside those of the keys, a learned number of the head, whose weight goes to no
-// key (Miller 2023; gpt-oss). A head that has nothing to look for can so attend to nothing.
+// key (Miller 2023; gpt-oss). A head that has nothing to look for can thus attend to nothing.
 namespace decoderscope::ops {
 
 // The keys' weights. With the sink's they add up to 1; a row of −∞ is 0.

@@ -25,7 +25,7 @@ struct Softmax {
 };
 
 // A cell of the gradient with respect to scores, y · (g − Σ_j g · y), of any softmax whose weights are the step's
-// output: what takes part besides, such as a sink, passes nothing on.
+// output: whatever else takes part, such as a sink, passes nothing on.
 [[nodiscard]] Explanation explain_softmax_pull_back(const Backward& b, const Cell& cell);
 
 }  // namespace decoderscope::ops

@@ -38,14 +38,14 @@ private:
     std::error_code failed_;
 };
 
-// Why a file may not be written; nothing if it may, or isn't there.
+// Why a file may not be written; nothing if it may be, or doesn't exist.
 [[nodiscard]] std::error_code write_protection(const std::string& file);
 // As above, for what a folder holds.
 [[nodiscard]] std::error_code folder_protection(const std::string& folder);
 
-// Gives a file another's name, in its place.
+// Gives a file another file's name, and replaces that file.
 [[nodiscard]] std::error_code replace_file(const std::string& from, const std::string& to);
-// Flushes a new name in a folder to disk, where a file system can.
+// Flushes a new name in a folder to disk, if the file system can.
 [[nodiscard]] std::error_code flush_folder(const std::string& folder);
 // Two folders take each other's name at once. False if the system can't.
 [[nodiscard]] bool exchange(const std::string& one, const std::string& other);
@@ -53,7 +53,7 @@ private:
 // A lock on a file created for it. Held until this is destroyed or the process ends.
 class FileLock {
 public:
-    // Nothing if another process holds it, or, with `failed`, if the file can't be created.
+    // Returns nothing if another process holds it or, with `failed` set, if the file can't be created.
     [[nodiscard]] static std::optional<FileLock> take(const std::string& path, std::error_code& failed);
     FileLock(FileLock&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
     FileLock& operator=(FileLock&& other) noexcept {
@@ -69,7 +69,7 @@ private:
     std::intptr_t handle_;
 };
 
-// Where a path's last name begins: behind the last slash, on Windows also behind a backslash or a drive's colon.
+// Where a path's last name begins: after the last slash, on Windows also after a backslash or a drive's colon.
 [[nodiscard]] std::size_t name_in_path(std::string_view path);
 
 }  // namespace decoderscope::platform

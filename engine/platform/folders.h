@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-// Where the system keeps what a program has and makes, and what the person chose for it. Empty if there is none.
+// Where the system keeps a program's files, what it makes, and the person's settings. Empty if there is none.
 namespace decoderscope::platform {
 
 // What is installed with the program: models, lessons, messages. Beside the bin/ that it runs from, or on Windows
 // beside the program itself.
 [[nodiscard]] std::filesystem::path share_folder();
 
-// The person's own: $HOME; on Windows %USERPROFILE%.
+// The person's home folder: $HOME; on Windows %USERPROFILE%.
 [[nodiscard]] std::string home_folder();
 // For settings: $XDG_CONFIG_HOME, or ~/.config; on Windows %APPDATA%.
 [[nodiscard]] std::string config_folder();
@@ -26,7 +26,7 @@ namespace decoderscope::platform {
 // What to install for Chinese, Japanese and Korean characters: a package of Debian's; on Windows a font.
 [[nodiscard]] std::string east_asian_fonts();
 
-// A variable of the environment that names the person's language, as LANG; nullptr if it isn't set. Where a system
+// A variable of the environment that names the person's language, such as LANG; nullptr if it isn't set. If a system
 // keeps its language elsewhere, LANG is that one.
 [[nodiscard]] const char* language_variable(const char* name);
 

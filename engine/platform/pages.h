@@ -26,7 +26,7 @@ void give_aligned(void* piece);
 [[nodiscard]] bool read_at(int descriptor, std::int64_t place, std::span<std::byte> to);
 
 // Reads the pages of these bytes of a mapped file from disk at once, instead of one by one as they are touched. False
-// if the file no longer extends this far; true where that can't be told.
+// if the file no longer extends this far; true if that can't be determined.
 [[nodiscard]] bool bring_in(const char* begin, std::size_t size);
 
 // Releases the memory of the pages that hold nothing but these bytes of a mapped file, until they are read again.

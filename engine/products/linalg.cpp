@@ -15,7 +15,7 @@ namespace {
 // Below this many multiply-adds per row, our own kernel is faster. The number of rows must not matter, or their bits
 // would depend on it.
 constexpr Index kSmallRow = 5'000;
-// As above, for aᵀ · b with that many numbers: before oneDNN multiplies, a is copied.
+// The limit for aᵀ · b with that many numbers: before oneDNN multiplies, a is copied.
 constexpr Index kSmallResult = 20'000;
 
 // Up to this many rows the threads share a weight's outputs, so that each reads only its part of the weight. More rows

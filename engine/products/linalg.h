@@ -4,8 +4,8 @@
 
 namespace decoderscope::products {
 
-// A view of a matrix in memory it does not own: rows of `columns` numbers, `stride` numbers apart. Its columns may lie
-// in blocks, as heads do: `block` adjacent columns, and the next block `apart` numbers further on.
+// A view of a matrix in memory that it does not own: rows of `columns` numbers, `stride` numbers apart. Its columns may
+// lie in blocks, as heads do: `block` adjacent columns, and the next block `apart` numbers further on.
 template <class Number>
 struct MatrixOf {
     Number* data;
@@ -31,19 +31,19 @@ using Matrix = MatrixOf<float>;
 void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out);
 // Whether the columns of x or out may lie in blocks of that size in a product with this weight.
 [[nodiscard]] bool takes_blocks(const Tensor& weight, Index block);
-// The same weight, kept only in packed form; its values are unpacked on demand. Other tensors are returned unchanged.
+// The weight, kept only in packed form; its values are unpacked on demand. Other tensors are returned unchanged.
 [[nodiscard]] Tensor packed_for_products(const Tensor& weight);
 // Up to this many rows of two matrices our own kernel multiplies, whatever their shape, if it rounds as oneDNN does:
-// oneDNN compiles one for each shape, and behind a cache every token brings another one. The bits are the same where
-// its rows stand alone: both sum in the order of k, a multiply-add at a time.
+// oneDNN compiles one for each shape, and with a cache every token brings another one. The bits are the same if its
+// rows stand alone: both sum in the order of k, a multiply-add at a time.
 inline constexpr Index kFewRowsOfTwo = 16;
 // out = scale · a · bᵀ       a [m, k], b [n, k], out [m, n]
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale = 1.0F);
 // out = a · b                a [m, k], b [k, n], out [m, n]
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
-// As above; the threads share the rows of a large product where each stands alone.
+// As above; the threads share the rows of a large product if each stands alone.
 void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out);
-// out = aᵀ · b               a [k, m], b [k, n], out [m, n]; the threads share it likewise
+// out = aᵀ · b               a [k, m], b [k, n], out [m, n]; the threads share it in the same way
 void multiply_turned(ConstMatrix a, ConstMatrix b, Matrix out);
 
 // Whether a row of such a product has the same bits however many rows are computed with it, so that some rows can be

@@ -16,7 +16,7 @@ namespace decoderscope::products::onednn_products {
 [[nodiscard]] bool rows_stand_alone();
 [[nodiscard]] bool weight_rows_stand_alone();
 
-// out = scale · a · b, or a · bᵀ where b is `transposed`.
+// out = scale · a · b, or scale · a · bᵀ if `transposed`.
 void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float scale);
 
 // A weight in the layout that the CPU multiplies fastest.

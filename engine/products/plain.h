@@ -3,8 +3,8 @@
 #include "engine/products/linalg.h"
 #include "engine/tensor/memory.h"
 
-// Products of matrices as they lie in memory. linalg.cpp chooses between these and oneDNN's. All run on the calling
-// thread, and each row has the same bits however many rows are computed with it.
+// Products of matrices in the layout that they have in memory. linalg.cpp chooses between these and oneDNN's. All run
+// on the calling thread, and each row has the same bits however many rows are computed with it.
 namespace decoderscope::products::plain_products {
 
 // out = scale · a · bᵀ       a [m, k], b [n, k], out [m, n]
@@ -27,11 +27,11 @@ private:
     Floats panels_;
 };
 
-// Whether what is multiplied is added to a sum before it is rounded, by one instruction, as oneDNN's kernels do on a
-// CPU that can.
+// Whether a product is added to the sum before it is rounded, in one instruction, as in oneDNN's kernels on CPUs that
+// can.
 [[nodiscard]] bool rounds_once();
 
-// Of how many numbers its vectors are.
+// How many numbers one of its vectors holds.
 [[nodiscard]] Index vector_width();
 
 }  // namespace decoderscope::products::plain_products

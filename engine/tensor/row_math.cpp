@@ -191,8 +191,8 @@ double squares(In x, double centre) {
     }
 }
 
-// As above, for rows shorter than a vector, whose width is one of these: if the compiler knows it, a row takes a
-// handful of instructions.
+// This handles rows shorter than a vector, whose width is one of these: if the compiler knows it, a row takes a handful
+// of instructions.
 template <std::size_t... widths>
 [[gnu::always_inline]] inline bool softmax_of_short_rows(In x, std::size_t width, Out y,
                                                          std::index_sequence<widths...>) {

@@ -16,7 +16,7 @@ using Out = std::span<float>;
 // Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), with exponentials accurate to a float's last
 // digit, exactly 0 for −∞. x may be y.
 void softmax(In x, std::size_t width, Out y);
-// The same way back, row by row: x = y · (grad − Σ grad · y)
+// The backward pass of softmax, row by row: x = y · (grad − Σ grad · y)
 void softmax_back(In y, In grad, std::size_t width, Out x);
 // log Σ exp(x), without overflow; NaN if x has one, or no highest number
 [[nodiscard]] double log_sum_exp(In x);
@@ -28,7 +28,7 @@ void exponentials(In x, double shift, double factor, Out y);
 void sines_and_cosines(In angles, Out sines, Out cosines);
 // y = (x − centre) / scale · gain (+ shift, if any)
 void normalize(In x, double centre, double scale, In gain, In shift, Out y);
-// y = (grad · gain, less its mean where that is `centred`) / scale
+// y = (grad · gain, less its mean if `centred`) / scale
 void normalize_back(In grad, In gain, bool centred, double scale, Out y);
 // Σ grad · gain · (x − centre)
 [[nodiscard]] double slope_along(In x, double centre, In grad, In gain);
@@ -49,7 +49,7 @@ void relu2(In x, Out y);
 void gelu(In x, Out y);
 void gelu_tanh(In x, Out y);
 void silu(In x, Out y);
-// y = grad · act′(x); 0 where that is 0, whatever grad is
+// y = grad · act′(x); 0 where act′ is 0, whatever grad is
 void relu_back(In x, In grad, Out y);
 void relu2_back(In x, In grad, Out y);
 // y = grad · act′(x)

@@ -26,7 +26,7 @@
 //     TokenRows         ops/embed.cpp       an embedding table's gradient
 //     Unpacked          linalg.cpp          a weight, from the form that its products read
 //     ExpandedWhenRead  load/expanded.cpp   a weight, from fewer bits in its file
-//     ForOneUse         tensor.cpp          the same for one computation, where it may not stay in memory
+// ForOneUse         tensor.cpp          the same for one computation, if it may not stay in memory
 //
 // `rows` marks those that implement LazyRows.
 namespace decoderscope {
@@ -45,7 +45,7 @@ public:
     // The tensor's rows (engine/tensor/rows.h) from `first` on, if they can be computed without the others; otherwise
     // an empty tensor.
     [[nodiscard]] virtual Tensor rows_from(Index first) const;
-    // Whether the values, once made, may stay in memory with their tensor. If not, what reads them makes them for
+    // Whether the values, once made, may stay in memory with their tensor. If not, whoever reads them makes them for
     // itself (Tensor::for_one_use).
     [[nodiscard]] virtual bool may_stay() const { return true; }
 };
@@ -106,8 +106,8 @@ public:
         const void* known = derived_ready_.load(std::memory_order_acquire);
         return known != nullptr ? known : derive(make);
     }
-    // Copies some of the values. Of a large tensor in a file only these are read: mapping them would also bring in many
-    // unwanted neighbours.
+    // Copies some of the values. If a large tensor is in a file, only these are read: mapping them would also bring in
+    // many unwanted neighbours.
     void copy(Index first, std::span<float> to) const;
     // Releases the memory of some of the values, if they are in a file, until they are read again.
     void leave_to_file(Index first, Index count) const;

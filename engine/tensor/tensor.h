@@ -91,7 +91,7 @@ inline constexpr std::string_view rank = "rank";  // of latent attention
 // How many numbers a tensor of these axes holds.
 [[nodiscard]] Index element_count(const Axes& axes);
 
-// "[2, 8, 6, 6]", as messages and the inspector write a shape.
+// "[2, 8, 6, 6]": a shape as messages and the inspector write it.
 [[nodiscard]] std::string shape_text(const Axes& axes);
 [[nodiscard]] std::string shape_text(std::span<const Index> shape);
 // "[batch, head, query, key]".
@@ -153,7 +153,7 @@ public:
     // This tensor; or the same values, to be made again and dropped with what is returned, if they may not stay in
     // memory.
     [[nodiscard]] Tensor for_one_use() const;
-    // Whether that is this tensor.
+    // Whether the values may stay in memory.
     [[nodiscard]] bool may_stay() const {
         const LazyValues* lazy = storage_ ? storage_->lazy() : nullptr;
         return lazy == nullptr || lazy->may_stay();

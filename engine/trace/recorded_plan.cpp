@@ -113,14 +113,14 @@ private:
         return begin;
     }
 
-    // The step that a tensor is the gradient by; nullptr if none.
+    // The step that a tensor is the gradient with respect to; nullptr if none.
     [[nodiscard]] Ref differentiated(const TraceTensor& tensor) const {
         const auto found = gradients_.find(tensor.name);
         const Ref by = found == gradients_.end() ? nullptr : plan_.find(found->second);
         return by != nullptr && decoderscope::sizes_of(by->axes) == tensor.shape ? by : nullptr;
     }
 
-    // It stands where the tensor stands that it is the gradient by.
+    // It stands where the tensor that it is the gradient with respect to stands.
     void add_gradient(const TraceTensor& tensor, const Step& by) {
         plan_.begin_stack(by.stack);
         plan_.begin_block(by.block.empty() ? std::string() : backward::gradient_name(by.block), by.layer);
@@ -254,7 +254,7 @@ private:
     RecordedSizes sizes_;
     std::map<std::string, const TraceCall*, std::less<>> makers_, takers_;  // by the tensor
     std::set<std::string, std::less<>> attentions_;                         // modules that call a softmax
-    // By a gradient's name, the tensor that it is by; empty for a parameter, which is no step.
+    // By a gradient's name, the tensor that it is with respect to; empty for a parameter, which isn't a step.
     std::map<std::string, std::string, std::less<>> gradients_;
     Plan plan_;
 };

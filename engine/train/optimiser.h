@@ -9,7 +9,8 @@
 
 namespace decoderscope::train {
 
-// The gradient of the loss by each parameter, by name; parameters that the loss doesn't depend on are left out.
+// The gradient of the loss with respect to each parameter, by name; parameters that the loss doesn't depend on are left
+// out.
 using Gradients = Weights;
 
 enum class OptimiserKind { sgd, adam, adamw };

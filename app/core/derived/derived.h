@@ -32,15 +32,15 @@ private:
     std::array<std::shared_ptr<const void>, kMostOrigins> held_;
 };
 
-// As above, remembered without keeping them alive. While this exists, no other object is mistaken for one of them, even
-// at the same address.
+// Origins that are remembered without keeping them alive. While this exists, no other object is mistaken for one of
+// them, even at the same address.
 class HeldOrigins {
 public:
     explicit HeldOrigins(const Origins& of) {
         for (std::size_t i = 0; i < kMostOrigins; ++i) held_[i] = of.all()[i];
     }
 
-    // Whether one of them has been freed.
+    // Whether one of the origins has been freed.
     [[nodiscard]] bool gone() const {
         const std::weak_ptr<const void> none;
         for (const auto& held : held_)

@@ -7,7 +7,7 @@
 
 namespace decoderscope::core {
 
-// What a page shows of an answer that may take longer than a frame: the answer, or, until it is there, the one before,
+// What a page shows while an answer may take longer than a frame: the answer, or, until it is there, the one before,
 // with the question that it answers. The one before is stale: it is shown as such, and nothing in it acts.
 template <class Question, class Answer>
 class LastAnswer {
@@ -27,7 +27,7 @@ public:
 
     // Whether there is something to show.
     explicit operator bool() const { return static_cast<bool>(answer_); }
-    // Whether it is the answer to another question than the one asked now.
+    // Whether this answers a question other than the one asked now.
     [[nodiscard]] bool stale() const { return stale_; }
     [[nodiscard]] const Question& question() const { return question_; }
     [[nodiscard]] const Value<Answer>& answer() const { return answer_; }

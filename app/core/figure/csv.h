@@ -7,8 +7,8 @@
 
 namespace decoderscope::core {
 
-// CSV (RFC 4180, UTF-8). A value is the shortest text that reads back as the same float; values that are not finite are
-// "nan", "inf" and "-inf".
+// CSV (RFC 4180, UTF-8). Each value is the shortest text that reads back as the same float; values that are not finite
+// are "nan", "inf" and "-inf".
 
 // One field: valid UTF-8, quoted if it has a character that would end it.
 [[nodiscard]] std::string csv_field(const std::string& text);

@@ -17,7 +17,7 @@ struct Panel {
     std::string label;   // tells it from others of the same tensor: "head 3"; empty if it is the only one
     Index rows = 0, columns = 0;
     std::function<Heatmap()> heatmap;
-    bool has_sink = false;  // as its heatmap
+    bool has_sink = false;  // in the same way as its heatmap
 
     [[nodiscard]] Index own_columns() const { return columns - (has_sink ? 1 : 0); }
     // "blocks.0.attn.pattern.head3": a name for a file.

@@ -42,7 +42,7 @@ struct ExportOptions {
 // gives the same bytes. Throws Error naming the path if its ending is none of the formats, the format cannot hold the
 // exhibit, or it cannot be written.
 void export_exhibit(const Exhibit& exhibit, const std::string& path, const ExportOptions& options = {});
-// One heatmap alone.
+// Exports a single heatmap.
 void export_heatmap(const Heatmap& heatmap, const std::string& path);
 
 // Writes every panel to its own file in a new folder, named by Panel::file_name() plus `ending` (".svg"). The folder

@@ -17,7 +17,8 @@ inline constexpr std::uint8_t window = 2;  // too far back for the sliding windo
 inline constexpr std::uint8_t padding = 4;
 inline constexpr std::uint8_t custom = 8;  // the input's custom_mask
 inline constexpr std::uint8_t hand = 16;   // painted: an edit
-// No mask hides it, but its column is no key: an attention sink's weight. Drawn in its value's colour, and hatched.
+// No mask hides it, but its column isn't a key: it is an attention sink's weight, drawn in its value's colour, and
+// hatched.
 inline constexpr std::uint8_t no_key = 32;
 
 [[nodiscard]] constexpr bool masked(std::uint8_t causes) { return (causes & ~no_key) != nothing; }
@@ -56,7 +57,7 @@ struct Heatmap {
     Range range;                     // what the colour map spans; finite, low < high
     std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty
     std::vector<NotedCell> notes;    // numbered from 1 where they are drawn
-    bool has_sink = false;           // the last column is no key: what each row gives to the attention's sink
+    bool has_sink = false;           // the last column isn't a key: it is what each row gives to the attention's sink
 
     [[nodiscard]] float at(Index row, Index column) const {
         return values[static_cast<std::size_t>(row * columns + column)];
@@ -65,8 +66,8 @@ struct Heatmap {
     [[nodiscard]] Index own_columns() const { return columns - (has_sink ? 1 : 0); }
 };
 
-// The range that the finite values span: [0, max] for a sequential scale (0 to 1 where it is empty), symmetric about
-// zero for a diverging one. Never empty.
+// The range that the finite values span: [0, max] for a sequential scale (0 to 1 if there are no finite values),
+// symmetric about zero for a diverging one. Never empty.
 [[nodiscard]] Range range_of(std::span<const float> values, Scale scale);
 
 }  // namespace decoderscope::core

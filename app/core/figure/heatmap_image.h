@@ -43,7 +43,7 @@ enum class Hatch {
 };
 
 // The muted colour of a masked cell: that of its strongest cause, in the order hand, custom, padding, window,
-// causal. `causes` is of hidden_by, not nothing. What is no key has one for legends only.
+// causal. `causes` are flags of hidden_by, at least one. A column that isn't a key has one for legends only.
 [[nodiscard]] Rgba hidden_color(std::uint8_t causes, bool dark);
 // The colour of the hatch on it.
 [[nodiscard]] Rgba hatch_color(std::uint8_t causes, bool dark);
@@ -62,7 +62,7 @@ struct HiddenBlock {
 };
 [[nodiscard]] std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap);
 
-// Of the cells that share a pixel, the one of the largest magnitude is shown. Each cell is turned into one number, its
+// If several cells share a pixel, the one of the largest magnitude is shown. Each cell is turned into one number, its
 // priority, so that a picture of millions of cells takes one comparison per cell.
 
 // The bits of the magnitude, which grow with it up to ∞ and NaN, then the sign bit; minus 2^31, because signed numbers

@@ -25,7 +25,7 @@ struct NamedArray {
 // A curve is [point, 2]: depth and value. Names are unique.
 [[nodiscard]] std::vector<NamedArray> arrays_of(const Exhibit& exhibit);
 
-// All of them as one, if they have one shape: [layer, head, row, column]. Throws Error if they have not.
+// All of them as one, if they have one shape: [layer, head, row, column]. Throws Error if they don't.
 [[nodiscard]] NamedArray one_array_of(const Exhibit& exhibit);
 
 // NumPy's NPY 1.0: the header of an array of this shape, and values as little-endian float32 in C order.

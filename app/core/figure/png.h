@@ -21,7 +21,7 @@ void write_png(std::ostream& out, const Figure& figure, double scale = 2);
 // number of pixels does not match.
 void write_png_pixels(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels);
 
-// What a picture's size may be, whatever draws it.
+// The limits of a picture's size, whatever draws it.
 
 // Throws Error unless each side has 1 to 32767 pixels, as of a Cairo image.
 inline void check_picture_size(double width, double height) {

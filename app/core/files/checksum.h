@@ -33,7 +33,8 @@ private:
 [[nodiscard]] bool is_checksum(const std::string& text);
 
 [[nodiscard]] std::string checksum_of(std::span<const std::byte> bytes);
-// Of the bytes of these files in order, read a MB at a time. Throws Error naming the file that can't be read.
+// The checksum of the bytes of these files in order, read a MB at a time. Throws Error naming the file that can't be
+// read.
 [[nodiscard]] Resumable<std::string> checksum_of_files(std::vector<std::string> paths);
 
 }  // namespace decoderscope::core::files

@@ -26,15 +26,15 @@ struct LinkBase {
                                        const std::string& title);
 
 // A session as a link: the JSON of its file, packed (engine/base/packed_text.h), as base64url in a URL's fragment:
-// "https://…/#s1=eNq…". No browser sends the fragment anywhere. A link opens the same on any machine, so it names
-// bundled models, and no file.
+// "https://…/#s1=eNq…". No browser sends the fragment anywhere. A link opens the same thing on any machine, so it names
+// bundled models and never a file.
 
 // The longest fragment that is made or read. RFC 9110, section 4.1, recommends that everything that passes URIs on
 // takes at least 8000 octets of them.
 inline constexpr std::size_t kMostLinkCharacters = 8000;
 
-// The longest session that is put into a link or taken out of one. Zlib packs at most about 1000 to 1, so it could
-// unpack a whole fragment of repetitions to 6 MB; no session needs that.
+// The longest session that is put into a link or read from one. Zlib packs at most about 1000 to 1, so it could unpack
+// a whole fragment of repetitions to 6 MB; no session needs that.
 inline constexpr std::size_t kMostLinkBytes = std::size_t{4} << 20;
 
 // Whether a text is meant as a link: a URL with such a fragment, or the fragment alone, with its '#' or without. Also

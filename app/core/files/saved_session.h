@@ -26,7 +26,7 @@ struct RestoredInput {
 };
 [[nodiscard]] RestoredInput restored_input(const SavedInput& saved, const load::Model& model, const Config& config);
 
-// The user's work between a session's file and the session in the window: its model is read, ready to run.
+// The user's work, as read from a session's file and ready for the window: its model is loaded and can be run.
 
 struct PinnedWork {
     std::string label;
@@ -56,14 +56,14 @@ struct SavedSession {
 [[nodiscard]] SavedSession open_session(const SessionFile& file, const std::string& name,
                                         LoadProgress* progress = nullptr);
 
-// A saved run on a model that is open already, whatever its file says of the model. Throws Error naming the key that
+// A saved run on a model that is open already, whatever its file says about the model. Throws Error naming the key that
 // doesn't fit.
 [[nodiscard]] Scenario scenario_on(load::Opened opened, const SavedRun& saved);
 
 // Computes the work's pinned run; nullptr if none.
 [[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedSession& work);
 
-// The checksums of a model's files: of its weights (all files of them, by name, one after the other) and of its
+// The checksums of a model's files: those of its weights (all files of them, by name, one after the other) and of its
 // config.json. Empty for a model without files. `trace`: it was opened as one, and its files count as weights.
 struct ModelChecksums {
     std::string weights, config;

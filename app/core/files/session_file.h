@@ -107,17 +107,17 @@ struct SessionFile {
 inline constexpr std::string_view kSessionFormat = "decoderscope-session";
 inline constexpr std::uint64_t kSessionVersion = 1;
 inline constexpr std::string_view kSessionEnding = ".dscope";
-// Whether a tab is known by its lab's entry under "labs" alone.
+// Whether only its lab's entry under "labs" says that a tab is open.
 [[nodiscard]] bool needs_entry(std::string_view tab);
 [[nodiscard]] bool is_session_path(std::string_view path);
 
 // As JSON, laid out to be compared line by line. Paths below `folder` are written relative to it.
 [[nodiscard]] std::string session_text(const SessionFile& file, const std::string& folder);
-// Reads it back. Throws Error naming the key and what was expected; for a file of a newer version the error says what
-// to do.
+// Reads a session back. Throws Error naming the key and what was expected; for a file of a newer version the error says
+// what to do.
 [[nodiscard]] SessionFile parse_session(std::string_view text, const std::string& folder);
 
-// As above, from and to a file, which is written completely or not at all. Errors name the file.
+// Reads and writes a session's file, which is written completely or not at all. Errors name the file.
 [[nodiscard]] SessionFile read_session_file(const std::string& path);
 void write_session_file(const std::string& path, const SessionFile& file);
 

@@ -34,7 +34,7 @@ struct Settings {
     bool hint_done = false;              // the hint that says what to press has been followed
     bool large_pointer = false;          // the cell that is pointed at is marked for a lecture hall
     bool introduction_closed = false;    // the strip with what to try was closed
-    bool calm = false;                   // the window of the first hour: few tabs and switches
+    bool calm = false;                   // the simple layout: few tabs and switches
     std::vector<std::string> more_tabs;  // what was opened there beside its tabs, by id
     std::vector<std::string> recent;     // paths of the opened models, the latest first
 
@@ -44,7 +44,7 @@ struct Settings {
 // The list with this path in front; its length is limited.
 [[nodiscard]] std::vector<std::string> with_recent(std::vector<std::string> recent, const std::string& path);
 
-// Whether no settings were ever kept there: the program starts for the first time, and calmly.
+// Whether no settings were ever kept there: the program starts for the first time, with the simple layout.
 [[nodiscard]] bool is_first_start(const std::string& path);
 
 // Where they are kept: decoderscope/settings.json in platform::config_folder(); empty if there is none.

@@ -23,12 +23,12 @@ struct GlossaryTerm {
     std::string_view tensors = {};           // last parts of the names of its tensors: "q|q_unrotated"
 };
 
-// All of them, by subject: the stream, attention, masks, norms, the MLP, the output, the window.
+// All terms, by subject: the stream, attention, masks, norms, the MLP, the output, the window.
 [[nodiscard]] std::span<const GlossaryTerm> glossary();
 // nullptr if there is none with that id.
 [[nodiscard]] const GlossaryTerm* find_term(std::string_view id);
 
-// The term that a step's tensor is an example of; that of its part if its own name has none.
+// The term that a step's tensor is an example of; if its own name has none, the term of its part.
 [[nodiscard]] const GlossaryTerm* term_of(const Step& step);
 // The term of a part of the decoder: a box of the map.
 [[nodiscard]] const GlossaryTerm& term_of(Part part);
@@ -52,7 +52,7 @@ struct TermInText {
 // Finds terms in texts of the window's language, by their names and spellings as whole words.
 class TermFinder {
 public:
-    // Of the language spoken now.
+    // Finds the terms of the language spoken now.
     TermFinder();
     // From left to right, each term where it first occurs; the longest one where several begin.
     [[nodiscard]] std::vector<TermInText> find(std::string_view text) const;

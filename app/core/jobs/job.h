@@ -72,8 +72,8 @@ inline constexpr bool kJobsOnThreads = false;
 inline constexpr bool kJobsOnThreads = true;
 #endif
 
-// Work that takes longer than a frame and returns one result. Of the work that is started while other work is under
-// way, only the newest waits.
+// Work that takes longer than a frame and returns one result. If work is started while other work is under way, only
+// the newest waits.
 //
 //     Job<Scores> job(wake);
 //     job.start([run](std::stop_token) { return scores_of(run); });   // Resumable<Scores> scores_of(…)

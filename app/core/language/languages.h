@@ -24,8 +24,8 @@ struct Language {
 
 inline constexpr std::string_view kEnglish = "en";
 
-// English, and what has a .po file in a folder: by default the one that comes with the program. Its header says what
-// the language calls itself: "X-Language-Name: 简体中文".
+// English, and every language with a .po file in a folder: by default the one that comes with the program. Its header
+// says what the language calls itself: "X-Language-Name: 简体中文".
 [[nodiscard]] std::vector<Language> languages();
 [[nodiscard]] std::vector<Language> languages_in(const std::string& folder);
 
@@ -33,8 +33,8 @@ inline constexpr std::string_view kEnglish = "en";
 using Environment = std::function<const char*(const char* name)>;
 
 // The language that the environment asks for, as gettext reads it: the first of LANGUAGE that there is, otherwise that
-// of LC_ALL, LC_MESSAGES or LANG. Another country's is better than none: zh_SG and zh give zh_CN. English if there is
-// none.
+// of LC_ALL, LC_MESSAGES or LANG. The language of another country is better than none: zh_SG and zh give zh_CN. English
+// if there is none.
 [[nodiscard]] std::string language_of(const Environment& environment, std::span<const Language> known);
 
 // All characters beyond ASCII that a language's texts are written in.

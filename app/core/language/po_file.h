@@ -19,7 +19,7 @@ struct PluralRule {
 // Throws Error if it isn't one.
 [[nodiscard]] PluralRule plural_rule(std::string_view header);
 
-// What a .po file says of itself: "Language" → "zh_CN".
+// What a .po file says about itself: "Language" → "zh_CN".
 using PoHeader = std::map<std::string, std::string, std::less<>>;
 
 // gettext's .po file of one language.
@@ -29,7 +29,7 @@ struct PoFile {
 };
 
 // Reads a .po file, UTF-8. A message that is marked fuzzy or has no translation stays English. Throws Error, which
-// names the line, if the text is no .po file.
+// names the line, if the text isn't a .po file.
 [[nodiscard]] PoFile parse_po(std::string_view text);
 // Reads only its header.
 [[nodiscard]] PoHeader parse_po_header(std::string_view text);

@@ -11,12 +11,13 @@
 namespace decoderscope::core::lessons {
 
 // Plays a lesson: opens every place, computes every number, gives every solution and every wrong answer, and answers at
-// random. What is wrong, a sentence each that begins with file and line. `tabs` are the ids of the window's tabs.
+// random. Returns what is wrong, one sentence each, beginning with file and line. `tabs` are the ids of the window's
+// tabs.
 [[nodiscard]] std::vector<Sentence> check_lesson(const Lesson& lesson, std::span<const std::string_view> tabs);
 
 // What differs between a lesson's file and its translation beyond the words: pages, blocks, keys, and the numbers that
-// stand in the texts. A sentence each that begins with the translation's file and line. Throws Error if one of them
-// can't be read.
+// stand in the texts. Returns one sentence each, beginning with the translation's file and line. Throws Error if one of
+// them can't be read.
 [[nodiscard]] std::vector<Sentence> compare_translation(const std::string& lesson, const std::string& translation);
 
 }  // namespace decoderscope::core::lessons

@@ -22,10 +22,10 @@ struct Numbers {
 // Numbers along one axis without a name.
 [[nodiscard]] Numbers vector_of(std::vector<double> values);
 
-// What an expression comes to: numbers, or a text.
+// What an expression evaluates to: numbers, or a text.
 using Value = std::variant<Numbers, std::string>;
 
-// These throw Error where the value is something else.
+// These throw Error if the value is something else.
 [[nodiscard]] double number_of(const Value& value);
 [[nodiscard]] const Numbers& numbers_of(const Value& value);
 [[nodiscard]] const std::string& text_of(const Value& value);
@@ -69,7 +69,7 @@ struct Expression {
 // Throws Error that quotes what was found and says what was expected.
 [[nodiscard]] ExpressionRef parse_expression(std::string_view text);
 
-// The expressions separated by commas, but not by those inside of parentheses, brackets or quotes.
+// The expressions separated by commas, but not by those inside parentheses, brackets or quotes.
 [[nodiscard]] std::vector<std::string> split_at(std::string_view text, char separator);
 
 // Names that a lesson gives to expressions.

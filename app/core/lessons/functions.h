@@ -19,8 +19,8 @@ struct NamedFunction {
 // nullptr if there is none of that name.
 [[nodiscard]] const NamedFunction* find_function(std::string_view name);
 
-// Applies an operation to two values number by number; a single number goes with all. Throws Error if the shapes don't
-// match.
+// Applies an operation to two values number by number; a single number is combined with each. Throws Error if the
+// shapes don't match.
 [[nodiscard]] Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double, double));
 
 // The functions of expressions that ask about the text, the vocabulary and the configuration.

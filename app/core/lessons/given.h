@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-// What was answered, of which run, and what was said then.
+// What was answered, about which run, and what the lesson replied.
 namespace decoderscope::core::lessons {
 
 // One answer, right or wrong, as it was given.
@@ -26,16 +26,16 @@ struct GivenAnswer {
 // was given for another model, or can't be read.
 [[nodiscard]] Scenario scenario_of_run(const std::string& run, const Scenario& opened);
 
-// What the lesson has opened when it asks this question. Throws Error if that is nothing.
+// What the lesson has opened when it asks this question. Throws Error if it has opened nothing.
 [[nodiscard]] std::shared_ptr<const Scenario> opened_for(const Lesson& lesson, const Question& question);
 
-// What was said of a question when it was solved. It stays, whatever is opened later.
+// What the lesson said about a question when it was solved. It stays, whatever is opened later.
 struct Said {
     std::string language;  // of the lesson's file
     Shown ask, learned;
     bool operator==(const Said&) const = default;
 };
-// With the computed number first, where the answer was only near it.
+// The reply, beginning with the computed number if the answer was only near it.
 [[nodiscard]] Said said_of(const Asked& asked, const Answer& answer);
 
 // What was answered, in words.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// The hand-ins of a class: learners × questions, and what each question shows of them.
+// The hand-ins of a class: learners × questions, and what each question shows about them.
 namespace decoderscope::core::lessons {
 
 struct GradedHandin {

@@ -18,7 +18,7 @@ namespace decoderscope::core::lessons {
 [[nodiscard]] std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& learner,
                                       const std::string& text);
 
-// A hand-in as its file says it.
+// A hand-in as its file describes it.
 struct Handin {
     struct Handed {
         std::vector<GivenAnswer> given;

@@ -60,7 +60,7 @@ struct Verdict {
     std::optional<std::size_t> wrong = {};  // which of the wrong answers that the lesson knows it is
 };
 
-// A question with what it is asked of: the run that is open, and what the lesson's place opened.
+// A question with what it is about: the run that is open, and what the lesson's place opened.
 struct Asked {
     const Lesson& lesson;
     const Question& question;
@@ -70,16 +70,16 @@ struct Asked {
     [[nodiscard]] Scope scope() const { return {runs, nullptr, &lesson.lets, &question.lets}; }
 };
 
-// Throws Error if the run that is open has not what the question asks of: another model, a text too short.
+// Throws Error if the run that is open doesn't have what the question asks about: another model, a text too short.
 [[nodiscard]] Verdict judge(const Asked& asked, const Answer& answer);
 
 // The number in a text that was typed: "0.5", "0,5", "1/2" or "50 %"; nothing if it isn't one.
 [[nodiscard]] std::optional<double> typed_number(std::string text);
 
-// Which of the choices are right for the run. One, in a lesson that is well made.
+// Which of the choices are right for the run. Exactly one, in a well-made lesson.
 [[nodiscard]] std::vector<std::size_t> right_choices(const Asked& asked);
 
-// Of a bug: the first step that the mutation computes differently; empty if there is none.
+// For a bug: the first step that the mutation computes differently; empty if there is none.
 [[nodiscard]] std::string first_wrong_step(const Scenario& mutant);
 
 // The check that a run fails, though it passed before what the learner did, and the question doesn't allow it.

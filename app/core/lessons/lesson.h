@@ -158,7 +158,7 @@ struct Lesson {
     LessonKind kind = LessonKind::lesson;
     int number = 1000;
     int minutes = 0;
-    int tries = 0;               // how many answers a question takes, but for deeds; 0: any number
+    int tries = 0;               // max attempts per question (0 = unlimited); doesn't apply to actions
     std::size_t hints = kHints;  // how many are given
     std::vector<std::string> happened;
     Lets lets;

@@ -9,7 +9,7 @@
 // The lessons that come with the program.
 namespace decoderscope::core::lessons {
 
-// What the list says of a lesson.
+// What the list says about a lesson.
 struct LessonCard {
     std::string name;  // "weight", "gallery/no-scale"
     std::string path;

@@ -29,7 +29,7 @@ struct ShownBlock {
     std::vector<Shown> hints;
     Shown learned;
     ShownTable table;
-    Note note;  // with its text; without a step where the run that is open has no such place
+    Note note;  // with its text; without a step if the run that is open has no such place
 };
 
 struct ShownPage {
@@ -52,7 +52,7 @@ struct ShownPage {
                                                               std::size_t page,
                                                               const std::shared_ptr<const Scenario>& opened);
 
-// The language that a lesson is written in: "zh_CN" of "lesson.zh_CN.md"; "en" where the file's name says nothing.
+// The language that a lesson is written in: "zh_CN" of "lesson.zh_CN.md"; "en" if the file's name doesn't say.
 [[nodiscard]] std::string language_of(const Lesson& lesson);
 
 struct LessonPageOptions {

@@ -36,7 +36,7 @@ public:
     void turn_to(std::size_t page);
     // Opens a place of this page, by its block's number.
     void open(std::size_t block);
-    // What is open stays instead of what the page would open, as if the reader had changed it to that.
+    // Keeps what is open instead of what the page would open, as if the reader had made it so.
     void keep_what_is_open();
     // The same lesson in another language.
     void speak(std::shared_ptr<const Lesson> translated);
@@ -55,9 +55,9 @@ public:
     std::optional<Verdict> watch(const Session& session);
     // Shows one more hint.
     void ask_hint(const Question& question);
-    // What was said of a question of this page when it was solved; nullptr before that.
+    // What the lesson said about a question of this page when it was solved; nullptr before that.
     [[nodiscard]] const Said* said(const Question& question) const;
-    // Goes on behind a question, as long as this page is read; and back to it.
+    // Skips a question for as long as this page is read; and goes back to it.
     void skip(const Question& question);
     void take_up(const Question& question);
     [[nodiscard]] bool is_skipped(const Question& question) const { return skipped_.contains(question.id); }

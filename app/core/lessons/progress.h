@@ -31,13 +31,13 @@ struct LessonProgress {
     [[nodiscard]] std::size_t solved_of(const Lesson& lesson) const;
 };
 
-// How many more answers a question takes; nothing: any number. A deed is tried as often as one likes.
+// How many more answers a question takes; nothing: any number. An action may be tried any number of times.
 [[nodiscard]] std::optional<std::size_t> answers_left(const Lesson& lesson, const Question& question,
                                                       const LessonProgress& progress);
-// Whether a question is behind the learner: solved, or out of answers.
+// Whether the learner is done with a question: solved, or out of answers.
 [[nodiscard]] bool is_over(const Lesson& lesson, const Question& question, const LessonProgress& progress);
 
-// Who learns.
+// A learner, and how far they are in each lesson.
 struct Learner {
     std::string name;        // a name or a number, for a teacher; may be empty
     std::uint64_t seed = 0;  // of the order in which choices are shown; 0: not drawn yet

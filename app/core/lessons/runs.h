@@ -14,7 +14,7 @@
 
 namespace decoderscope::core::lessons {
 
-// What is changed of a scenario: what a place opens with, what `with(…)` asks about, and what a solution does.
+// Changes to a scenario: what a place opens with, what `with(…)` asks about, and what a solution does.
 struct Changes {
     std::optional<std::string> source, target;  // a line per batch row
     Overrides set;
@@ -48,7 +48,7 @@ public:
                   std::shared_ptr<const Scenario> opened = nullptr);
 
     [[nodiscard]] const Ran& now() const { return now_; }
-    // The same text as of now, without what the learner changed. Throws Error if another model is open.
+    // A run of the current text, without what the learner changed. Throws Error if another model is open.
     [[nodiscard]] const Ran& before();
     // A run with changes on top. Throws Error if they don't fit.
     [[nodiscard]] const Ran& with(const Ran& from, const std::string& changes);

@@ -53,8 +53,8 @@ private:
     bool in_section_ = false;
 };
 
-// A heatmap's numbers as a table for readers who don't see the picture. Of a large one the first rows and columns, with
-// a sentence that says what was left out.
+// A heatmap's numbers as a table for readers who don't see the picture. A large one shows its first rows and columns,
+// with a sentence that says what was left out.
 [[nodiscard]] Page::Table table_of(const Heatmap& heatmap);
 
 }  // namespace decoderscope::core::report

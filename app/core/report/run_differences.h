@@ -22,8 +22,8 @@ struct ComparedRun {
     std::shared_ptr<const trace::Trace> trace;  // the recording; nullptr for a model's run
 };
 
-// How one run differs from another, step by step. Of a model and a recording this is what `bisect` finds, "here" being
-// the model; of two models or two recordings, tensors of one name are compared, "here" being the first.
+// How one run differs from another, step by step. For a model and a recording this is what `bisect` finds, "here" being
+// the model; for two models or two recordings, tensors of the same name are compared, "here" being the first.
 struct RunDifferences {
     bisect::Bisection found;              // its checks are in the order of computation
     std::string here, there;              // labels

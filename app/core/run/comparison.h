@@ -27,7 +27,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 // Whether a tensor is in both, and can be compared number by number.
 enum class Presence { in_both, other_shape, only_in_a, only_in_b };
 
-// How one tensor differs between A and B. The measures are of tensors that are in_both; for others they are 0.
+// How one tensor differs between A and B. The measures apply to tensors that are in_both; for others they are 0.
 struct TensorDifference {
     std::string name;
     Presence presence = Presence::in_both;

@@ -58,7 +58,8 @@ struct MaskStroke {
 
 // The cells that a straight stroke passes, without the first and with the last.
 [[nodiscard]] std::vector<MaskCell> cells_between(MaskCell from, MaskCell to);
-// The cells outside a local window: key and query at least `width` apart. What a band of that width hides.
+// The cells outside a sliding window: key and query at least `width` apart. These are the cells that a sliding window
+// of that width hides.
 [[nodiscard]] std::vector<MaskCell> cells_outside_band(Index queries, Index keys, Index width);
 [[nodiscard]] std::vector<MaskCell> cells_of_row(Index query, Index keys);
 [[nodiscard]] std::vector<MaskCell> cells_of_column(Index key, Index queries);

@@ -21,7 +21,7 @@ struct ShownRun {
 // head 3 · 1 edit: blocks.0.attn: head 2 × 0". `place` is left out if empty.
 [[nodiscard]] std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place);
 
-// Steps are those of the run's own plan.
+// All steps are those of the run's own plan.
 
 // A step at a place, with or without the tensors that it was computed from.
 [[nodiscard]] Exhibit step_exhibit(const ShownRun& shown, const Step& step, Place place, bool with_operands = false);
@@ -33,7 +33,7 @@ struct Gathering {
     bool own_ranges = false;  // each slice's colours span its own values; false: those of all
 };
 // Slices of a tensor and of its counterparts in other blocks, in a grid: a row per layer, a column per head. Throws
-// Error if heads or layers are asked for and it has no heads or is in no block, or if a counterpart has no values.
+// Error if heads or layers are asked for and it has no heads or isn't in a block, or if a counterpart has no values.
 [[nodiscard]] Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, Gathering gathering);
 
 // One head of an attention: its pattern, the q, k and v that made it, and its output.

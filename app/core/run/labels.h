@@ -54,7 +54,7 @@ public:
     [[nodiscard]] std::string number(std::size_t rank, Index at) const;
     // As above, with its name: "key 3 “a”".
     [[nodiscard]] std::string index(std::size_t rank, Index at) const;
-    // Several: "key 8 “a” to 15 “h”".
+    // A range of indices: "key 8 “a” to 15 “h”".
     [[nodiscard]] std::string range(std::size_t rank, Index first, Index last) const;
     // A cell's place along the named axes from this rank on: "head 2, d_head 5".
     [[nodiscard]] std::string place(const Cell& cell, std::size_t from = 0) const;

@@ -24,7 +24,7 @@ using Notes = std::vector<Note>;
 inline constexpr std::size_t kMostNotes = 1000, kLongestNote = 2000;  // notes; bytes
 
 // "blocks.0.attn.z[0, 1, 2, 3]" is a cell, anything without brackets the name of a step or a part of the map. Throws
-// Error quoting a cell that is none.
+// Error quoting a malformed cell.
 [[nodiscard]] CellName step_or_cell(const std::string& place);
 
 // "blocks.0.attn.pattern[0, 1, 2, 3]", or the step's name alone. note_at reads it.
@@ -32,8 +32,8 @@ inline constexpr std::size_t kMostNotes = 1000, kLongestNote = 2000;  // notes; 
 // Throws Error if the place is neither a name nor a cell's name, or the text is empty or too long.
 [[nodiscard]] Note note_at(const std::string& place, std::string text);
 
-// The notes with this one where another one of the same place stood, or at the end; without it if its text is empty.
-// Throws Error if there would be too many, or it is too long.
+// The notes with this one in the place of another note on the same cell or step, or at the end; without it if its text
+// is empty. Throws Error if there would be too many, or it is too long.
 [[nodiscard]] Notes with_note(Notes notes, Note note);
 // Null if there is none.
 [[nodiscard]] const Note* find_note(const Notes& notes, std::string_view step, const Cell& cell);

@@ -30,8 +30,8 @@ enum class OpenAs {
 // that the trace doesn't hold are empty.
 [[nodiscard]] Inputs inputs_of_trace(const trace::Trace& trace, const Config& config);
 
-// The scenario on what the recorded model was given; as it is where the trace doesn't hold that. Throws Error naming
-// the trace if that doesn't fit the configuration.
+// The scenario on what the recorded model was given; as it is if the trace doesn't hold that. Throws Error naming the
+// trace if that doesn't fit the configuration.
 [[nodiscard]] Scenario on_recorded_input(Scenario scenario, const trace::Trace& trace);
 
 }  // namespace decoderscope::core

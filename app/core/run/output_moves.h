@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-// What a run predicts, and how far the outputs of two runs are apart: for everything that says so, in the window, in
-// lessons, in files and on the command line. What counts:
+// What a run predicts, and how far the outputs of two runs are apart: for everything that reports it: the window,
+// lessons, files and the command line. What counts:
 //
 // - A position counts unless attention_mask hides it: padding is out.
-// - A prediction is the token of the largest logit, the first where several are equal. If a logit is NaN, nothing is
+// - A prediction is the token of the largest logit, the first if several are equal. If a logit is NaN, nothing is
 //   predicted: that is wrong wherever a token follows.
 // - A prediction changed if it is another token, or if it is one in only one of the two runs.
-// - A number moved by |after − before|; NaN in both, or the same infinity, is no move.
+// - A number moved by |after − before|; NaN in both, or the same infinity, doesn't count as a move.
 namespace decoderscope::core {
 
 // The decoder's final output: the logits, otherwise the last recorded [batch, pos, d_model] of the decoder
@@ -53,7 +53,7 @@ struct OutputMoves {
     // Of the positions that count:
     Index positions = 0;
     Index lost = 0, regained = 0;
-    double largest = 0.0;                 // how far a number moved at most; NaN is counted in lost and regained alone
+    double largest = 0.0;                 // how far a number moved at most; NaN is counted only in lost and regained
     std::optional<std::size_t> furthest;  // which of `all` moved furthest, NaN before any number; nothing if none moved
     std::vector<std::size_t> changed;     // which of `all` changed their prediction
 
@@ -66,7 +66,7 @@ struct OutputMoves {
 // `before` and `after` are [batch, pos, …] of one shape; an empty mask hides nothing.
 [[nodiscard]] OutputMoves moves_of(const Tensor& before, const Tensor& after, const Tensor& attention_mask,
                                    bool predicts);
-// Of two runs. Pauses now and then.
+// Compares two runs. Pauses now and then.
 [[nodiscard]] Resumable<OutputMoves> output_moves(std::shared_ptr<const Run> before, std::shared_ptr<const Run> after,
                                                   Tensor attention_mask);
 

@@ -45,14 +45,14 @@ inline constexpr std::size_t kMostOverlayValues = 100'000, kLongestOverlayText =
 // "blocks.0.attn.pattern[0, 1, 2, 3]", or the step's name alone.
 [[nodiscard]] std::string place_text(const OverlayValue& value);
 
-// The numbers of a step and of its cells; of a part of the map, its own alone.
+// The numbers of a step and of its cells; for a part of the map, only its own.
 [[nodiscard]] std::span<const OverlayValue> values_of(const Overlay& overlay, std::string_view step);
 
 // The number that a step is coloured by: its own; otherwise, of its cells, the one of largest magnitude; otherwise that
 // of the nearest part of the map that it is in. Null if there is none.
 [[nodiscard]] const OverlayValue* number_of(const Overlay& overlay, std::string_view step);
 
-// What is said of a step's number under the mouse: "latency.csv: 3.2", "… of blocks.0.attn", "12 cells, …".
+// What the tooltip says about a step's number: "latency.csv: 3.2", "… of blocks.0.attn", "12 cells, …".
 [[nodiscard]] std::string overlay_sentence(const Overlay& overlay, std::string_view step, const OverlayValue& number);
 
 }  // namespace decoderscope::core

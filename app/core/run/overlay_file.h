@@ -9,7 +9,7 @@
 
 namespace decoderscope::core {
 
-// Whether a path is one of a file with numbers to colour by: CSV, or JSON that is a list.
+// Whether a path is that of a file with numbers to colour by: CSV, or JSON that is a list.
 [[nodiscard]] bool is_overlay_path(const std::string& path);
 
 // Reads a file of numbers for the steps of this plan. CSV has lines NAME, value, text, the text optional, and perhaps a

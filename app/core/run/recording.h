@@ -25,7 +25,7 @@ enum class Recording {
 // scores, probs) count only if `looked_at`.
 [[nodiscard]] std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at = false);
 
-// The bytes that the machine can still give plus those we kept from earlier runs; nothing if it doesn't say.
+// The bytes that the machine can still give plus those we kept from earlier runs; nothing if that isn't known.
 [[nodiscard]] std::optional<std::size_t> bytes_free();
 
 // Throws Error if a plan needs more than is free, saying how much it needs and what would need less.

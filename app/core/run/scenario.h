@@ -29,12 +29,12 @@ public:
 
     [[nodiscard]] const load::Opened& opened() const { return opened_; }
     [[nodiscard]] const load::ModelInfo& about() const { return *load::about(opened_); }
-    // What another program recorded, in a model's place: it only shows what it holds. nullptr for a model.
+    // The recording that stands in for a model: it can only show what it holds. nullptr for a model.
     [[nodiscard]] const load::RecordedRun* recorded() const { return load::recorded(opened_); }
     // Whether there is a model to compute with.
     [[nodiscard]] bool computes() const { return recorded() == nullptr; }
 
-    // Of a model; these throw Error if there is none.
+    // These belong to a model, and throw Error if there is none.
     [[nodiscard]] const std::shared_ptr<const load::Model>& model() const;
     [[nodiscard]] const Config& config() const;  // the model's own with the overrides
     // They also throw Error if model and overrides don't fit together, and then change nothing.
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model()->weights; }
     [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
 
-    // Of both. A recording holds no tokens, and the tokenizers are empty ones.
+    // These belong to models and recordings alike; a recording holds no tokens, and its tokenizers are empty.
     [[nodiscard]] const Overrides& overrides() const { return overrides_; }
     [[nodiscard]] Index query_heads() const;
     [[nodiscard]] Index batch() const;
@@ -122,7 +122,7 @@ private:
                                                              const Overrides& overrides, Index layers,
                                                              FreshWeights& fresh);
 
-// The model with the gains and shifts of all norms multiplied by a factor each.
+// The model with the gains of all norms multiplied by one factor, and the shifts by another.
 [[nodiscard]] std::shared_ptr<const load::Model> with_norms_scaled(const std::shared_ptr<const load::Model>& model,
                                                                    const Overrides& overrides, float gain, float shift);
 

@@ -51,7 +51,7 @@ struct Place {
 
     Index batch = 0;
     Index head = 0;
-    // Of tensors that have them before their last two axes: the position, or the expert of a stack of matrices.
+    // For tensors with such an axis before their last two: the position, or the expert of a stack of matrices.
     Index outer = 0;
     bool operator==(const Place&) const = default;
 };
@@ -80,7 +80,7 @@ struct Slice {
 // Null if the step has none, or of length 1.
 [[nodiscard]] const Axis* outer_axis(const Step& step);
 
-// Where an operand is shown beside a result: all its heads where the result joins them.
+// Where an operand is shown beside a result: all its heads if the result joins them.
 [[nodiscard]] Place place_beside(const Step& operand, const Step& result, Place place);
 
 // The place that shows a cell of a step.

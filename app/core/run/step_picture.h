@@ -2,8 +2,8 @@
 
 #include "app/core/run/slice.h"
 
-// A step as it is drawn. That is its numbers, and for the pattern of an attention with a sink one more column beside
-// the keys: the weight that goes to no key, with which each row adds up to 1.
+// A step as it is drawn: its numbers and, for the pattern of an attention with a sink, one more column beside the keys.
+// It has the weight that goes to no key, with which each row adds up to 1.
 namespace decoderscope::core {
 
 // The sink's step, [batch, head, query, 1], of a pattern [batch, head, query, key]; nullptr for every other step, and

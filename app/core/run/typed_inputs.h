@@ -34,7 +34,7 @@ using TokenRows = std::vector<std::vector<Index>>;
 // What to type for these rows: text if the tokenizer can encode text, otherwise ids.
 [[nodiscard]] Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows);
 
-// The rows as ids: "1 2 3", a line each.
+// The rows as ids, one line each: "1 2 3".
 [[nodiscard]] std::string ids_text(const TokenRows& rows);
 
 // What to do when the sequence that was not typed has another number of batch rows than the typed one: cut its surplus

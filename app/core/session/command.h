@@ -62,7 +62,7 @@ struct SaveSession {
 struct DiscardLeftover {};
 // Cancels the model that is being read or has open questions, and clears a failed one.
 struct StopOpening {};
-// Shows what was assumed when the model was opened, to be answered otherwise.
+// Shows what was assumed when the model was opened, so that it can be answered differently.
 struct AskAgain {};
 
 // Runs on the typed input. Edits that no longer fit are dropped, with a message. `continues` merges with the previous
@@ -87,13 +87,13 @@ struct SetRecording {
 struct SetDropout {
     std::optional<std::uint64_t> seed;
 };
-// Also computes the gradient of this by everything: a cell as "logits[0, 1, 2]", or "loss"; empty: none
+// Also computes the gradient of this with respect to everything: a cell as "logits[0, 1, 2]", or "loss"; empty: none
 // (engine/backward/gradient.h).
 struct SetGradients {
     std::string of;
 };
-// Several cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the previous
-// one.
+// Several cells of a mask at once: a stroke of the brush, a row, a column, a sliding window. One change, or part of the
+// previous one.
 struct PaintMasks {
     MaskStroke stroke;
     bool continues = false;
@@ -135,7 +135,7 @@ struct RemoveLastToken {
 struct SetSampling {
     generate::Sampling sampling;
 };
-// What is trained, and how. `typed`: the own text, of which one typing is one change.
+// What is trained, and how. `typed`: the person's own text, where all typing in a row is one change.
 struct ChangeTraining {
     train::TrainingPlan plan;
     bool typed = false;
@@ -170,7 +170,7 @@ struct TypeOver {
 struct KeepVariation {
     Variation variation;
 };
-// By their numbers in the list; one change.
+// Removes edits by their numbers in the list, as one change.
 struct RemoveEdits {
     std::vector<std::size_t> numbers;
 };
@@ -199,7 +199,8 @@ struct ChooseBatch {
 struct ChooseHead {
     Index head = 0;
 };
-// Of a step that has rows for each position, or a matrix for each expert: whose are shown. No other step heeds it.
+// For a step that has rows for each position, or a matrix for each expert: chooses the one that is shown. Ignored by
+// all other steps.
 struct ChooseOuter {
     Index outer = 0;
 };
@@ -221,7 +222,7 @@ struct PinNote {
     Note note;
 };
 
-// Shows these beside the person's own notes until others are lent: a lesson's, while its page is open. They are not
+// Shows these beside the person's own notes until others replace them: a lesson's, while its page is open. They are not
 // part of the work.
 struct LendNotes {
     Notes notes;
@@ -230,7 +231,7 @@ struct LendNotes {
 struct OpenOverlay {
     std::string path;
 };
-// Colours them by meaning again.
+// Colours the map and the timeline by meaning again.
 struct RemoveOverlay {};
 
 // ---- training, in the background, as the choices say
@@ -253,7 +254,7 @@ struct RequestAuxRun {
     std::optional<Variation> variation;
 };
 
-// Keeps a run to compare later ones with: this one, or, of nullptr, the current one.
+// Keeps a run to compare later ones with: this one or, for nullptr, the current one.
 struct Pin {
     std::shared_ptr<const ReferenceRun> run = nullptr;
 };

@@ -21,7 +21,7 @@
 
 namespace decoderscope::core {
 
-// Companion runs, by the names that those who show them give them.
+// Companion runs, by the names that the labs give them.
 using CompanionRuns = std::map<std::string, Variation>;
 
 // Computes runs in the background, so that the window never waits. One at a time: a new order cancels the one under
@@ -60,7 +60,7 @@ public:
     Worker& operator=(const Worker&) = delete;
 
     void start(Order order);
-    // The new part, if any, of the last order's result.
+    // The part of the last order's result that is new, if any.
     [[nodiscard]] std::optional<Result> collect();
     // The main run of the order under way, once the steps in `looked_at` are done and before all are; otherwise
     // nullptr.
@@ -134,7 +134,7 @@ public:
     [[nodiscard]] float progress() const { return worker_.progress(); }
     // The computed steps in order: what the timeline shows.
     [[nodiscard]] const std::vector<StepId>& timeline() const { return timeline_; }
-    // A step's position on it. For a weight or an input: that of the first step that reads it.
+    // A step's position on it. For a weight or an input, the position of the first step that reads it.
     [[nodiscard]] std::size_t timeline_position(const Step& step) const;
     // The laws, measured on the run that is shown; nullptr until that is done.
     [[nodiscard]] const checks::InvariantsMonitor::Result* invariants() const;

@@ -15,9 +15,9 @@ struct EditGroup {
     std::vector<std::size_t> numbers;  // of the edits in the list, in order
 };
 
-// The edits in groups, each edit in one, in the order of their first edits. What stands alone is a group of its own,
-// and is described as `describe` does it. Grouped are cells of one mask that are set alike (a row, a column, otherwise
-// an area), heads of one attention with the same factor, and more than three cells of one tensor.
+// The edits in groups, each edit in one, in the order of their first edits. An edit that belongs to no group is one by
+// itself, described by `describe`. Groups are cells of one mask that are set alike (a row, a column, otherwise an
+// area), heads of one attention with the same factor, and more than three cells of one tensor.
 [[nodiscard]] std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits);
 
 }  // namespace decoderscope::core

@@ -42,7 +42,7 @@ struct Opening {
 // The autosave of a process that has ended, in a few words.
 struct Offer {
     files::Leftover leftover;
-    Sentence text;  // "reverse, 3 edits, another input, from 20 Nov, 14:03"
+    Sentence text;  // "reverse, 3 edits, a changed input, from 20 Nov, 14:03"
 };
 
 // Everything between the program and its files: models and sessions being read, saves and autosaves, exports; and the
@@ -57,12 +57,12 @@ public:
 
     void open(const command::OpenModel& command);
     void open(const command::OpenSession& command);
-    // Throws Error if the link is none, or damaged.
+    // Throws Error if the text isn't a link, or if the link is damaged.
     void open(const command::OpenLink& command);
     // The questions of a model that was opened without a config.json, with its answers; nothing for others.
     void ask_again(const load::Model& model);
     void stop_opening();
-    // The model that is to replace this one; nothing once it has.
+    // The model that is to replace this one; nothing once it has done so.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
     [[nodiscard]] bool reading() const { return opening_ && opening_->reading; }
     [[nodiscard]] ModelLoader::Progress opening_progress() const { return loader_.progress(); }
@@ -111,7 +111,7 @@ public:
     // Whether this should be autosaved.
     [[nodiscard]] bool wants(const Kept& now) const;
     void keep(files::SavedSession work, Kept now);
-    // Nothing is unsaved any more, as after an undo: removes the autosave if there is one.
+    // Nothing is unsaved any longer, for example after an undo: removes the autosave if there is one.
     void keep_nothing();
     // The file that holds the work (empty: none), and the change as of which it is saved there.
     void set_file(std::string file) { file_ = std::move(file); }

@@ -53,7 +53,7 @@ public:
     // Without threads, as JobRunner has them.
     void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
-    // Of the last order started.
+    // The progress of the last order started.
     [[nodiscard]] Progress progress() const { return {progress_->bytes_read, progress_->bytes_total}; }
 
 private:
@@ -61,7 +61,7 @@ private:
     Job<Result> job_;
 };
 
-// Reads traces to compare with, in the background. Of several, the last one that was asked for.
+// Reads traces to compare with, in the background. If there are several, the last one that was asked for.
 class TraceReader {
 public:
     struct Result {

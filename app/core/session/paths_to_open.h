@@ -18,7 +18,7 @@ struct PathList {
         std::string path;  // as it would be typed
         PathKind kind = PathKind::other;
         bool session = false;
-        bool numbers = false;  // a file to colour map and timeline by
+        bool numbers = false;  // a file of numbers to colour the map and the timeline by
     };
     std::string folder;          // the listed folder
     std::vector<Entry> entries;  // folders, models, weights, sessions and numbers, by name

@@ -18,8 +18,8 @@
 
 namespace decoderscope::core {
 
-// The window's model: the user's work, what is computed from it, and the desk for files in and out. Every change goes
-// through apply().
+// The window's model: the user's work, what is computed from it, and the jobs that read and write files. Every change
+// goes through apply().
 class Session {
 public:
     // Opens on a scenario and computes it. `wake` is called when there is something new to show, from another thread if
@@ -38,10 +38,10 @@ public:
     void advance(JobRunner::Clock::time_point until);
     // Waits for all work to be done.
     void finish();
-    // When to call advance() or update() next even if nothing happens; nothing if `wake` will tell, as with threads.
+    // When to call advance() or update() next even if nothing happens; nothing if `wake` will say so, as with threads.
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
-    // ---- the work (work.h)
+    // ---- the work (user_state.h)
 
     // What was asked for, even if it is still being computed.
     [[nodiscard]] const Scenario& scenario() const { return work_.scenario(); }
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] const generate::Sampling& sampling() const { return work_.sampling(); }
     // What is pinned to steps and cells.
     [[nodiscard]] const Notes& notes() const { return work_.notes(); }
-    // Those, and what the lesson that is read pins for as long as its page is open.
+    // These notes, and those that the open lesson pins for as long as its page is open.
     [[nodiscard]] Notes seen_notes() const;
     [[nodiscard]] const Notes& lent_notes() const { return lent_notes_; }
     // The numbers that colour map and timeline; nullptr: none.
@@ -61,7 +61,7 @@ public:
     [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }
     [[nodiscard]] bool can_redo() const { return work_.redone() != nullptr; }
-    // What is trained, and how; and why it can't be, empty if it can.
+    // What is trained, and how; and why it can't be trained, empty if it can.
     [[nodiscard]] const train::TrainingPlan& training_plan() const { return work_.training(); }
     [[nodiscard]] const Sentence& training_error() const { return work_.training_error(); }
     // Whether the model is writing its target.
@@ -89,14 +89,14 @@ public:
 
     // The trainings under way; they go on whatever else is opened.
     [[nodiscard]] const train::TrainingBoard& training() const { return training_; }
-    // The step of theirs that is looked at; nothing: the newest.
+    // The step of the trainings that is looked at; nothing: the newest.
     [[nodiscard]] const std::optional<Index>& training_step() const { return work_.training_step(); }
-    // Waits until nothing is trained; finish() doesn't.
+    // Waits until all trainings are done; finish() doesn't wait for them.
     void finish_training() { training_.finish(); }
 
     // ---- the desk (desk.h)
 
-    // The model that is to replace this one; nothing once it has. What is shown stays until then.
+    // The model that is to replace this one; nothing once it has done so. What is shown stays until then.
     [[nodiscard]] const std::optional<Opening>& opening() const { return file_jobs_.opening(); }
     [[nodiscard]] ModelLoader::Progress opening_progress() const { return file_jobs_.opening_progress(); }
     // Progress of the export under way, if any.

@@ -35,7 +35,7 @@ public:
     // The scenarios that undo and redo lead to; nullptr if none.
     [[nodiscard]] const Scenario* undone() const { return undo_.empty() ? nullptr : &undo_.back().scenario; }
     [[nodiscard]] const Scenario* redone() const { return redo_.empty() ? nullptr : &redo_.back().scenario; }
-    // Which scenario it is: undo and redo return to a number, too.
+    // A number that identifies the scenario: undo and redo return to it, too.
     [[nodiscard]] std::uint64_t scenario_number() const { return now_.scenario_number; }
     void undo() { swap_with(undo_, redo_); }
     void redo() { swap_with(redo_, undo_); }
@@ -77,7 +77,7 @@ public:
 
     // The numbers that colour map and timeline; nullptr: none.
     [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return now_.overlay; }
-    // Takes these, with undo.
+    // Takes these numbers, with undo.
     void change_overlay(std::shared_ptr<const Overlay> next);
     // As above, without undo, as of a session that is opened.
     void set_overlay(std::shared_ptr<const Overlay> overlay);

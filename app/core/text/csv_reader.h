@@ -14,7 +14,7 @@ struct CsvRecord {
 };
 
 // The records of a text; empty lines are left out. A comma in brackets doesn't end a field, so that a cell's name needs
-// no quotes. Throws Error naming `path` and the line if a quoted field doesn't end, or where there are more than `most`
+// no quotes. Throws Error naming `path` and the line if a quoted field doesn't end, or if there are more than `most`
 // records.
 [[nodiscard]] std::vector<CsvRecord> read_csv(std::string_view text, const std::string& path, std::size_t most);
 

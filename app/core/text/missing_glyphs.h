@@ -15,8 +15,8 @@ namespace decoderscope::core {
 // The text with each of these characters written by its code point: "U+4F60U+597D".
 [[nodiscard]] std::string with_code_points(std::string_view text, const std::set<char32_t>& missing);
 
-// What can't be drawn, and what to install where that helps, in a sentence or two; empty if nothing is missing.
-// `widest`: the last character that the window can draw at all.
+// What can't be drawn, and what to install if that helps, in a sentence or two; empty if nothing is missing. `widest`:
+// the last character that the window can draw at all.
 [[nodiscard]] Sentence missing_glyphs_sentence(std::span<const char32_t> missing, char32_t widest);
 
 }  // namespace decoderscope::core

@@ -33,7 +33,7 @@ void draw_export_progress(const Ui& ui, const core::Session& session, Area area,
 
 // Copies what the tab shows to the clipboard as CSV. Returns the message to show.
 Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state);
-// As above, as a picture.
+// Copies it as a picture.
 void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands);
 
 }  // namespace decoderscope::views::dialogs

@@ -19,7 +19,7 @@ struct ViewState;
 
 namespace decoderscope::views::dialogs {
 
-// Something that the palette finds by its name: an action, a step, a model, a setting.
+// Something that the palette finds by name: an action, a step, a model, a setting.
 struct PaletteEntry {
     std::string name;
     std::string note;   // a key, or what kind of thing it is
@@ -48,7 +48,7 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
 // then any part of it, then its letters in order. Negative if it doesn't fit. Case doesn't matter.
 [[nodiscard]] int match_score(std::string_view name, std::string_view typed);
 
-// The entries that fit, best first; where nothing is typed, those that are listed first.
+// The entries that fit, best first; if nothing is typed, those that are listed first.
 [[nodiscard]] std::vector<std::size_t> best_matches(const std::vector<PaletteEntry>& entries, std::string_view typed);
 
 }  // namespace decoderscope::views::dialogs

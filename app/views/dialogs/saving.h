@@ -25,7 +25,7 @@ void save_session(const core::Session& session, ViewState& state, Commands& comm
 
 // What is open as a link, to and from the clipboard (app/core/files/link.h).
 
-// Copies the link. If there can be none, the dialog that saves a session says why and offers the file instead.
+// Copies the link. If there can't be one, the dialog that saves a session says why and offers the file instead.
 void copy_link(const core::Session& session, ViewState& state, Commands& commands);
 
 // Copies HTML that shows the stage within another page.

@@ -41,7 +41,7 @@ using Request = AnyOf<request::All>;
 
 using Commands = std::vector<std::variant<core::Command, Request>>;
 
-// It, if it is of this kind; otherwise nullptr.
+// The command, if it is of this kind; otherwise nullptr.
 template <class T>
 [[nodiscard]] const T* as(const Commands::value_type& asked) {
     using Either = std::conditional_t<request::All::has<T>, Request, core::Command>;

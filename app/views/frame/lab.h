@@ -53,15 +53,15 @@ struct Lab {
     // made.
     void (*save)(const ViewState& state, core::files::SavedView& saved) = nullptr;
     void (*restore)(ViewState& state, const core::files::SavedView& saved) = nullptr;
-    // Whether what is open of it is about the steps of this run; otherwise map and timeline, which would answer
-    // nothing, leave it their room. Null: it is.
+    // Whether the tab's open page is about the steps of this run. If not, the map and the timeline, which would have no
+    // effect, leave their space to it. Null: always.
     bool (*about_steps)(const ViewState& state) = nullptr;
-    // It is among the tabs of the first hour; the others are behind "More" then.
+    // It is among the tabs of the first hour; the others are then behind "More".
     bool first_hour = false;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.
     bool computes = false;
-    // Whether what is open has what it is about, as a model has experts; otherwise it has no tab, and says why when it
-    // is opened by its key. Null: all have.
+    // Whether the open model has anything for this tab to show, such as experts. If not, there is no tab, and opening
+    // it by its key says why. Null: always.
     bool (*about_this)(const core::Session& session) = nullptr;
     Phrase missing = Phrase("");
     // Takes a file that was dropped on the tab; nothing if it is not for this lab.

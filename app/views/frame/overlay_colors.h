@@ -23,13 +23,14 @@ public:
     // Whether a file's numbers are shown.
     [[nodiscard]] bool are_of_file() const { return coloring_.has_value(); }
     [[nodiscard]] ImU32 of(const Step& step) const;
-    // Of a box that stands for several steps: of the number of largest magnitude, or of what the box means.
+    // The colour of a box that stands for several steps: that of the number of largest magnitude, or of what the box
+    // means.
     [[nodiscard]] ImU32 of(std::span<const StepId> steps, Meaning meaning) const;
-    // Of a block: of the number that the file has for it, otherwise as above.
+    // The colour of a block: that of the number that the file has for it, otherwise as above.
     [[nodiscard]] ImU32 of(const std::string& block, std::span<const StepId> steps, Meaning meaning) const;
 
 private:
-    // By StepId; nothing if the file has none.
+    // The colours by StepId; nothing if the file has none.
     struct Numbers {
         std::vector<std::optional<float>> all;
     };

@@ -36,7 +36,7 @@ void open_glossary(ViewState& state, std::string_view term = {});
 // Makes the previous item a term: its tooltip says the meaning, after `before` if that says anything.
 void explain_term(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term,
                   std::string_view before = {});
-// As above, for an area that is no item.
+// As above, for an area that isn't an ImGui item.
 void explain_term_in(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term, Area area,
                      std::string_view before = {});
 

@@ -33,7 +33,7 @@ struct ChipRow {
 struct ChipsTouched {
     std::optional<Index> clicked;  // a position
     std::optional<Index> asked;    // the position whose prediction is under the mouse
-    Index page = 0;                // by how many tokens the notes before and behind the chips ask to scroll
+    Index page = 0;                // by how many tokens the notes before and after the chips ask to scroll
 };
 
 // Draws as many chips as fit into the area's width, and how many are left out. With predictions the lower half of the

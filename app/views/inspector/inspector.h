@@ -19,7 +19,7 @@ struct TypeOverState {
     std::array<char, 64> text{};
     std::string shows;     // the cell and the value that the text was filled with
     bool editing = false;  // the keyboard is in the field
-    bool refused = false;  // what was entered is no number, or doesn't fit; it stays to be mended
+    bool refused = false;  // what was entered isn't a number, or doesn't fit; it stays so that it can be corrected
     bool entered = false;  // a number was entered, and its run isn't shown yet
     int take_back = 0;     // frames in which the keyboard is to return to the field
 };
@@ -73,7 +73,7 @@ void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& sta
 // The gradients that are shown, or can be: those of the selected cell; the gradient at the cell; in the backward pass
 // what a gradient says and doesn't say.
 void inspect_gradient(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
-// Of what there are gradients, with a link that switches them off; nothing without gradients.
+// Says what the gradients are of, with a link that switches them off; draws nothing without gradients.
 void list_gradients(const Ui& ui, const core::Session& session, Commands& commands);
 
 // The row of the selected cell as a vector; nothing for steps that hold none.
@@ -83,7 +83,7 @@ void inspect_vector(const Ui& ui, const core::Session& session);
 // output; nothing outside attentions.
 void inspect_pattern_row(const Ui& ui, const core::Session& session);
 
-// Of a score: a link that lists the weights of the projections that make most of it, and the list, once asked for.
+// For a score: a link that lists the weights of the projections that make most of it, and the list, once asked for.
 // Nothing for other cells.
 void offer_score_weights(const Ui& ui, const core::Session& session, ViewState& state);
 void inspect_score_weights(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);

@@ -14,7 +14,7 @@ namespace decoderscope::views::lesson_panel {
 float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, float width, ImU32 color,
                  bool draws = true);
 
-// As above, in the panel's flow, moved in by `indent`.
+// Draws the same text in the panel's flow, indented by `indent`.
 void spans_line(const Ui& ui, const core::lessons::Shown& text, ImU32 color, float indent = 0.0F);
 
 // What a column of a table needs.

@@ -80,7 +80,7 @@ struct Ui {
 // The colour of a meaning for graphics, on the theme that apply_style() was given: moved towards white or black where
 // it takes that to be told from the ground.
 [[nodiscard]] ImU32 color_of(Meaning meaning);
-// The same colour for text: lighter on dark, darker on light, so that it is readable.
+// The meaning's colour for text: lighter on dark, darker on light, so that it is readable.
 [[nodiscard]] ImU32 ink_of(Meaning meaning, const Theme& theme);
 
 // Gives ImGui's own widgets the theme's colours and the design's dimensions.

@@ -23,8 +23,8 @@ struct ModelFamily {
 };
 
 // Reads a config.json: a Hugging Face family's as Hugging Face writes it, or the contract's own, returned as it is.
-// Throws Error if the text is not JSON, if the family is not read, and one naming the key if it asks for what isn't
-// computed or if the family isn't known to have it: it may change the numbers.
+// Throws Error if the text is not JSON, if the family is not supported, and one naming the key if it asks for something
+// that isn't computed or if the family isn't known to have it: it may change the numbers.
 [[nodiscard]] ModelFamily read_family(std::string_view config_json);
 
 // Every model_type that is read, in alphabetical order.

@@ -12,7 +12,7 @@
 
 namespace decoderscope::load::families {
 
-// A key, or several names of the same.
+// A key, or several names for the same key.
 class KeyNames {
 public:
     KeyNames(const char* name) : names_{name} {}  // NOLINT: reads as a name
@@ -51,7 +51,7 @@ public:
     // The value as it is; null if there is none.
     [[nodiscard]] OrderedJson value(const KeyNames& names);
 
-    // Another value than the usual one would need `why`.
+    // Throws unless the value is the usual one; `why` says what it would change.
     void expect(const KeyNames& names, const OrderedJson& usual, const Sentence& why);
     // Keys that this family has and that don't change the numbers.
     void ignore(std::initializer_list<const char*> names);

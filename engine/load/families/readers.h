@@ -74,7 +74,7 @@ struct Reading {
     void causal_lm(bool tied);
 };
 
-// What has a bias.
+// Which parts have a bias.
 struct Biases {
     bool qkv = false, out = false, mlp = false, head = false, norms = false;
     bool latent = false;  // the projections to latent attention's rows
@@ -85,7 +85,7 @@ void biases(Reading& reading, const Biases& biases);
 struct RopeDefaults {
     double theta = 10000.0;
     double part = 1.0;         // of a head's columns
-    double local_theta = 0.0;  // of layers with a window, where these have a base of their own
+    double local_theta = 0.0;  // of layers with a window, if these have a base of their own
 };
 // rope_theta, rope_scaling or rope_parameters, partial_rotary_factor, max_position_embeddings; head_dim is read before.
 void rope(Reading& reading, const RopeDefaults& defaults = {}, const KeyNames& theta = "rope_theta",
@@ -99,10 +99,11 @@ struct LlamaDefaults {
 };
 void llama_like(Reading& reading, const LlamaDefaults& defaults = {}, const RopeDefaults& turned = {});
 
-// head_dim, where it is not d_model / nhead; 0: that is the default.
+// head_dim, if it is not d_model / nhead; 0: d_model / nhead is the default.
 void head_dim(Reading& reading, Index otherwise = 0);
 
-// layer_types, or else the blocks that `slides` says, see so many positions; none sees a window of 0.
+// The blocks that layer_types names, or without it those for which `slides` is true, see this many positions; with a
+// window of 0 none is limited.
 void sliding_window(Reading& reading, Index window, const std::function<bool(Index)>& slides);
 // A family whose blocks all see everything may say so.
 void no_sliding_window(Reading& reading);

@@ -25,7 +25,7 @@ enum class RowLayout {
     halves_in_turn,   // in each head the rows of both halves stand in turn: RoPE of neighbouring columns
     expert,           // the matrix of one expert
     // [expert, out, in] of one parameter, or of several whose rows lie one after the other in each expert; or their
-    // rows in turn. Turned it is [expert, in, out]. Of a bias, which is never turned, [expert, out].
+    // rows in turn. Transposed it is [expert, in, out]; a bias, which is never transposed, is [expert, out].
     of_experts,
     of_experts_turned,
     of_experts_in_turn,
@@ -57,8 +57,8 @@ using Mapping = std::map<std::string, std::vector<Target>, std::less<>>;
 [[nodiscard]] std::string text_of(const Target& target);
 
 // Reads {"their name": "our name", …}; a value may be a list of names, or "" for a tensor that isn't used. Throws Error
-// naming the tensor and what was expected if the text is no such object, a tensor is in it twice, or two tensors become
-// the same parameter.
+// naming the tensor and what was expected if the text isn't such an object, a tensor is in it twice, or two tensors
+// become the same parameter.
 [[nodiscard]] Mapping parse_mapping(std::string_view json);
 // The text that parse_mapping reads.
 [[nodiscard]] std::string mapping_to_json(const Mapping& mapping);

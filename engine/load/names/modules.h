@@ -24,7 +24,7 @@ using Words = std::vector<std::string>;  // lower-case
 
 // The words of a component: split at underscores, at capitals (selfAttention) and where digits begin or end (fc1).
 [[nodiscard]] Words words_of(std::string_view component);
-// Of all components, in turn.
+// The words of all components, in order.
 [[nodiscard]] Words words_of(const Path& path);
 
 // Whether one of the words is one of these.
@@ -51,7 +51,7 @@ struct Module {
 
     [[nodiscard]] Words last_words() const { return path.empty() ? Words() : words_of(path.back()); }
     [[nodiscard]] std::size_t rank() const { return weight ? weight->shape.size() : 0; }
-    // Of a matrix, as stored.
+    // The rows of a matrix, as stored.
     [[nodiscard]] Index rows() const { return rank() == 2 ? weight->shape[0] : 0; }
     [[nodiscard]] Index columns() const { return rank() == 2 ? weight->shape[1] : 0; }
     [[nodiscard]] std::string name() const { return weight ? weight->name : bias ? bias->name : join(path); }
@@ -62,7 +62,7 @@ using Modules = std::vector<Module>;
 // The modules of a checkpoint in the order of their names, numbers as numbers; buffers are left out.
 [[nodiscard]] Modules modules_of(const Shapes& stored);
 
-// Whether it isn't learned and never used here: masks, rotary frequencies, caches.
+// Whether a tensor isn't learned and is never used here: masks, rotary frequencies, caches.
 [[nodiscard]] bool is_buffer(std::string_view name, const std::vector<Index>& shape);
 
 // The size that most tensors have along some axis: d_model. 0 if there is none.

@@ -33,7 +33,7 @@ struct RecognisedNames {
 // - gate_proj: which of an MLP's two parallel matrices, or which half of one, passes the activation;
 // - stored_as: out_in, as Linear has its weight, or in_out;
 // - positions_from: how many rows of a table of positions come before that of position 0 (2 in OPT and BART).
-// - rope_halves: as_usual, or swapped where RoPE turns the other way (nanochat).
+// - rope_halves: as_usual, or swapped if RoPE rotates the other way (nanochat).
 inline constexpr std::array<std::string_view, 5> kNamingKeys = {"qkv_order", "gate_proj", "stored_as", "positions_from",
                                                                 "rope_halves"};
 [[nodiscard]] bool is_naming_key(std::string_view key);

@@ -17,7 +17,7 @@ struct Structure {
     Modules outside;            // everything else
 };
 
-// Finds the stacks. Where attentions and feed-forwards are layers of their own that alternate, a block is an attention,
+// Finds the stacks. If attentions and feed-forwards are layers of their own that alternate, a block is an attention,
 // the cross-attention after it, and the feed-forward after these.
 [[nodiscard]] Structure structure_of(const Modules& modules);
 

@@ -17,7 +17,7 @@ public:
     // The face that draws a character: Inter or JetBrains Mono (or the local substitute) if it has the character,
     // otherwise an installed font that does; nullptr if none does.
     cairo_font_face_t* face_for(char32_t code, bool bold, bool monospace);
-    // Inter or JetBrains Mono, or the local substitute.
+    // The usual face: Inter or JetBrains Mono, or the local substitute.
     cairo_font_face_t* usual_face(bool bold, bool monospace);
 
 private:

@@ -59,7 +59,7 @@ struct BisectOptions {
     std::vector<ChosenMatch> chosen;  // matches that the user changed
 };
 
-// How far a bisection is: written by its job, read by another thread.
+// How far a bisection has got: written by its job, read by another thread.
 struct BisectProgress {
     std::atomic<std::size_t> done = 0, all = 0;
 };

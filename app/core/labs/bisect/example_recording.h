@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-// A recording to try bisect on if there is none: the same model on the same input, written with a mistake.
+// A recording to try bisect on without one of your own: the same model on the same input, written with a mistake.
 namespace decoderscope::core::bisect {
 
 struct ExampleRecording {
@@ -14,7 +14,7 @@ struct ExampleRecording {
     std::string path;      // of the file
 };
 
-// Whether there is one: of bundled models, which are small enough to be run at once.
+// Whether there is one. Only bundled models have one: they are small enough to be run at once.
 [[nodiscard]] bool has_example_recording(const Scenario& scenario);
 
 // Runs the scenario without its edits with the first mistake that changes its predictions, and writes every tensor to a

@@ -9,8 +9,8 @@
 
 namespace decoderscope::core::causes {
 
-// Direct logit attribution: a logit as a sum of what each head, each MLP and the embedding wrote into the stream, along
-// the stream alone and by the final norm's own scale (app/core/labs/step/direct_path.h). The terms sum to the logit,
+// Direct logit attribution: a logit as a sum of what each head, each MLP and the embedding wrote into the stream, only
+// along the stream and with the final norm's own scale (app/core/labs/step/direct_path.h). The terms sum to the logit,
 // before a soft cap: where an edit set or scaled cells of the stream itself, what it changed is a term of its own.
 enum class Contributor {
     embedding,
@@ -44,7 +44,8 @@ struct Attribution {
 // Why a run's logits have no attribution; empty if they have one.
 [[nodiscard]] Sentence attribution_obstacle(const Run& run);
 
-// The logit of a token at a position, or with `minus` the difference from another token's. There must be no obstacle.
+// The logit of a token at a position, or with `minus` the difference from another token's. There must not be an
+// obstacle.
 [[nodiscard]] Attribution direct_attribution(const Run& run, Index batch, Index position, Index token,
                                              std::optional<Index> minus = std::nullopt);
 

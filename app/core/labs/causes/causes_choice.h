@@ -13,13 +13,14 @@
 
 namespace decoderscope::core::causes {
 
-// A number of a run that is asked about: a cell, or the difference of two cells of one tensor (of two logits).
+// A number of a run that a person asks about: a cell, or the difference of two cells of one tensor (such as two
+// logits).
 struct ChosenNumber {
     std::string tensor;  // "logits"
     Cell cell;
     std::optional<Cell> minus;
 
-    // In a tensor of that name.
+    // The number in a tensor of that name.
     [[nodiscard]] double in(const Tensor& values) const {
         const double value = static_cast<double>(values.at(cell));
         return minus ? value - static_cast<double>(values.at(*minus)) : value;
@@ -49,10 +50,10 @@ struct NumberChoice {
 [[nodiscard]] Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberChoice& choice);
 
 // The position of a batch row whose answer is most in doubt: where the two largest logits are closest. Padding doesn't
-// count, nor do positions where a logit is NaN. The last position where reading all logits would take long.
+// count, nor do positions where a logit is NaN. The last position if reading all logits would take long.
 [[nodiscard]] Index position_in_doubt(const Inputs& inputs, const Tensor& logits, Index batch);
 
-// A choice with nothing left open, and the number that it means. There must be no obstacle.
+// A choice with nothing left open, and the number that it means. There must not be an obstacle.
 struct ResolvedNumber {
     ChosenNumber number;
     Index batch = 0, position = 0;
@@ -68,7 +69,7 @@ struct ResolvedNumber {
 enum class OtherKind { token, unedited, pinned, configuration };
 inline constexpr std::array<std::string_view, 4> kOtherKindNames = {"token", "unedited", "pinned", "configuration"};
 
-// The run that rows are put in from.
+// The run from which rows are patched in.
 struct OtherChoice {
     OtherKind kind = OtherKind::token;
     // Another token in one place of the input; what is left open: the first ordinary token, and the next one of the
@@ -83,7 +84,7 @@ struct ChangedToken {
     bool in_source = false;
     Index position = 0, before = 0, after = 0;
 };
-// Nothing for a model that reads no tokens.
+// The changed token; nothing for a model that reads no tokens.
 [[nodiscard]] std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch,
                                                         const OtherChoice& choice);
 

@@ -12,10 +12,10 @@
 
 namespace decoderscope::core::causes {
 
-// What moves a number: its gradient with respect to everything, as what it is (a slope at this one point), and beside
-// it what doing something really changes. The two often differ: over the heads of `reverse`, gradient times value has
-// the sign of switching a head off right for less than a third of them. The mean of the gradient along the path from
-// off to on (integrated gradients, Sundararajan et al. 2017) is right again.
+// What moves a number: its gradient with respect to everything, which is a slope at this one point, and beside it what
+// a change really does. The two often differ: over the heads of `reverse`, gradient times value has the sign of
+// switching a head off right for less than a third of them. The mean of the gradient along the path from off to on
+// (integrated gradients, Sundararajan et al. 2017) is right again.
 
 // The gradients of one step's rows: of the residual stream, or of the input's embedding.
 struct StreamGradients {
@@ -37,8 +37,8 @@ struct Slopes {
     std::vector<ScoreSlope> scores;       // the steepest of all attentions, the steepest first
 };
 
-// From a run with the gradients of the number's cell (Scenario::gradient_target), and for a difference of two cells
-// another one with those of the second; of one batch row.
+// From a run with the gradients of the number's cell (Scenario::gradient_target), and, for a difference of two cells,
+// another run with those of the second. Only one batch row counts.
 [[nodiscard]] Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most_scores = 32);
 
 // A head: the effect that its gradient predicts, and the measured one.
@@ -68,7 +68,7 @@ struct Moves {
     bool complete = false;
 };
 
-// How many runs this takes, for a progress bar.
+// How many runs the measurement takes, for a progress bar.
 [[nodiscard]] std::size_t runs_of_moves(const Run& run, Index swaps);
 
 // Measures every head and every token of a batch row that isn't padding; `swaps` other tokens are put in each place,

@@ -35,17 +35,17 @@ struct Patching {
     std::vector<PatchedStep> steps;  // in the order of computation
     bool complete = false;           // false if it was stopped
 
-    // Whether A and B differ in the number at all; without a difference no share of it is defined, and none is
+    // Whether A and B differ in the number at all; without a difference a share of it isn't defined, and isn't
     // measured.
     [[nodiscard]] bool differs() const { return are_numbers() && in_a != in_b; }
-    // Else one of them is NaN or infinite, and no share of a difference can come back.
+    // If not, one of them is NaN or infinite, and no share of a difference can come back.
     [[nodiscard]] bool are_numbers() const { return std::isfinite(in_a) && std::isfinite(in_b); }
 };
 
 // The steps that can be put in: recorded in both runs under one name and of the same shape, with rows, and the number
 // depends on them.
 [[nodiscard]] std::vector<StepId> patchable_steps(const PatchingInputs& question);
-// How many rows these have, for a progress bar.
+// How many rows these steps have, for a progress bar.
 [[nodiscard]] std::size_t patched_rows(const PatchingInputs& question, const std::vector<StepId>& steps);
 
 // Measures the rows of these steps. Counts the rows that are done. Throws Error if a run lacks the number.

@@ -29,7 +29,7 @@ struct CausesProgress {
 };
 using SharedProgress = std::shared_ptr<CausesProgress>;
 
-// The number that a choice means; there must be no obstacle.
+// The number that a choice means; there must not be an obstacle.
 [[nodiscard]] Value<ResolvedNumber> shown_number(Derived& derived, const Snapshot& shown, Index batch,
                                                  const NumberChoice& choice);
 
@@ -54,13 +54,14 @@ struct ShownMoves {
 [[nodiscard]] Value<ShownMoves> shown_moves(Derived& derived, const Snapshot& shown, const ResolvedNumber& number,
                                             const SharedProgress& progress);
 
-// Of how many heads the gradient has the wrong sign. Heads that move nothing don't count, and those whose effect is not
-// a number count by themselves.
+// For how many heads the gradient has the wrong sign. Heads that move nothing don't count, and those whose effect is
+// not a number count by themselves.
 struct WrongSigns {
     std::size_t heads = 0, by_gradient = 0, by_integrated_gradients = 0, without_number = 0;
 };
 [[nodiscard]] WrongSigns wrong_signs(const Moves& moves);
-// Whether a promise has another sign than what happened, which must be more than a rounding error of the number.
+// Whether a prediction has the wrong sign compared with what happened, which must be more than a rounding error of the
+// number.
 [[nodiscard]] bool has_wrong_sign(double promised, double happened);
 // "1.attn head 3": a head in a narrow column; the stack is named if there are two.
 [[nodiscard]] Sentence short_name_of_head(const std::string& attention, Index head);
@@ -96,7 +97,7 @@ struct ShownAttribution {
     Attribution attribution;
     Sentence obstacle;
 };
-// There must be logits. Of a probability it is the logit's.
+// There must be logits. For a probability it is that of the logit.
 [[nodiscard]] Value<ShownAttribution> shown_attribution(Derived& derived, const Snapshot& shown,
                                                         const ResolvedNumber& number, bool difference);
 [[nodiscard]] Sentence name_of(const Contribution& term);

@@ -18,8 +18,8 @@ struct TellingSwap {
     std::size_t tried = 0;             // how many swaps it was chosen from
 };
 
-// Tries other tokens in each place until one changes the prediction at the number's position; otherwise the one that
-// moves the number most. Tries at most kMostSwaps.
+// Tries other tokens in each place until one changes the prediction at the number's position; if none does, takes the
+// one that moves the number most. Tries at most kMostSwaps.
 inline constexpr std::size_t kMostSwaps = 96;
 [[nodiscard]] Resumable<TellingSwap> find_telling_swap(Scenario scenario, std::shared_ptr<const Run> run,
                                                        ResolvedNumber number);
@@ -28,9 +28,9 @@ inline constexpr std::size_t kMostSwaps = 96;
 [[nodiscard]] Value<TellingSwap> shown_telling_swap(Derived& derived, const Snapshot& shown,
                                                     const ResolvedNumber& number);
 
-// The choice with what it leaves open taken from the swap.
+// The choice, with what it leaves open filled in from the swap.
 [[nodiscard]] OtherChoice with_swap(OtherChoice choice, const TellingSwap& swap);
-// Why the run that is compared with says little; empty if the swap changes the answer.
+// Why the comparison with this run says little; empty if the swap changes the answer.
 [[nodiscard]] Sentence swap_sentence(const TellingSwap& swap);
 
 }  // namespace decoderscope::core::causes

@@ -18,7 +18,7 @@
 
 namespace decoderscope::core::checks {
 
-// What holds of every forward pass, whatever its weights: measured on the recorded numbers, not assumed.
+// What holds for every forward pass, whatever its weights: measured on the recorded numbers, not assumed.
 enum class Law {
     pattern_rows,    // the rows of every attention pattern, with a sink's weight, sum to 1, or are known to be NaN
     masked_weights,  // under a fill of −∞, a masked key's weight is exactly 0
@@ -61,10 +61,10 @@ struct Invariants {
 // "2,304 rows of 4 patterns; the furthest from 1 is off by 1.2e-7."
 [[nodiscard]] std::string finding_text(const Invariant& invariant);
 
-// Measures all laws on a run. Takes about as long as computing it, because the future's law needs its own pass. Holds a
-// few tensors of the run's size at a time, and computes none of the run's tensors that were not read yet. Without a
-// configuration the run was recorded elsewhere, and the laws that need weights are open. Returns nothing if stopped;
-// `stop` is checked between steps.
+// Measures all laws on a run. Takes about as long as computing it, because the law about the future needs its own pass.
+// Holds a few tensors of the run's size at a time, and computes none of the run's tensors that were not read yet.
+// Without a configuration the run was recorded elsewhere, and the laws that need weights are open. Returns nothing if
+// stopped; `stop` is checked between steps.
 [[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
                                                            const std::stop_token& stop = {});
 // As above, in slices; the run must outlive it.
@@ -80,7 +80,7 @@ struct Invariants {
 
 // Shared by all of them.
 
-// The tensors of one attention as its pattern's step has them, all [batch, head, query, key].
+// The tensors of one attention, all [batch, head, query, key] like its pattern.
 struct PatternStep {
     const Step& step;
     Tensor weights;
@@ -96,7 +96,7 @@ struct PatternStep {
 // Every attention pattern of a run, in order.
 [[nodiscard]] std::vector<PatternStep> patterns_of(const Run& run);
 
-// Three significant digits.
+// The number to three significant digits.
 [[nodiscard]] std::string measure_text(double value);
 
 // Measures the laws in the background, once a run has been current for a moment: during painting or typing the next run

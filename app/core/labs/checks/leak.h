@@ -60,7 +60,7 @@ private:
     Leak leak_;
 };
 
-// All of it at once.
+// The whole test at once.
 [[nodiscard]] Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed,
                                 Index batch, Index position);
 

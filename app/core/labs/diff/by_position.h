@@ -17,7 +17,7 @@ struct DifferenceByPosition {
         double largest = 0.0;  // max |a − b|; ∞ where only one side is NaN or infinite
         Cell cell;             // where that is, the first such
     };
-    std::vector<At> positions;  // empty if the step runs over no sequence
+    std::vector<At> positions;  // empty if the step doesn't run over a sequence
 };
 
 // A must be alive, and of this scenario; B must have the step in the same shape.

@@ -25,7 +25,7 @@ struct ValueChange {
 [[nodiscard]] std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch,
                                                        Index position, std::size_t most);
 
-// How far the edits of a run reach: which of its steps differ from the unedited run, and what that did to the output.
+// How far the edits of a run reach: which of its steps differ from the unedited run, and how that changed the output.
 struct Reach {
     // By step: a number of it differs from the unedited run's (distance_between in app/core/run/comparison.h).
     std::vector<std::uint8_t> changed;

@@ -14,10 +14,10 @@ namespace decoderscope::core::diff {
 [[nodiscard]] NamedTensors weights_of(const Run& run);
 
 // Whether two runs are of different files: no parameter of the one is a parameter of the other, in the same memory. One
-// model under two configurations shares them, and lacks some of either.
+// model under two configurations shares them, although each may lack some of the other's.
 [[nodiscard]] bool has_other_weights(const Run& a, const Run& b);
 
-// As worst_first(), but by the largest difference relative to the tensor's scale: weights of different tensors have
+// Like worst_first(), but by the largest difference relative to the tensor's scale: weights of different tensors have
 // different scales.
 [[nodiscard]] std::vector<std::size_t> furthest_first(const Comparison& comparison);
 

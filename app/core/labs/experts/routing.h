@@ -42,12 +42,12 @@ struct ExpertLoad {
 [[nodiscard]] Sentence place_sentence(const Run& run, const MixtureSteps& mixture, const Routing& routing, Index batch,
                                       Index position, Index expert);
 
-// "No expert is left at 3 positions: …": what was assumed where every score is 0 and weights are normalised; empty if
-// there is no such position.
+// "No expert is left at 3 positions: …": what happens if every score is 0 and weights are normalised; empty if there is
+// no such position.
 [[nodiscard]] Sentence nothing_left_sentence(const Run& run, const MixtureSteps& mixture, const Routing& routing,
                                              Index batch);
 
-// How the edits use an expert at a position, or at every position if there is none: the last that reaches it.
+// How the edits use an expert at a position, or without one at every position: the last edit that reaches it counts.
 enum class Use { as_routed, off, alone };
 [[nodiscard]] Use use_of(const std::vector<Edit>& edits, const RouteExpert& place);
 

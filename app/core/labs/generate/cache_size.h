@@ -5,7 +5,7 @@
 
 namespace decoderscope::core::generate {
 
-// What the KV cache keeps of one position, in numbers, over all layers of the decoder.
+// What the KV cache keeps for one position, in numbers, over all layers of the decoder.
 struct CacheSize {
     Index kept = 0;          // of a row: k and v of each head that has its own, or what latent attention keeps for them
     Index with_k_and_v = 0;  // what k and v of all heads take

@@ -15,7 +15,7 @@ namespace decoderscope::core::generate {
 
 // How many positions of a batch row hold tokens; what follows is padding.
 [[nodiscard]] Index row_length(const Inputs& inputs, Index row);
-// The row's tokens without the padding.
+// The row's tokens, without the padding.
 [[nodiscard]] std::vector<Index> row_tokens(const Inputs& inputs, Index row);
 // How many of the row's last tokens were generated rather than given. 0 if the text was changed since.
 [[nodiscard]] Index generated_count(const Scenario& scenario, Index row);

@@ -16,7 +16,7 @@
 namespace decoderscope::core::generate {
 
 // Continues one batch row of a scenario, token by token, using the KV cache: the first pass is over the whole text,
-// each later one over the newest token alone. Without the cache, and with a mistake, every pass is over the whole text.
+// each later one over the newest token alone. Without the cache, or with a mistake, every pass is over the whole text.
 class Generator {
 public:
     // Throws Error if nothing can be generated with the scenario's model, or a setting is out of range.
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] Index computed_positions() const { return computed_positions_; }
 
 private:
-    // The token at a position by the logits before it; nothing if there is none to draw.
+    // The token drawn for a position from the logits before it; nothing if there is none to draw.
     [[nodiscard]] std::optional<Index> drawn_from(std::span<const float> logits, Index position) const;
 
     Scenario scenario_;  // the row alone
@@ -48,7 +48,7 @@ private:
 // Why the model can't write its target, in one sentence; empty if it can.
 [[nodiscard]] Sentence writing_obstacle(const Scenario& scenario);
 
-// How many tokens the model may write for this source: about twice as many as it reads, and no more positions than it
+// How many tokens the model may write for this source: about twice as many as it reads, but no more positions than it
 // knows.
 [[nodiscard]] Index most_written(const Scenario& scenario);
 
@@ -78,7 +78,7 @@ public:
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
 
 private:
-    std::optional<std::uint64_t> changes_;  // as of which change of the work it writes
+    std::optional<std::uint64_t> changes_;  // the change of the work as of which it writes
     Job<WrittenTarget> job_;
 };
 

@@ -21,7 +21,7 @@ namespace decoderscope::core::generate {
 struct ShownNextToken {
     Sampling sampling;
     std::optional<NextToken> next;  // nothing if there is nothing to draw from
-    double number = 0.0;            // the number that the draw is made with
+    double number = 0.0;            // the number that decides the draw
     Draw draw;
 };
 [[nodiscard]] Value<ShownNextToken> shown_next_token(Derived& derived, const Scenario& scenario,
@@ -51,12 +51,12 @@ using PieceOf = std::function<std::string(Index token)>;
 // if there is nothing to draw from.
 [[nodiscard]] std::vector<Sentence> next_token_sentences(const ShownNextToken& shown, const PieceOf& piece);
 
-// What each row of the logit lens says at a position, and from where on the final answer is first.
+// What each row of the logit lens says at a position, and from which layer on the final answer is first.
 [[nodiscard]] std::vector<Sentence> lens_sentences(const LensTable& table, Index position, const PieceOf& piece);
 
 // The most probable next tokens of a batch row with their probabilities before and after temperature and cuts.
 [[nodiscard]] std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, const Sampling& sampling);
-// The attention whose k and v the cache keeps of a layer: "blocks.0.attn"; empty if there is no such layer.
+// The attention of a layer whose k and v the cache keeps: "blocks.0.attn"; empty if there is no such layer.
 [[nodiscard]] std::string cached_attention(const Plan& plan, Index layer);
 // One layer of the KV cache: k and v.
 [[nodiscard]] Exhibit cache_exhibit(const ShownRun& shown, Index layer, Place place);

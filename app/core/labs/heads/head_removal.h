@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Which heads a run can do without: each one is switched off alone, in all rows of the batch.
+// Which heads a run can do without: each one is switched off by itself, in all rows of the batch.
 namespace decoderscope::core::heads {
 
 struct HeadRemoval {
@@ -19,7 +19,7 @@ struct HeadRemoval {
     double largest = 0.0;         // how far the output moves at most
 };
 
-// Of every attention, the encoder's, too.
+// The heads of every attention, including the encoder's.
 struct HeadRemovals {
     static constexpr std::size_t kKept = 2;
 
@@ -36,7 +36,7 @@ struct HeadRemovals {
 // Empty while it is being measured, and for a recording, which computes nothing.
 [[nodiscard]] Value<HeadRemovals> shown_removals(Derived& derived, const Snapshot& shown);
 
-// "5 of 24 heads can each go without changing a prediction. 1 more is off already."
+// "5 of 24 heads can each be removed without changing a prediction. 1 more is off already."
 [[nodiscard]] Sentence removals_sentence(const HeadRemovals& removals);
 // "2 of 20 predictions change; logits moved by at most 4.5"
 [[nodiscard]] Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal);

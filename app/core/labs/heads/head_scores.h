@@ -40,7 +40,7 @@ using PatternMeasures = std::array<double, kPatternMeasures.size()>;
 
 // The mean of one measure over the rows that count; NaN if none does.
 [[nodiscard]] double measured(const Pattern& pattern, PatternMeasure measure);
-// All of them.
+// All measures.
 [[nodiscard]] PatternMeasures measured(const Pattern& pattern);
 
 // The largest possible value of a measure over this many keys: log2(keys) bits for the entropy, otherwise 1.
@@ -96,7 +96,7 @@ struct HeadFilter {
     double threshold = 0.0;  // in the measure's own unit
     bool at_most = false;    // up to the threshold instead of from it
 };
-// Whether a head passes. One without a number passes only a filter that lets all heads pass.
+// Whether a head passes. A head without a number passes only a filter that lets all heads pass.
 [[nodiscard]] bool passes(const HeadScore& score, PatternMeasure measure, const HeadFilter& filter);
 
 }  // namespace decoderscope::core::heads

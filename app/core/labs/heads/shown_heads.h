@@ -48,8 +48,8 @@ struct PatternLines {
     bool leaves_out = false;  // some have less
 };
 
-// All weights above 0.02, or above half of the largest if that is less. A long pattern shows its largest weights alone,
-// about four a token: all lines together would be a block of one colour.
+// All weights above 0.02, or above half of the largest if that is less. A long pattern shows only its largest weights,
+// about four per token: all lines together would be a block of one colour.
 [[nodiscard]] PatternLines pattern_lines(const Heatmap& pattern);
 [[nodiscard]] Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern,
                                                       Place place);
@@ -66,8 +66,9 @@ struct StrongestWeight {
     float weight = 0.0F;
 };
 
-// Of one batch row and all heads. Queries that see a single key have no choice, and are left out; so are padding and
-// rows with NaN. Nothing if no query has a choice. `attention` is one of the run's; its pattern and mask have values.
+// The strongest weight of one batch row over all heads. Queries that see a single key have no choice, and are left out;
+// so are padding and rows with NaN. Nothing if no query has a choice. `attention` is one of the run's; its pattern and
+// mask have values.
 [[nodiscard]] std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run& run,
                                                               const std::string& attention, Index batch);
 

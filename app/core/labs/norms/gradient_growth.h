@@ -20,8 +20,9 @@
 namespace decoderscope::core::norms {
 
 // What happens to gradients in the backward pass through a stack before any training, by norm placement: figure 3
-// of Xiong et al. 2020 (On Layer Normalization in the Transformer Architecture). Measured is the norm of the expected
-// gradient of the MLP's second matrix W2 (down_proj): the mean over a mini-batch first, then the Frobenius norm.
+// of Xiong et al. 2020 (On Layer Normalization in the Transformer Architecture). What is measured is the norm of the
+// expected gradient of the MLP's second matrix W2 (down_proj): the mean over a mini-batch first, then the Frobenius
+// norm.
 
 // A stack's norm placement, or how its sums are scaled instead.
 enum class StackScheme {
@@ -49,11 +50,11 @@ struct GrowthSetting {
 // The configuration of one of them; `layers` of the decoder, and of the encoder if there is one. Pre-Norm, Peri-Norm
 // and reordered have a final norm. DeepNorm's α is the decoder's, for the encoder as well.
 [[nodiscard]] Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index layers);
-// Its weights before any training.
+// A setting's weights before any training.
 [[nodiscard]] Weights growth_weights(const GrowthSetting& setting, StackScheme scheme, Index layers,
                                      std::uint64_t seed);
 
-// Over the seeds.
+// A number over the seeds.
 struct Spread {
     double mean = 0.0, least = 0.0, most = 0.0;
     bool operator==(const Spread&) const = default;
@@ -127,13 +128,13 @@ struct GrowthCurves {
 };
 // ‖∂loss/∂W2‖ from the first layer to the last.
 [[nodiscard]] std::vector<GrowthCurves> curves_by_layer(std::span<const GradientGrowth> schemes, bool of_encoder);
-// That of the last layer, by the number of layers.
+// The last layer's gradient, by the number of layers.
 [[nodiscard]] std::vector<GrowthCurves> curves_by_depth(std::span<const GradientGrowth> schemes);
 
 // What the numbers show, in a sentence; and what has to be known to read them.
 [[nodiscard]] Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice);
 [[nodiscard]] Sentence growth_caveat(const files::GrowthChoice& choice);
-// What is said against reading too much into them: Admin and B2T.
+// The objections to reading too much into these gradients: Admin and B2T.
 [[nodiscard]] std::vector<Sentence> growth_objections();
 
 [[nodiscard]] Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice);

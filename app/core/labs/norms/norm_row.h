@@ -19,8 +19,8 @@ struct NormRow {
     std::vector<float> before;       // the row that it reads
     std::vector<float> unit;         // (before − mean) / scale
     std::vector<float> after;        // unit · gain + shift: what is recorded as `normalized`
-    std::vector<float> gain, shift;  // learned, one number per column; no shift under RMSNorm and without biases. The
-                                     // gain is what x is multiplied by: 1 + weight where the norm says so
+    std::vector<float> gain, shift;  // learned, one number per column; there is no shift under RMSNorm or without
+                                     // biases. The gain is what x is multiplied by: 1 + weight where the norm says so
     std::string gain_parameter, shift_parameter;  // "layers.0.norm1.weight"; empty: none
     double mean = 0.0;                            // of `before`
     double centre = 0.0;                          // what the norm subtracts: the mean; 0 under RMSNorm

@@ -20,7 +20,7 @@ struct DirectPath {
 // `added`, the norms' shifts, what edits of the stream changed and the head's bias, the direct contributions are the
 // logits (before a soft cap): each step between is linear once the scales are frozen. Elhage et al. 2021 ("A
 // Mathematical Framework for Transformer Circuits") and nostalgebraist 2020 (the logit lens); TransformerLens computes
-// the same as `ActivationCache.apply_ln_to_stack` and `logit_attrs`.
+// the same in `ActivationCache.apply_ln_to_stack` and `logit_attrs`.
 struct DirectPaths {
     const Step* head = nullptr;         // the product with the vocabulary; nullptr: this run has no logits
     std::map<StepId, DirectPath> of;    // by the step whose rows they are
@@ -33,7 +33,7 @@ struct DirectPaths {
 // Whether a step holds what each head alone adds, and their sum, with a bias if any, is the attention's output `whole`.
 [[nodiscard]] bool are_results_of(const Step& results, const Step& whole);
 
-// What is left of a row in front of the head.   row [d_model] -> [d_model]
+// What is left of a row when it reaches the head.   row [d_model] -> [d_model]
 [[nodiscard]] std::vector<double> along_path(const Run& run, const DirectPath& path, Index batch, Index pos,
                                              std::span<const double> row);
 

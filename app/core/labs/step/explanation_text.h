@@ -34,7 +34,7 @@ struct TermPart {
     std::vector<TermPart> parts;      // of a group; their sums add up to its value
 };
 
-// An explanation and, for each of its lines, the terms as a list: largest first. Where they run along several axes of
+// An explanation and, for each of its lines, the terms as a list: largest first. If they run along several axes of
 // their operand, as those of o_proj along head and d_head, they are grouped by the first. Beyond the ten largest they
 // are grouped by blocks of what they run along. The entries' sums add up to the line.
 struct ReadExplanation {

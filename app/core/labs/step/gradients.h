@@ -31,7 +31,7 @@ struct CellSlope {
 [[nodiscard]] std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell);
 
 // What a gradient says and doesn't say; empty for steps of the forward pass. A score's gradient says which weight
-// should grow; that by the pattern, before the softmax shares it out, does not.
+// should grow; the gradient with respect to the pattern, before the softmax shares it out, does not.
 [[nodiscard]] std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target);
 
 // The scores that a pattern was computed from; nullptr for other steps.

@@ -9,7 +9,7 @@
 #include <vector>
 
 // A row of an attention's pattern at a glance: how sharp it is, between which keys it hesitates, and what each key's
-// value makes of the row's output.
+// value contributes to the row's output.
 namespace decoderscope::core::step {
 
 // A key's part of z = Σ weight · v.
@@ -18,7 +18,7 @@ struct KeyPart {
     std::string name;     // "key 3 “a”"
     double weight = 0.0;  // of the pattern
     double length = 0.0;  // of weight · v (L2)
-    double share = 0.0;   // (weight · v) · z / |z|²: what it makes of z's length; the shares of a row add up to 1
+    double share = 0.0;   // (weight · v) · z / |z|²: its share of z's length; the shares of a row add up to 1
 };
 
 struct PatternRowReading {

@@ -18,12 +18,12 @@ struct ScoreCell {
     std::string tensor;  // "blocks.0.attn.attn_scores"
     Cell cell;
 };
-// Nothing for other cells, and where the projections can't be found (a recording).
+// Nothing for other cells, or if the projections can't be found (a recording).
 [[nodiscard]] std::optional<ScoreCell> score_of(const Plan& plan, const Step& step, const Cell& cell);
 
 struct WeightPart {
     Cell cell;           // of the weight, [out, in]
-    double value = 0.0;  // what it makes of the score
+    double value = 0.0;  // its contribution to the score
 };
 
 // The weights of one projection, q_proj or k_proj.
@@ -32,7 +32,7 @@ struct ProjectionParts {
     std::vector<WeightPart> largest;  // the first kMostWeights by magnitude
     double sum = 0.0;                 // of all of its weights
     std::string bias;                 // empty if there is none
-    double of_bias = 0.0;             // what the biases make
+    double of_bias = 0.0;             // what the biases contribute
 };
 inline constexpr std::size_t kMostWeights = 5;
 

@@ -35,14 +35,14 @@ struct ShownOutline {
 // How a cell of a step was computed.
 [[nodiscard]] Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step,
                                                    const Cell& cell);
-// As above, as lists of terms with names.
+// The explanation as lists of terms with names.
 [[nodiscard]] Value<ReadExplanation> shown_terms(Derived& derived, const Snapshot& shown, const Step& step,
                                                  const Cell& cell);
 
 // The names of a step's rows, for a row of the batch.
 [[nodiscard]] Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const Step& step, Index batch);
 
-// Where a cell of a step is, in words (place_names.h).
+// Where a cell of a step is, in words (app/core/run/labels.h).
 struct ShownPlace {
     std::string text;
 };

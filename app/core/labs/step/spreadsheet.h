@@ -14,7 +14,7 @@
 // A slice of a tensor as a table of exact numbers, sorted by one of its rows or columns.
 namespace decoderscope::core::step {
 
-// By which row (or column) a table's columns (or rows) are sorted; by none: in their own order.
+// The row (or column) by which a table's columns (or rows) are sorted; none: in their own order.
 struct SheetSort {
     std::optional<Index> by;
     bool smallest_first = false;
@@ -41,12 +41,12 @@ struct SheetOrder {
 // The most cells that are copied as text.
 inline constexpr Index kMostCopied = 1'000'000;
 
-// Cells of the table as text with tabs, a line a row, all digits, with a plain minus and "inf", as spreadsheets read
-// it. `block` is of places in `order`, not of the tensor. With heads, the labels come first.
+// Cells of the table as text with tabs, one line per row, with all digits, with a plain minus and "inf", as
+// spreadsheets read it. `block` is of places in `order`, not of the tensor. With heads, the labels come first.
 [[nodiscard]] std::string tab_separated(const Heatmap& heatmap, const SheetOrder& order, const CellRect& block,
                                         bool heads);
 
-// "3 e": a row's or column's head; just the index where its label is no more than that.
+// "3 e": a row's or column's head; just the index if its label is no more than that.
 [[nodiscard]] std::string sheet_head(std::span<const std::string> labels, Index at);
 
 }  // namespace decoderscope::core::step

@@ -25,12 +25,12 @@ struct VectorReading {
     double length = 0.0;                                 // L2
     std::vector<std::pair<Index, double>> largest = {};  // components by magnitude, largest first
     std::optional<double> along_stream = std::nullopt;   // cosine with the stream that it is added to
-    // Of the decoder's rows of d_model, where the model has a head:
+    // For the decoder's rows of d_model, if the model has a head:
     std::optional<Index> predicted = std::nullopt;     // the most probable next token at this position
     std::optional<double> along_logit = std::nullopt;  // cosine with its row of the head
     // What the row adds to logits directly, past all later sublayers (direct_path.h): to the predicted token's, and the
-    // tokens that it moves up and down most. The tokens are left out for rows other than the chosen one where finding
-    // them takes long.
+    // tokens that it moves up and down most. For rows other than the chosen one the tokens are left out if finding them
+    // takes long.
     std::optional<double> to_predicted = std::nullopt;
     std::vector<TokenMove> up = {}, down = {};
 };
@@ -56,7 +56,7 @@ struct VectorTable {
 [[nodiscard]] Resumable<VectorTable> read_vectors(std::shared_ptr<const Run> run, StepId step, Place place, Index nhead,
                                                   Index chosen);
 
-// As above, for a window. Empty until it is done.
+// The readings for a window; empty until they are done.
 [[nodiscard]] Value<VectorTable> shown_vectors(Derived& derived, const Snapshot& shown, const Step& step, Place place,
                                                Index chosen);
 

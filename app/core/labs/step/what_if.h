@@ -29,7 +29,7 @@ struct WhatIf {
 [[nodiscard]] std::vector<WhatIf> what_ifs(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell,
                                            Place place);
 
-// As above, made once for a window.
+// Cached for a window.
 struct ShownWhatIfs {
     std::vector<WhatIf> offers;
 };
@@ -40,7 +40,7 @@ struct ShownWhatIfs {
 [[nodiscard]] std::optional<Variation> blind_query(const Scenario& scenario, const Step& step, const Cell& cell,
                                                    Place place);
 
-// A number now and if.
+// A number now and in the other run.
 struct NowAndIf {
     float now = 0.0F, then = 0.0F;
 };
@@ -55,7 +55,7 @@ struct PatternRow {
     [[nodiscard]] std::optional<float> of_every_key_now() const;
     [[nodiscard]] std::optional<float> of_every_key_then() const;
 };
-// What the model says at a position, now and if.
+// What the model predicts at a position, now and in the other run.
 struct SaysNowAndIf {
     Index position = 0;
     std::optional<Index> token_now, token_then;  // nothing if a logit is NaN
@@ -76,7 +76,7 @@ struct WhatIfEffect {
 [[nodiscard]] WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run& then, const Step& step,
                                           const Cell& cell, Place place);
 
-// As above, made once for a window.
+// Cached for a window.
 [[nodiscard]] Value<WhatIfEffect> shown_effect(Derived& derived, const Scenario& scenario,
                                                const std::shared_ptr<const Run>& now,
                                                const std::shared_ptr<const Run>& then, const Step& step,

@@ -12,7 +12,7 @@
 
 namespace decoderscope::core::train {
 
-// What is seen of a training under way: plain values that no longer change.
+// What can be seen of a training under way: plain values that no longer change.
 struct SeenTraining {
     std::shared_ptr<const Recipe> recipe;
     std::shared_ptr<const std::vector<TrainedStep>> history;  // never nullptr
@@ -21,14 +21,14 @@ struct SeenTraining {
     std::size_t kept_bytes = 0, kept_steps = 0;
 };
 
-// Trainings side by side, in the background: all go on in step with each other. Any step that was done can be looked
+// Trainings side by side, in the background: all advance together, step by step. Any step that was done can be looked
 // at. Used from the window's thread alone.
 class TrainingBoard {
 public:
     // `wake` is called when there is something new, from another thread if there are threads.
     explicit TrainingBoard(std::function<void()> wake = {});
 
-    // Begins these, and drops those that were there. Throws Error if one can't begin.
+    // Begins these trainings, and drops the previous ones. Throws Error if one can't begin.
     void start(const std::vector<Recipe>& recipes);
     void pause();
     void go_on();

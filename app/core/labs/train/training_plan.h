@@ -50,15 +50,15 @@ struct TrainingPlan {
 // The three runs that show what warm-up is for; the same as norms_and_warmup().
 [[nodiscard]] TrainingPlan plan_of_warmup(std::uint64_t seed = 0);
 
-// As a session keeps it, an object of JSON: the choices, not the trainings, which give the same bits again.
+// The plan as a session keeps it, a JSON object: only the choices, because training again gives the same bits.
 [[nodiscard]] std::string saved_plan(const TrainingPlan& plan);
-// Read back. Throws Error naming the key for anything that saved_plan() can't have made.
+// Reads a plan back. Throws Error naming the key for anything that saved_plan() can't have made.
 [[nodiscard]] TrainingPlan read_plan(const std::string& saved);
 
 // Throws Error saying what doesn't fit: no text, a width that no number of heads divides.
 [[nodiscard]] std::vector<Recipe> recipes_of(const TrainingPlan& plan);
 [[nodiscard]] Phrase title_of(decoderscope::train::OptimiserKind kind);
-// What tells a run from those beside it, or, alone, what it is: "Post-Norm, warm-up 150".
+// What distinguishes a run from those beside it or, if it is the only one, what it is: "Post-Norm, warm-up 150".
 [[nodiscard]] Sentence title_of(const TrainingPlan& plan, std::size_t run);
 
 // A training's model after some step, to be shown and saved: its example is a row of a batch that it never sees.

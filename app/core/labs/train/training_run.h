@@ -43,9 +43,9 @@ struct TrainedStep {
     std::vector<double> decoder_gradients, encoder_gradients;
 };
 
-// A training under way, and everything that it has been: any of its steps can be returned to. Some steps are kept
-// whole, at most kKept of them: close together at first, further apart the longer it lasts. The others are trained
-// again from the one kept before; training gives the same bits each time.
+// A training under way, with its whole history: it can return to any of its steps. Some steps are kept whole, at most
+// kKept of them: close together at first, further apart the longer it lasts. The others are trained again from the one
+// kept before; training gives the same bits each time.
 class TrainingRun {
 public:
     static constexpr std::size_t kKept = 32;

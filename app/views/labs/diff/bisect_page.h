@@ -3,12 +3,12 @@
 #include "app/core/labs/bisect/shown_bisection.h"
 #include "app/views/labs/diff/lab.h"
 
-// The page of Diff that compares with a recording of another program and seeks the cause, one file a part.
+// The page of Diff that compares with a recording of another program and seeks the cause, one file per part.
 namespace decoderscope::views::diff {
 
 void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
-// Which tensor was matched to which step, in the order of computation, each to be changed; then those that are none.
+// Which tensor was matched to which step, in the order of computation, each to be changed; then those that match none.
 void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabState& bisect,
                        const core::bisect::Bisection& found, Area area, Commands& commands);
 

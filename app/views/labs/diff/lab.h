@@ -85,7 +85,7 @@ void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state
 // What the inspector says beside the tab: how the current step differs.
 void inspect_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// The same list, folded to a field that opens it; of this width. Without a label.
+// Draws the list folded to a field of this width that opens it, without a label.
 void choose_diff_step(const Ui& ui, const core::Session& session, const DiffTabState& diff, float width,
                       Commands& commands);
 
