@@ -1,4 +1,4 @@
-# Cairo: draws the exported PNG and SVG, in the faces that Fontconfig finds.
+# Cairo: draws the exported PNG and PDF, in the faces that Fontconfig finds.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo>=1.16 cairo-ft fontconfig)
 

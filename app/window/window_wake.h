@@ -1,6 +1,7 @@
 #pragma once
 
-// Waking the window (wake_window, app/window.h): any thread may ask for a frame, even while the window is closing.
+// Waking the window (wake_window, app/window/window.h): any thread may ask for a frame, even while the window is
+// closing.
 namespace decoderscope::window {
 
 // Sets whether there is a window that can be woken.

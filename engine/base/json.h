@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-// The templates behind parse() and dump() are compiled once, in json_templates.cpp: under the sanitizers, each file
+// The templates behind parse() and dump() are compiled once, in json.cpp: under the sanitizers, each file
 // that used them took four seconds longer to compile.
 namespace nlohmann {
 

@@ -94,7 +94,7 @@ public:
     // Waits until all trainings are done; finish() doesn't wait for them.
     void finish_training() { training_.finish(); }
 
-    // ---- the desk (desk.h)
+    // ---- the desk (file_jobs.h)
 
     // The model that is to replace this one; nothing once it has done so. What is shown stays until then.
     [[nodiscard]] const std::optional<Opening>& opening() const { return file_jobs_.opening(); }

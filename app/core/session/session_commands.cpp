@@ -154,9 +154,9 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     return scenario;
 }
 
-// What each command does to a session: to the work, to what is shown, to the desk.
+// What each command does to a session: to the work, to what is shown, to the files in and out.
 
-// One function a command; those that edit the scenario share one (scenario_edits.h).
+// One function per command; those that edit the scenario share one.
 struct Session::Apply {
     Session& s;
 

@@ -6,7 +6,7 @@ namespace decoderscope::views {
 
 // Which control has the keyboard: Tab and Shift+Tab go from one to the next in the order in which they are drawn, Enter
 // and Space press it, and a frame shows where the focus is. Dear ImGui's own navigation would take the arrow keys,
-// which step through the pass. Every control finds the one in use by context_data.h.
+// which step through the pass. Every control finds the one in use through ContextData (fonts.h).
 class KeyboardFocus {
 public:
     // At the beginning and the end of a frame. Tab is left alone while `tab_is_taken` (a field completes paths with

@@ -12,7 +12,7 @@ struct GLFWcursor;
 // What the window shares with the desktop beyond input and pictures.
 namespace decoderscope::window {
 
-// The clipboard, in the characters that ImGui counts (app/views/wide_characters.h).
+// The clipboard, in the characters that ImGui counts (app/views/widgets/wide_characters.h).
 class GlfwClipboard : public views::compat::Clipboard {
 public:
     explicit GlfwClipboard(GLFWwindow* window) : window_(window) {}

@@ -12,10 +12,14 @@ struct Reading;
 // Each reads the configuration of one model_type, as the class of that name in Hugging Face's transformers does: the
 // same keys, defaults and meaning.
 
-// gpt2.cpp
+// gpt_like.cpp
 void read_gpt2(Reading& reading);
 void read_gpt_neo(Reading& reading);
-// llama.cpp: Pre-Norm with RMSNorm, RoPE, a gated MLP
+void read_starcoder2(Reading& reading);
+void read_mpt(Reading& reading);
+void read_opt(Reading& reading);
+void read_bloom(Reading& reading);
+// llama_like.cpp: Pre-Norm with RMSNorm, RoPE, a gated MLP
 void read_llama(Reading& reading);
 void read_mistral(Reading& reading);
 void read_qwen2(Reading& reading);
@@ -25,6 +29,13 @@ void read_phi3(Reading& reading);
 void read_olmo3(Reading& reading);
 void read_smollm3(Reading& reading);
 void read_granite(Reading& reading);
+void read_stablelm(Reading& reading);
+void read_cohere(Reading& reading);
+void read_cohere2(Reading& reading);
+void read_gemma(Reading& reading);
+void read_gemma2(Reading& reading);
+void read_gemma3(Reading& reading);
+void read_gemma3_with_pictures(Reading& reading);
 // mixtures.cpp
 void read_mixtral(Reading& reading);
 void read_qwen2_moe(Reading& reading);
@@ -32,30 +43,14 @@ void read_qwen3_moe(Reading& reading);
 void read_gpt_oss(Reading& reading);
 void read_deepseek_v2(Reading& reading);
 void read_deepseek_v3(Reading& reading);
-// llama_with_layernorm.cpp
-void read_stablelm(Reading& reading);
-void read_cohere(Reading& reading);
-void read_cohere2(Reading& reading);
-// gemma.cpp
-void read_gemma(Reading& reading);
-void read_gemma2(Reading& reading);
-void read_gemma3(Reading& reading);
-void read_gemma3_with_pictures(Reading& reading);
-// parallel.cpp: attention and MLP in one sum
+// parallel_blocks.cpp: attention and MLP in one sum
 void read_gptj(Reading& reading);
 void read_gpt_neox(Reading& reading);
 void read_phi(Reading& reading);
 void read_falcon(Reading& reading);
-void read_starcoder2(Reading& reading);
-void read_mpt(Reading& reading);
-// bloom.cpp
-void read_bloom(Reading& reading);
-// opt.cpp
-void read_opt(Reading& reading);
-// bart.cpp: encoder-decoders, Post-Norm
+// encoder_decoder.cpp
 void read_bart(Reading& reading);
 void read_marian(Reading& reading);
-// t5.cpp
 void read_t5(Reading& reading);
 
 // A family while its config.json is read.
