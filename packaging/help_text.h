@@ -29,7 +29,7 @@ struct CommandHelp {
     std::vector<std::string> commands;  // of the program
 };
 
-// What --help printed. Throws Error where it isn't such a text.
+// What --help printed. Throws Error if it isn't such a text.
 [[nodiscard]] CommandHelp parse_help(std::string_view text);
 
 // The whole program: the command line without a command, and each command.

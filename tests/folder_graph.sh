@@ -75,7 +75,7 @@ function print_circles(what, i, j, n, circle, ends, includes, fewest) {
     }
 }
 
-# 1 for a node that reads none of its own room, else one more than the highest that it reads there.
+# 1 for a node that reads none of its own room, otherwise one more than the highest that it reads there.
 function layer_of(node, j, below) {
     if (node in layer) return layer[node]
     layer[node] = 1

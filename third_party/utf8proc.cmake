@@ -1,4 +1,4 @@
-# utf8proc: Unicode's normal forms and categories of characters, where a tokenizer normalizes a text.
+# utf8proc: Unicode's normal forms and categories of characters, where a tokenizer normalises a text.
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc>=2.5)
 
 add_library(decoderscope_utf8proc INTERFACE)

@@ -122,7 +122,7 @@ BatchOfStep batches_of_file(const std::string& path, const Config& config) {
 
 void print(const train::TrainingStep& step, const TrainRequest& request, std::ostream& out) {
     if (request.json) {
-        const auto number = [](double value) { return nlohmann::json(value).dump(); };  // null if it is none
+        const auto number = [](double value) { return nlohmann::json(value).dump(); };  // null if it isn't finite
         out << R"({"step": )" << step.step << R"(, "loss": )" << number(step.loss) << R"(, "lr": )"
             << number(step.learning_rate) << "}\n";
         out.flush();

@@ -10,7 +10,7 @@ namespace decoderscope {
 // A file mapped into memory: its bytes are read from disk on demand. The mapping is private to this process: writing to
 // it never reaches the file.
 //
-// If the file is truncated in place while mapped, the lost bytes can't be read any more. Code that calls check() first
+// If the file is truncated in place while mapped, the lost bytes can no longer be read. Code that calls check() first
 // gets an Error. Touching them anyway, in the middle of a computation, ends the program with one sentence that names
 // the file and status 1: there is no value to continue with, and no wrong one may be shown. The session was saved
 // before.

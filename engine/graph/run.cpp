@@ -303,7 +303,7 @@ struct Executor {
         release(step.id);
     }
 
-    // Visits a step and counts it; false if stopped. `dropped` are the steps that nothing reads any more.
+    // Visits a step and counts it; false if stopped. `dropped` are the steps that nothing reads any longer.
     bool advance(StepId id, std::span<const StepId> dropped) {
         if (options.stop.stop_requested()) return false;
         visit(run->plan()[id]);

@@ -112,7 +112,7 @@ private:
     [[nodiscard]] bool has(const std::string& name) const { return shapes_.contains(name); }
     [[nodiscard]] double width() const { return static_cast<double>(result_.width); }
 
-    // Of these, too much is in no shape: who is chosen, by what, with what weight.
+    // No shape shows enough of these: which expert is chosen, by what, with what weight.
     void refuse_without_config() const {
         for (const auto& [name, shape] : shapes_)
             for (const char* part : {".experts.", ".router.", ".self_attn.sinks", ".self_attn.kv_down_proj."})

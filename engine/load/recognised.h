@@ -19,7 +19,7 @@ struct Recognised {
     std::vector<Question> questions;
     names::RecognisedNames names;  // what each tensor is recognised as
     names::Shapes stored;          // the tensors
-    Sentence problem;              // why they are no decoder as they are taken; then there are no questions yet
+    Sentence problem;              // why they aren't a decoder as they were recognised; then there are no questions yet
     Index queries_per_key = 1;     // more than 1: grouped queries, nhead / num_key_value_heads
     Index query_rows = 0;          // nhead · head_dim
     Index width = 0;               // d_model

@@ -29,7 +29,7 @@ struct Matrix {
     [[nodiscard]] Index rows() const { return shape.empty() ? 1 : turned ? shape[1] : shape[0]; }
     [[nodiscard]] Index columns() const { return is_vector() ? 1 : turned ? shape[0] : shape[1]; }
     [[nodiscard]] Index stride() const { return is_vector() ? 1 : shape[1]; }
-    // Of the parameter that so many of its rows make.
+    // The shape of the parameter that this many of its rows make.
     [[nodiscard]] Shape of(Index rows) const {
         if (shape.size() > 2) return shape;
         return is_vector() ? shape.empty() ? Shape{} : Shape{rows} : Shape{rows, columns()};

@@ -38,7 +38,7 @@ struct Mutation {
 
 // The first step of `right`, in the order of computation, that `wrong` computes differently: by another operation, or
 // from other steps or inputs; nullptr if there is none, so that the mutation changes nothing here. Parameters and
-// inputs are no steps of the computation.
+// inputs aren't steps of the computation.
 [[nodiscard]] Ref first_changed(const Plan& right, const Plan& wrong);
 
 }  // namespace decoderscope::mutations

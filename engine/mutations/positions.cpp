@@ -231,7 +231,7 @@ void rope(std::vector<Mutation>& list) {
 
 namespace {
 
-// Of models that rotate by layer.
+// For models that rotate layer by layer.
 Mutation by_layer(std::string_view name, Phrase cause, void (*configure)(Config&)) {
     return {.name = name, .cause = cause, .configure = [configure](Config& config) {
                 if (rotates(config)) configure(config);

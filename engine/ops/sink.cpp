@@ -26,7 +26,7 @@ void weigh(const Operands& in, Index row, row::Out both) {
     row::softmax(both, both.size(), both);
 }
 
-// Of each row, in turn: its weights, the sink's last.
+// Visits each row in order: its weights, the sink's last.
 template <class Take>
 void each_row(const Operands& in, const Take& take) {
     const Index keys = in[0].dim(3);

@@ -27,7 +27,7 @@ using onednn_products::PackedWeight;
 using plain_products::TransposedWeight;
 
 bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
-// Of two matrices.
+// Whether oneDNN multiplies two matrices of these sizes.
 bool by_onednn(Index rows, Index k, Index n) {
     return (rows > kFewRowsOfTwo || !plain_products::rounds_once()) && by_onednn(k, n);
 }

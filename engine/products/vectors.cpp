@@ -121,8 +121,8 @@ template <class Wide, class Half, std::size_t rows>
         multiply_panel<Half, 1, rows>(a, panel, out);
 }
 
-// Of each four numbers of two vectors, the first two or the last two: alternating, or two after two. By reference,
-// since how such vectors are returned depends on the CPU.
+// Takes, of each four numbers of two vectors, the first two or the last two: alternating, or two after two. By
+// reference, since how such vectors are returned depends on the CPU.
 template <std::size_t from, class Vector, std::size_t... i>
 [[gnu::always_inline]] inline void alternate(Vector& out, const Vector& a, const Vector& b, std::index_sequence<i...>) {
     out = __builtin_shufflevector(a, b, (i / 4 * 4 + from + i % 4 / 2 + i % 2 * sizeof...(i))...);
@@ -202,7 +202,7 @@ struct Kernel {
     void (*multiply)(const Rows&, const Panel&, Matrix);
     void (*transpose)(ConstMatrix, float*, Index);
 
-    // Of a panel for so many columns, of which it holds twice `width` at most.
+    // The width of a panel for this many columns, of which it holds twice `width` at most.
     [[nodiscard]] Index panel_width(Index columns) const {
         return columns > width ? 2 * width : columns > width / 2 ? width : std::max(width / 2, Four::kWidth);
     }

@@ -27,8 +27,8 @@ struct BytePairTables {
     std::string prefix, suffix;          // of a word's later characters, and of its last
 };
 
-// Byte-pair encoding: a word begins as one token per character. Of all neighbours that can merge, the pair that comes
-// first in the list merges, leftmost first, until none can.
+// Byte-pair encoding: a word begins as one token per character. Among all neighbours that can merge, the pair that
+// comes first in the list merges, leftmost first, until none can.
 class BytePairs {
 public:
     // Throws Error naming a merge or an unknown token that is not in the vocabulary.

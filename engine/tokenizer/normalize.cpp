@@ -36,7 +36,7 @@ void UnicodeForm::operator()(TextSpan& stretch) const {
     const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(stretch.text.data()),
                                                static_cast<utf8proc_ssize_t>(stretch.text.size()), &written, options);
     const std::unique_ptr<utf8proc_uint8_t, FreeText> owned(written);
-    if (size < 0) throw Error("the text can't be normalized: {reason}", {{"reason", utf8proc_errmsg(size)}});
+    if (size < 0) throw Error("the text can't be normalised: {reason}", {{"reason", utf8proc_errmsg(size)}});
     stretch.text.assign(reinterpret_cast<const char*>(written), static_cast<std::size_t>(size));
 }
 

@@ -49,7 +49,7 @@ std::vector<Step> read_steps(const nlohmann::json& json, const std::string& wher
     return steps;
 }
 
-// Unicode's normalization forms NFC, NFD, NFKC and NFKD: one way to write each accented letter, and, with K, each
+// Unicode's normalisation forms NFC, NFD, NFKC and NFKD: one way to write each accented letter, and, with K, each
 // ligature, width or superscript.
 struct UnicodeForm {
     bool composed = true, compatible = false;

@@ -26,10 +26,10 @@ namespace decoderscope::tokenizer {
 struct AddedToken {
     std::string content;
     Index id = 0;
-    bool normalized = false;                         // found in the normalized text, not in the one that was given
+    bool normalized = false;                         // found in the normalised text, not in the one that was given
     bool single_word = false;                        // only between characters that belong to no word
     bool left_spaces = false, right_spaces = false;  // takes white space beside it with it
-    bool special = false;                            // marks something, and is no text
+    bool special = false;                            // marks something, and isn't text
 };
 
 // tokenizer.json's "added_tokens"; `ids` are those of the model. Throws Error naming the token.
@@ -72,19 +72,19 @@ struct TemplateTokens {
 // How a stretch of text becomes tokens.
 using TokenModel = std::variant<BytePairs, Unigram, WordLevel>;
 
-// What cuts a text into ids: added tokens are found; the rest is normalized, cut into stretches, and each stretch is
+// What cuts a text into ids: added tokens are found; the rest is normalised, cut into stretches, and each stretch is
 // cut into tokens by the model.
 class TextCutter {
 public:
     TextCutter(const std::vector<AddedToken>& added, Normalizer normalizer, PreTokenizer pre_tokenizer,
                TokenModel model);
 
-    // Without the template's tokens. Throws Error if the text is no UTF-8, or naming what has no token.
+    // Without the template's tokens. Throws Error if the text isn't UTF-8, or naming what has no token.
     [[nodiscard]] std::vector<Index> operator()(std::string_view text) const;
 
 private:
     AddedTokens literal_;     // found in the text that is given
-    AddedTokens normalized_;  // found in the normalized text
+    AddedTokens normalized_;  // found in the normalised text
     Normalizer normalizer_;
     PreTokenizer pre_tokenizer_;
     TokenModel model_;

@@ -31,7 +31,7 @@ struct RecordedModule {
 // By the module's path: "h.0.attn.c_attn".
 using RecordedModules = std::map<std::string, std::vector<RecordedModule>, std::less<>>;
 
-// The modules whose parameters are known by a mapping; by our own names where it says nothing.
+// The modules whose parameters are known by a mapping; by our own names if it doesn't name them.
 [[nodiscard]] RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping);
 
 // What told that a recorded tensor is one of ours.

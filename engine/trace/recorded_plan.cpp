@@ -204,7 +204,7 @@ private:
         return begin(Part::residual_stream, Meaning::residual);
     }
 
-    // What a projection inside of an attention makes, by its name.
+    // What a projection inside an attention makes, by its name.
     [[nodiscard]] static std::optional<Meaning> meaning_of(Part part, const Place& place) {
         if (part != Part::self_attention && part != Part::cross_attention) return std::nullopt;
         if (has_any(place.last, {"quer"}) || place.last == "q" || begins_with_any(place.last, {"q_", "w_q", "wq"}))

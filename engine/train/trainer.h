@@ -30,9 +30,9 @@ struct TrainingStep {
     double gradient_norm = 0.0;  // of all gradients as one vector, before they were clipped
 };
 
-// A model in training. Each step is forward pass, loss, gradients with respect to the parameters, update. The same on
-// every run: the numbers depend on weights, batches and settings alone. A value: copies share their tensors until one
-// of them goes on, so that any step can be kept to return to.
+// A model in training. Each step is forward pass, loss, gradients with respect to the parameters, update. It is the
+// same on every run: the numbers depend on weights, batches and settings alone. A value: copies share their tensors
+// until one of them goes on, so that any step can be kept to return to.
 class Trainer {
 public:
     // `weights` as a model of this configuration has them.
@@ -46,7 +46,7 @@ public:
     TrainingStep follow(LossAndGradients computed);
 
     [[nodiscard]] const Weights& weights() const { return weights_; }
-    // Of the last step, as they were before they were clipped; empty before the first.
+    // The gradients of the last step, before they were clipped; empty before the first step.
     [[nodiscard]] const Gradients& gradients() const { return gradients_; }
     [[nodiscard]] Index steps() const { return optimiser_.updates(); }
     [[nodiscard]] const TrainingSettings& settings() const { return settings_; }

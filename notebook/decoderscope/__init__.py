@@ -6,7 +6,7 @@
     ds.show("trace.safetensors")        # a recording, a session (.dscope), a link (#s1=…)
     ds.compare(mine, theirs, tokens)    # the first difference, and all others
     ds.save("page.html", model, tokens) # one file that works without a network
-    ds.open(model, tokens)              # in the desktop program, else in a browser
+    ds.open(model, tokens)              # in the desktop program, otherwise in a browser
     run = ds.record(model, tokens)      # the tensors, by name
 
 Needs Python 3.9. torch is needed to record, IPython to show something under a cell, and neither for the rest.

@@ -212,7 +212,7 @@ def _loss(output: Any, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> di
     if not tokens:
         raise ValueError("gradients=True: expected an output with a loss, or logits [batch, pos, vocab] of tokens "
                          "[batch, pos]; else give gradients=lambda output: … that returns one number")
-    # The last position has no next token, and padding is no token: these count for nothing.
+    # The last position has no next token, and padding isn't a token: these count for nothing.
     targets = torch.full_like(tokens[0], -100)
     targets[:, :-1] = tokens[0][:, 1:]
     mask = arguments.get("attention_mask")

@@ -63,7 +63,7 @@ EDITS = {
     "the last token": ({"edit": "set_cell", "tensor": "tokens", "index": [0, 127], "value": 11}, 0.15),
 }
 
-# Of which peak memory is measured.
+# The cases whose peak memory is measured.
 MEMORY = ["GPT-2-small, 1 token", "GPT-2-small, 128 tokens", "GPT-2-small, 512 tokens"]
 
 # Forward and backward together: the largest ratio to PyTorch's that we want.

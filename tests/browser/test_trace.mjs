@@ -124,7 +124,7 @@ test('the ranks of a recording open by their manifest, and are bisected as one',
     const ranks = {'t.rank0-of-2.safetensors': rank(whole, 0, /\.c_fc\/out$/), 't.rank1-of-2.safetensors': rank(whole, 1, /\.c_fc\/out$/)};
     await drop(page, {...ranks, 't.manifest.json': manifest});
     assert.equal(await found(page, /^First difference/), alone);
-    // The same in the step's view.
+    // As above, in the step's view.
     await press(page, 's');
     await drop(page, {...ranks, 't.manifest.json': manifest});
     await opened(page, 't.manifest.json');

@@ -205,7 +205,7 @@ TEST_CASE("a configuration written out reads back the same") {
     for (const Config& config : configs) {
         INFO(config_to_json(config));
         CHECK(parse_config(config_to_json(config)) == config);
-        // The same as overrides, the way --set gives them.
+        // As overrides, the way --set gives them.
         CHECK(parse_config(json_with(""), config_values(config)) == config);
     }
 }

@@ -44,7 +44,7 @@ Tensor counting(Axes axes) {
     return tensor;
 }
 
-// The tutorials' decoder under names that say nothing.
+// The tutorials' decoder under meaningless names.
 struct WithoutMeaning {
     testing::TemporaryFolder folder;
     std::string path = folder.file("model.safetensors");

@@ -38,7 +38,7 @@ case $said in
 *) fail "it did not run the installed model, but said: $said" ;;
 esac
 
-# The manual page and the completions are of use to who reads them.
+# The manual page and the completions are of use to whoever reads them.
 if command -v man >/dev/null; then
     warned=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l "$root/usr/share/man/man1/decoderscope.1.gz" 2>&1 >/dev/null)
     [ -z "$warned" ] || fail "the manual page: $warned"

@@ -84,7 +84,7 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"{tensor}: not in the file, but in the mapping", "recognise_names.cpp refuses it first"},
         {"{from}: {rows} rows of q, k or v, expected those of {heads} heads", "check_weights.cpp refuses it first"},
         {"{question}: {why}", "canonical_weights() is for tests"},
-        {"the text can't be normalized: {reason}", "the text is UTF-8, and short enough"},
+        {"the text can't be normalised: {reason}", "the text is UTF-8, and short enough"},
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"its shape is larger than any file", "no shape of so many numbers is read"},
         {"{path}: {error}", "puts the path before another error"},
@@ -125,7 +125,7 @@ TEST_CASE("every place where a reader throws is thrown from above, or is listed 
         CHECK(found);
         thrown += found ? 1 : 0;
     }
-    CHECK(listed.size() == not_here().size());  // what is not in the sources any more is not listed either
+    CHECK(listed.size() == not_here().size());  // what is no longer in the sources is not listed either
     INFO(thrown << " of " << sites.size());
     CHECK(thrown + 30 > sites.size());
 }

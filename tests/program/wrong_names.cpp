@@ -15,7 +15,7 @@ Wrong mapped(std::string says, const Shapes& tensors, const std::string& map) {
             trace_of("HERE/w.safetensors", {"--map", "HERE/map.json"})};
 }
 
-// The same without a mapping.
+// As above, without a mapping.
 Wrong recognised(std::string says, std::string bytes, const Arguments& more = {}) {
     return {std::move(says), {{"w.safetensors", std::move(bytes)}}, trace_of("HERE/w.safetensors", more)};
 }

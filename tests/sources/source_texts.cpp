@@ -41,7 +41,7 @@ bool is_sign(const Token& token, std::string_view signs) {
     return token.kind == Kind::sign && signs.find(token.text) != std::string_view::npos;
 }
 
-// The function's name before "(", else nothing.
+// The function's name before "(", otherwise nothing.
 std::string owner_of(const std::vector<Token>& tokens, std::size_t bracket) {
     const bool call = tokens[bracket].text == "(" && bracket > 0 && tokens[bracket - 1].kind == Kind::word;
     return call ? tokens[bracket - 1].text : "";

@@ -22,7 +22,7 @@ inline const std::span<const Screen> kScreens = std::span(kAllScreens).first(kSa
 
 // Fails if visible text leaves a screen of this size, or if two pieces of it overlap.
 void check_layout(const Driver& driver, ImVec2 size);
-// The same of a dialog over the window: it is drawn last, from its heading on.
+// As above, for a dialog over the window: it is drawn last, from its heading on.
 void check_dialog(const Driver& driver, ImVec2 size, std::string_view heading);
 
 }  // namespace decoderscope::testing

@@ -256,7 +256,7 @@ private:
         limit_chance(question, share_of_heads(question));
     }
 
-    // Of the runs with one head off.
+    // The share of runs with one head off that pass.
     double share_of_heads(const Question& question) {
         double right = 0.0, tried = 0.0;
         std::string last;

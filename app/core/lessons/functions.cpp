@@ -113,7 +113,7 @@ Value correlation(Given a) {
     return cosine(both);
 }
 
-// Of a matrix [row, column]: the numbers where column − row = k.
+// The diagonal of a matrix [row, column]: the numbers where column − row = k.
 Value diagonal(Given a) {
     const Numbers& m = numbers_of(a[0]);
     if (m.axes.size() != 2)

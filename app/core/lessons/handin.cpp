@@ -25,13 +25,13 @@ constexpr std::string_view kFormat = "decoderscope-handin";
 constexpr std::uint64_t kVersion = 2;
 constexpr std::size_t kMostHandinBytes = std::size_t{64} << 20;
 
-// Of a lesson from elsewhere only its file's name: its folder is the learner's own business.
+// For a lesson from elsewhere, only its file's name: its folder is the learner's own business.
 std::string known_name(const Lesson& lesson) {
     return lesson.bundled ? lesson.name : std::filesystem::path(lesson.name).filename().string();
 }
 
-// Of all that a hand-in says, however it is laid out. An edit by hand leaves it as it was; it is no proof against one
-// that computes it anew.
+// The checksum of all that a hand-in says, however it is laid out. It reveals an edit by hand, but not one that
+// computes the checksum anew.
 std::string checksum_of_answers(Json file) {
     file.erase("checksum");
     const std::string text = file.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -109,7 +109,7 @@ struct Judge {
     [[nodiscard]] Scope scope() const { return asked.scope(); }
     [[nodiscard]] Verdict solved() const { return {true, {shown(asked.question.learned, scope())}}; }
 
-    // Of the reply that was written for this answer, otherwise of that for all others.
+    // A verdict with the reply that was written for this answer, otherwise the one for all others.
     [[nodiscard]] Verdict refused(const Prose& reply, std::optional<std::size_t> wrong = {}) const {
         if (!reply.empty()) return {false, {shown(reply, scope())}, wrong};
         if (!asked.question.otherwise.empty()) return {false, {shown(asked.question.otherwise, scope())}, wrong};

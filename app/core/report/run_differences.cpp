@@ -211,7 +211,7 @@ std::vector<std::string> causes_by_name(const ComparedRun& a, const ComparedRun&
 
 // ---- pictures
 
-// Theirs as a step of ours: under its name, in its shape. Nothing if it lies otherwise.
+// Theirs as a step of ours: under its name, in its shape. Nothing if it is laid out differently.
 std::optional<ReferenceRun> beside(const ComparedRun& here, const ComparedRun& there, const TensorCheck& check) {
     const Ref step = here.shown.run->plan().find(check.ours);
     const Tensor ours = step == nullptr ? Tensor() : here.shown.run->value(step->id);

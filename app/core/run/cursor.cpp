@@ -12,7 +12,7 @@ Cursor opening_cursor(const Scenario& scenario, const Plan& plan) {
     const std::string first = blocks.empty() ? std::string() : plan.attention_in(blocks.front());
     for (const AttentionStep which : {AttentionStep::pattern, AttentionStep::z})
         if (const Ref step = plan.step_of(first, which)) return {step->name, {}, {}};
-    // Of a recording, whose names are its own: the first pattern.
+    // A recording has names of its own: take its first pattern.
     const auto pattern = std::ranges::find_if(plan.steps(), &Step::is_pattern);
     if (pattern != plan.steps().end()) return {pattern->name, {}, {}};
     const auto computed =

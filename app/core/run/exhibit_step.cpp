@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    // Of all steps together.
+    // The range of all steps together.
     [[nodiscard]] Range range() {
         if (own_ranges_) return {};
         if (!range_)

@@ -92,7 +92,7 @@ Tensor as_vectors(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}, {axis::d_model, 0}});
 }
 
-// A padding mask as [batch, key], 1 = keep; empty if the tensor is no padding mask of that size.
+// A padding mask as [batch, key], 1 = keep; empty if the tensor isn't a padding mask of that size.
 Tensor as_padding(const RecordedInput& mask, Index batch, Index length, std::string_view axis) {
     std::vector<Index> shape = mask.tensor->shape;
     if (shape.size() == 4 && shape[1] == 1 && shape[2] == 1) shape = {shape[0], shape[3]};

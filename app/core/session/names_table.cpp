@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kBlock = "layers.";
 
-// The number of the block that one of our names is in, and the name with a star for it; -1 outside of the blocks.
+// The number of the block that one of our names is in, and the name with a star for it; -1 outside the blocks.
 std::pair<std::string, Index> starred(const std::string& ours) {
     load::names::Path path = load::names::split(ours);
     for (std::size_t i = 0; i + 1 < path.size(); ++i)

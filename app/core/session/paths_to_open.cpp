@@ -81,7 +81,7 @@ PathList list_paths(std::string_view typed) {
     for (const std::string& name : names) {
         const PathKind kind = kind_of_path((fs::path(list.folder) / name).string());
         const bool session = kind == PathKind::other && files::is_session_path(name);
-        // Of JSON there is too much that is something else; one that is typed is opened.
+        // Too many JSON files are something else; one that is typed is opened.
         const bool numbers = kind == PathKind::other && name.ends_with(".csv");
         if (!session && !numbers && !worth_listing(kind)) continue;
         if (list.entries.size() >= kMostEntries) {

@@ -230,7 +230,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
 
 namespace {
 
-// Of a small export nothing would be seen but a flash.
+// A small export's progress would be nothing but a flash.
 bool is_worth_showing(const std::optional<core::Exporter::Progress>& progress) {
     constexpr std::size_t kWorthShowing = 8;
     return progress && progress->total >= kWorthShowing;

@@ -106,7 +106,7 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
                        }});
 }
 
-// Of what has rows for each position, or a matrix for each expert.
+// The choice for a step that has rows for each position, or a matrix for each expert.
 void add_outer(std::vector<FlowItem>& choices, const Scene& s) {
     const Axis* axis = core::outer_axis(s.session.step());
     if (axis == nullptr) return;

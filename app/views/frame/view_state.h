@@ -69,7 +69,7 @@ struct ViewState {
     bool map_first = false;                           // which of them stays if there is room for one only
     std::vector<core::language::Language> languages;  // that there are
     float largest_text = 3.0F;                        // the largest text size that the window bears
-    core::files::PlatformInfo desktop;                // what settings that say nothing follow
+    core::files::PlatformInfo desktop;                // what settings that aren't set follow
     Area stage{};                                     // where the open tab was drawn last
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock

@@ -68,9 +68,9 @@ inline const ImVec2 kLeastWindow = {640.0F, 400.0F};
 // the monitor that isn't known is 0.
 [[nodiscard]] ImVec2 opening_size(ImVec2 wanted, ImVec2 monitor);
 
-// The least room that the panels are laid out in, at a text size of 100 %. A window bears a text size if it is at least
-// this room times that size: 100 % from 1024 × 768, 150 % from 1280 × 800, 200 % from 1920 × 1080, 300 % at 3840 ×
-// 2160.
+// The least room that the panels are laid out in, at a text size of 100 %. A text size fits a window if the window is
+// at least this room times that size: 100 % from 1024 × 768, 150 % from 1280 × 800, 200 % from 1920 × 1080, 300 % at
+// 3840 × 2160.
 inline const ImVec2 kLeastRoom = {853.0F, 533.0F};
 
 // The sizes that are offered, ascending; 1 is 100 %.

@@ -10,7 +10,7 @@ namespace decoderscope::views::inspector {
 
 namespace {
 
-// Of a row of z: the keys whose values make most of it.
+// How many keys are listed for a row of z: those whose values make most of it.
 constexpr std::size_t kMostParts = 2;
 
 // One sentence after the other.

@@ -299,7 +299,7 @@ void draw_pointing(const Drawn& d, bool wants_cell) {
     if (button(tr("This one"), "point")) give(d, core::lessons::PointedAnswer{step, cursor.cell});
 }
 
-// Whether some step is wrong, and which one is the first, is asked of every exercise alike.
+// Whether some step is wrong, and which one is the first, is asked in every exercise alike.
 void draw_wrong_step(const Drawn& d) {
     const std::string& step = d.session.step().name;
     const std::optional<std::string>& named = d.panel.wrong_step;

@@ -70,7 +70,7 @@ bool can_redo(const core::Session& session) { return session.can_redo(); }
 bool has_overlay(const core::Session& session) { return session.overlay() != nullptr; }
 
 void flip_norm(const core::Session& session, ViewState&, Commands& commands) {
-    // Of a recording the session refuses it, and says why.
+    // For a recording the session refuses it, and says why.
     const bool norm_first = session.scenario().computes() && session.scenario().config().norm_first;
     commands.push_back(core::command::SetOption{"norm_first", norm_first ? "false" : "true"});
 }
@@ -166,7 +166,7 @@ bool can_have_gradients(const core::Session& session) {
     return !target_at_cursor(session).empty() || !session.scenario().gradient_target.empty();
 }
 
-// Of the selected cell; a second time, or without a cell, off.
+// Gradients of the selected cell; a second time, or without a cell, switches them off.
 void flip_gradients(const core::Session& session, ViewState&, Commands& commands) {
     const std::string target = target_at_cursor(session);
     commands.push_back(

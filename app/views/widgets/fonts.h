@@ -114,7 +114,7 @@ struct Fonts {
     std::vector<char32_t> lacking = {};  // the same of the window's language
 };
 
-// Refills the atlas; call outside of a frame. Uses Inter and JetBrains Mono if installed, otherwise DejaVu, otherwise
+// Refills the atlas; call outside a frame. Uses Inter and JetBrains Mono if installed, otherwise DejaVu, otherwise
 // ImGui's own font. Sizes are em sizes times `scale`. What `demand` asks for and the window's language needs is loaded,
 // too, from any of these or from a font with Chinese, Japanese and Korean; it must outlive the atlas.
 [[nodiscard]] Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand& demand);

@@ -19,9 +19,9 @@ public:
         Area& area;
     };
 
-    // Moves what is under way, once a frame. `arrangement` names what decides the places: where it is another than in
-    // the last frame, pictures set out from where they were drawn then. Without motion all are in their place at once.
-    // Returns whether one is still under way, and another frame is wanted soon.
+    // Moves what is under way, once a frame. `arrangement` names what decides the places: if it differs from the last
+    // frame's, pictures set out from where they were drawn then. Without motion all are in their place at once. Returns
+    // whether one is still under way, and another frame is wanted soon.
     bool advance(const std::string& arrangement, std::vector<Placed> pictures, bool motion);
 
 private:

@@ -48,7 +48,7 @@ float least_row(const Ui& ui, Index rows, Index columns) {
     return std::min(ui.px(kLabelledHeight), ui.px(140) / static_cast<float>(rows));
 }
 
-// Of cells that must stay large enough to hit.
+// The size of cells that must stay large enough to hit.
 ImVec2 hittable_cell(const Ui& ui, const core::Heatmap& h, ImVec2 fit) {
     // A picture that can be shown whole is: it scrolls only where its cells would be too narrow to be hit at all.
     if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kLeastHit));
@@ -96,8 +96,8 @@ bool runs_over_positions(std::string_view name) {
     return name == axis::src || name == axis::pos || name == axis::query || name == axis::key;
 }
 
-// Whether these are the tokens of a sequence's positions, few enough that each has its number. Of more the labels that
-// fit say it, or the one that is pointed out.
+// Whether these are the tokens of a sequence's positions, few enough that each has its number. With more, the labels
+// that fit say it, or the one that is pointed out.
 bool are_tokens(std::string_view axis, std::span<const std::string> labels) {
     if (!runs_over_positions(axis) || !few(static_cast<Index>(labels.size()))) return false;
     for (std::size_t i = 0; i < labels.size(); ++i)
@@ -105,7 +105,7 @@ bool are_tokens(std::string_view axis, std::span<const std::string> labels) {
     return false;
 }
 
-// Of the widest.
+// The width of the widest number.
 float widest_number(const Ui& ui, Index count) { return position_number_size(ui, std::max<Index>(count, 1) - 1).x; }
 
 // The cells beside these margins, before any zoom.
@@ -115,7 +115,7 @@ ImVec2 cell_beside(const Ui& ui, const core::Heatmap& h, const Margins& around, 
     return fitted_cell(ui, h.rows, h.columns, room);
 }
 
-// Of which every number has room, with as many digits as help: ".9977".
+// Every number with at most this many characters has room, which is as many digits as help: ".9977".
 constexpr std::size_t kEnoughCharacters = 5;
 
 // The numbers come where they cost nothing: all cells keep their digits, and stay large enough to hit.
@@ -368,7 +368,7 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
 
 namespace {
 
-// Of the font's size.
+// As a fraction of the font's size.
 constexpr float kPositionSize = 0.8F;
 
 }  // namespace
@@ -391,7 +391,7 @@ void draw_position_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapL
         return origin + (static_cast<float>(at) + 0.5F) * cell;
     };
     if (l.column_numbers > 0.0F) {
-        // A sink is no position.
+        // A sink isn't a position.
         const Index end = std::min(seen.column + seen.columns, d.heatmap.own_columns());
         for (Index column = seen.column; column < end; ++column) {
             const float x = middle(l.origin.x, column, l.cell.x) - position_number_size(ui, column).x * 0.5F;

@@ -252,7 +252,7 @@ void draw_notes(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, c
     }
 }
 
-// Of a file's number: a square in the lower left corner, told from any cell's colour by its edge.
+// The mark of a file's number: a square in the lower left corner, told from any cell's colour by its edge.
 void draw_colored(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     for (const ColoredCell& cell : d.colored) {

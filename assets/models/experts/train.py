@@ -74,7 +74,7 @@ def batch_of(texts):
     return {"tokens": tokens, "attention_mask": kept}, answers
 
 
-# ---- what is asked of the routers, beside the answers
+# ---- what the routers should do, besides giving the answers
 
 def penalty(trace, inputs):
     """Balance: no expert gets most of the characters (Fedus et al. 2022). Agreement: the characters of one row are

@@ -92,7 +92,7 @@ void read_qwen3_moe(Reading& r) {
 void read_gpt_oss(Reading& r) {
     FamilyKeys& keys = r.keys;
     llama_like(r, {.eps = 1e-5, .head_dim = 64}, {.theta = 150000.0});
-    // Of the class itself, where the file has none.
+    // The default of the class itself, if the file has none.
     if (!r.config.contains("rope_scaling")) keys.fail("rope_scaling", message("YaRN's settings"));
     keys.expect("hidden_act", "silu", message("the gate is a clamped SiLU"));
     r.config["activation"] = "swiglu_clamped";

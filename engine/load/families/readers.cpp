@@ -153,7 +153,7 @@ void scaling(Reading& reading, FamilyKeys object, const std::string& model_type)
 
 namespace {
 
-// Of the two kinds of layers, the parameters of those without a window; those with one have a base of their own.
+// The parameters of the layers without a window; those with one have a base of their own.
 FamilyKeys of_full_layers(Reading& reading, const RopeDefaults& defaults, FamilyKeys parameters) {
     double local = reading.keys.positive("rope_local_base_freq", defaults.local_theta);
     if (parameters.has("full_attention") || parameters.has("sliding_attention")) {

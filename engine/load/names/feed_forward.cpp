@@ -107,7 +107,7 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
     Assigned last = as(*down, "down_proj");
     three.erase(down);
     std::ranges::stable_sort(three, {}, &Candidate::order);
-    // T5's wi_0 and wi_1 both lead up: their words say nothing.
+    // T5's wi_0 and wi_1 both lead up: their words don't tell them apart.
     const bool told = three[0].way != three[1].way;
     if (told && (three[1].way == Way::gate || three[0].way == Way::up)) std::swap(three[0], three[1]);
     if (!told || (three[0].way != Way::gate && three[1].way != Way::up)) {

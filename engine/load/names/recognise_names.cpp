@@ -190,7 +190,7 @@ private:
         return std::move(result_);
     }
 
-    // Of two stacks the decoder is the one that attends to the other, or is called so.
+    // If there are two stacks, the decoder is the one that attends to the other, or is called so.
     static std::size_t decoder_of(const Structure& structure, const std::vector<std::vector<Block>>& stacks) {
         for (std::size_t i = 0; i < stacks.size(); ++i)
             if (std::ranges::any_of(stacks[i], &Block::has_cross)) return i;

@@ -70,7 +70,7 @@ std::error_code write_protection(const std::string& file) {
     return closed ? why(ERROR_ACCESS_DENIED) : std::error_code();
 }
 
-// A folder's attribute says nothing about what it holds; writing will say it.
+// A folder's attribute doesn't apply to what it holds; writing will tell.
 std::error_code folder_protection(const std::string&) { return {}; }
 
 namespace {

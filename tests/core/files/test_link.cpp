@@ -123,7 +123,7 @@ TEST_CASE("a link with another character anywhere is refused in one sentence, or
                 check_message(error, {"link"});
         }
     }
-    CHECK(same < 64);  // the bits between the last deflated byte and the checksum say nothing
+    CHECK(same < 64);  // the bits between the last deflated byte and the checksum mean nothing
 }
 
 TEST_CASE("each thing that can be wrong with a link has its sentence") {

@@ -22,7 +22,7 @@ struct Exercise {
     lessons::ByBug bug;
     Scenario mutant, right;  // as its place opens it, and the same without the mistake
 
-    // The mistake that was made; nullptr where there is none.
+    // The mistake that was made; nullptr if there is none.
     [[nodiscard]] const Mutation* mutation() const;
     // Whether nothing is wrong.
     [[nodiscard]] bool is_false_alarm() const;

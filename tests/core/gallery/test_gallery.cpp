@@ -138,8 +138,8 @@ TEST_CASE("what could be known of a repeated string is lost") {
 
 namespace {
 
-// Mistakes of decoders of today, and where a text says what follows: in a string that comes twice, from its second
-// letter on when it comes again; in a row of digits that are sums of the two before, from the third on.
+// Mistakes of modern decoders, and where a text says what follows: in a string that comes twice, from its second letter
+// on when it comes again; in a row of digits that are sums of the two before, from the third on.
 struct Known {
     const char* mutation;
     std::size_t first, count;  // of the predictions

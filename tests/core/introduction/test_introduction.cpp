@@ -129,7 +129,7 @@ TEST_CASE("the strongest weight is the largest of all queries that have a choice
     CHECK(found->weight == expected);
     CHECK(pattern.at(found->cell) == expected);
     CHECK(found->cell[2] > 0);
-    // The second row of the batch ends after two positions; what its padding does says nothing.
+    // The second row of the batch ends after two positions; what its padding does is meaningless.
     const auto padded = strongest_weight(session.scenario().inputs, run, "blocks.0.attn", 1);
     REQUIRE(padded);
     CHECK(padded->cell[2] < 2);

@@ -384,7 +384,7 @@ const std::map<std::string, std::function<Right(const Stage&)>>& right_answers()
          [](S s) {
              return Pointed{"probs", {0, s.positions() - 1, 2}};  // <pad>, <bos>, <eos>
          }},
-        {"choosing/rows", number(36.0)},  // the last letter that is written is not read any more
+        {"choosing/rows", number(36.0)},  // the last letter that is written is no longer read
         {"choosing/phases", choice(1)},
         {"choosing/per-token",
          [](S s) {

@@ -1,4 +1,4 @@
-// Expressions over a run: what they come to, and what is said of a mistake.
+// Expressions over a run: what they come to, and what is said about a mistake.
 #include "app/core/lessons/evaluate.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/error.h"

@@ -73,7 +73,7 @@ TEST_CASE("notes are in the session's file and in a link, as they were") {
     again.finish();
     CHECK(again.notes() == session.notes());
     CHECK(again.unsaved_parts().empty());
-    // Of another model they are not.
+    // In another model they are not.
     apply(again, command::OpenModel{"induction", {}});
     again.finish();
     CHECK(again.notes().empty());

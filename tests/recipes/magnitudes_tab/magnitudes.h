@@ -23,10 +23,10 @@ struct Magnitudes {
     std::vector<Magnitude> steps;
 };
 [[nodiscard]] Magnitudes magnitudes_of(const Run& run);
-// The same, computed once per run.
+// As above, computed once per run.
 [[nodiscard]] core::Value<Magnitudes> shown_magnitudes(Derived& derived, const std::shared_ptr<const Run>& run);
 
-// The same as one column of numbers.
+// The magnitudes as one column of numbers.
 [[nodiscard]] Exhibit magnitudes_exhibit(const ShownRun& shown);
 
 }  // namespace decoderscope

@@ -127,7 +127,7 @@ BUGS = [
 # Mistakes that compute the same: 1e-9 is 0 to a softmax, and a padding mask in the causal mask's place leaves none.
 SAME = {"fill-tiny": "fill-zero", "padding-replaces-causal": "no-causal-mask"}
 
-# Right, and written otherwise.
+# Right, and written differently.
 RIGHT = [
     ("gpt", "plain"), ("gpt", "additive"), ("gpt", "additive-mask-of-ones"), ("gpt", "finite-fill"), ("gpt", "where"),
     ("gpt", "in-place"), ("gpt", "query-scaled"), ("gpt", "scale-behind-mask"), ("gpt", "einsum"),

@@ -1,4 +1,4 @@
-// Characters beyond those that the fonts are loaded with: drawn where an installed font has them, else named.
+// Characters beyond those that the fonts are loaded with: drawn if an installed font has them, otherwise named.
 #include "app/core/text/missing_glyphs.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
@@ -76,9 +76,9 @@ TEST_CASE("fonts are loaded again only for new characters") {
 
 TEST_CASE("what cannot be drawn is said by code point, with what helps where something does") {
     const std::array<char32_t, 2> chinese = {U'你', U'好'};
-    CHECK(missing_glyphs_sentence(chinese, 0xFFFF).english() ==
-          "No installed font has U+4F60, U+597D: install " + platform::east_asian_fonts() +
-              ", then start again. The model still reads them.");
+    CHECK(missing_glyphs_sentence(chinese, 0xFFFF).english() == "No installed font has U+4F60, U+597D: install " +
+                                                                    platform::east_asian_fonts() +
+                                                                    ", then start again. The model still reads them.");
     const std::array<char32_t, 1> emoji = {0x1F600};
     CHECK(missing_glyphs_sentence(emoji, 0xFFFF).english() ==
           "This window cannot draw U+1F600; the model still reads them.");

@@ -126,7 +126,7 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
         for (const TensorCheck& other : checks)
             if (other.ours == check.ours && other.differs) excused.insert(other.match.tensor);
     }
-    // What such a step reads may lie otherwise where it reads it (heads joined in another way).
+    // What such a step reads may be laid out differently where it reads it (heads joined in another way).
     for (const TensorCheck& check : checks) {
         if (!check.differs || !check.match.reader) continue;
         const Step& reader = wrong[*check.match.reader];

@@ -16,7 +16,7 @@ struct ChosenMatch {
     bool operator==(const ChosenMatch&) const = default;
 };
 
-// What is asked of a bisection: the tolerance and the matches that were changed.
+// What a person chose for a bisection: the tolerance and the matches that were changed.
 struct BisectInputs {
     std::optional<double> tolerance;  // nothing: by the trace's precision
     std::vector<ChosenMatch> chosen;

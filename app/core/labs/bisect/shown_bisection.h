@@ -20,8 +20,8 @@ struct ShownBisection {
     Sentence error;  // why it could not be made; otherwise empty
 };
 
-// Empty while it is under way; not asking for it any more cancels it. Without a recorded input that fits the model it
-// runs on the model's own.
+// Empty while it is under way; no longer asking for it cancels it. Without a recorded input that fits the model it runs
+// on the model's own.
 [[nodiscard]] Value<ShownBisection> shown_bisection(Derived& derived, const Snapshot& shown,
                                                     const std::shared_ptr<const trace::Trace>& trace,
                                                     const BisectInputs& question);

@@ -23,7 +23,7 @@ struct TensorCheck {
     bool harmless = false;  // it differed, but what is computed from it doesn't: no difference after all
 };
 
-// Compares a match under a run. The run's plan may be another than the one that was aligned: the step is found by name.
+// Compares a match under a run. The run's plan may differ from the one that was aligned: the step is found by name.
 [[nodiscard]] TensorCheck check_tensor(const Run& run, const std::string& step, const trace::Match& match,
                                        const trace::TraceTensor& theirs, double tolerance);
 

@@ -45,7 +45,7 @@ std::span<const float> part_of(const Tensor& tensor, Index first, Index second) 
                                    static_cast<std::size_t>(size));
 }
 
-// Of a tensor [batch, pos, d_model].
+// The slopes of a tensor [batch, pos, d_model].
 StreamGradients slopes_of_rows(const std::string& name, const Tensor& values, const Tensor& gradient, Index batch) {
     StreamGradients slopes{name, {}, {}};
     for (Index position = 0; position < values.dim(1); ++position) {

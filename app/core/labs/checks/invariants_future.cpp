@@ -134,7 +134,7 @@ private:
     }
 
     // Raw scores count only where the mask keeps them: a score against a later key is computed first and hidden
-    // afterwards. Filled scores are skipped, since they say nothing new.
+    // afterwards. Filled scores are skipped, since they add nothing new.
     void compare(const Step& step) {
         const std::ptrdiff_t along = position_axis(step);
         if (along < 0 || step.operation.traits().fill) return;

@@ -101,7 +101,7 @@ Measured measure_row(const Norm& norm, std::size_t number) {
     }
     const auto n = static_cast<double>(x.size());
     const Moments moments = moments_of(plain, norm.centred);
-    // The variance lost to the eps, or to n − 1, is no error.
+    // The variance lost to the eps, or to n − 1, isn't an error.
     measured.variance = std::abs(moments.variance - norm.expected_variance(scale));
     measured.mean = std::abs(moments.mean);
     measured.off = std::max(measured.mean, measured.variance);

@@ -50,7 +50,7 @@ DifferencePictures titled(DifferencePictures pictures, const std::string& label)
     pictures.a.title = tr("A   now");
     pictures.b.title = tr("B   {label}", {{"label", label}});
     pictures.difference.title = tr("A − B   {count} of {all} over", {{"count", over}, {"all", pictures.over.size()}});
-    // If all of them are over, marks say nothing.
+    // If all of them are over, marks are useless.
     if (static_cast<std::size_t>(over) == pictures.over.size()) pictures.over.clear();
     return pictures;
 }

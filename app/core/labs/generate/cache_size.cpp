@@ -11,7 +11,7 @@ namespace {
 
 constexpr Index kBytes = 4;  // of a float32
 
-// Of k or v [batch, kv_head, pos, d_head].
+// The numbers per position of k or v [batch, kv_head, pos, d_head].
 Index numbers_of(Ref rows) { return rows == nullptr ? 0 : rows->axes[1].size * rows->axes[3].size; }
 
 }  // namespace

@@ -126,7 +126,7 @@ struct Measurement {
         return stack.backpropagation.begin(weights, batch);
     }
 
-    // Of the stacks of which all seeds are there.
+    // The gradients of the stacks of which all seeds are there.
     [[nodiscard]] std::vector<GradientGrowth> complete() const {
         std::vector<GradientGrowth> all;
         for (const Stack& stack : stacks)

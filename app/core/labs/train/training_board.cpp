@@ -20,11 +20,11 @@ constexpr std::chrono::milliseconds kBetweenModels{250};
 
 struct TrainingBoard::State {
     std::function<void()> wake;
-    // Of the work alone. While steps are trained, each run belongs to the thread that trains it.
+    // Used only by the work. While steps are trained, each run belongs to the thread that trains it.
     std::vector<TrainingRun> runs;
     Clock::time_point viewed, modelled;
 
-    // Of all, under the mutex.
+    // Used by all threads, under the mutex.
     mutable std::mutex mutex;
     std::vector<SeenTraining> seen;
     std::optional<Index> wanted;  // the step that is shown; nothing: the newest

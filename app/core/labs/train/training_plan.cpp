@@ -30,7 +30,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-// Of the characters that the learner's text has.
+// A task over the characters of the learner's text.
 decoderscope::train::Task own_text_task(const std::string& text) {
     std::set<std::string> seen;
     for (const Utf8Character& character : characters(text))

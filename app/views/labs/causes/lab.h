@@ -20,7 +20,7 @@ namespace decoderscope::views::causes {
 enum class CausesPage { moves, patching, writers };
 inline constexpr std::array<std::string_view, 3> kCausesPageNames = {"moves", "patching", "writers"};
 
-// What was asked when an answer was measured: the run, the number, and what is said of run B.
+// What was asked when an answer was measured: the run, the number, and what the tab says about run B.
 struct CausesQuestion {
     core::Snapshot shown;
     core::causes::ResolvedNumber number;

@@ -20,7 +20,7 @@ namespace decoderscope::views::diff {
 // What the page that bisects remembers.
 struct BisectTabState {
     std::string path;                                     // of the recording that it is about
-    core::bisect::BisectInputs question;                  // what is asked of it
+    core::bisect::BisectInputs question;                  // what was chosen for it
     std::optional<core::bisect::BisectInputs> cancelled;  // what is no longer wanted
     const core::bisect::Bisection* listed = nullptr;      // the result that the table was last scrolled for
 };

@@ -23,7 +23,7 @@ ImU32 scale_color(std::size_t number) {
     return with_alpha(color_of(Meaning::norm), strength[std::min<std::size_t>(number, 2)]);
 }
 
-// Of a measure's curve by its number. Cross-attention is paler than self-attention.
+// The colour of a measure's curve, by its number. Cross-attention is paler than self-attention.
 ImU32 curve_color(const Ui& ui, const core::DepthCurve& curve, std::size_t number) {
     if (curve.part == Part::residual_stream) return ui.theme.text;
     if (curve.part == Part::norm) return scale_color(number);

@@ -328,7 +328,7 @@ float readability(const Ui& ui, const Picture& p, ImVec2 size) {
            (too_small ? 0.25F : 1.0F);
 }
 
-// Of all pictures together; the result counts twice. What must be scrolled reads less well.
+// The readability of all pictures together; the result counts twice. What must be scrolled reads less well.
 float readability(const Layout& l, const Arrangement& a) {
     const auto size = [](const Area& area) { return ImVec2{area.width(), area.height()}; };
     float sum = 2.0F * readability(l.ui, l.result, size(a.result));

@@ -1,4 +1,4 @@
-// Bisect on traces of PyTorch modules (tests/reference/bugs): with one mistake each, and right but written otherwise.
+// Bisect on traces of PyTorch modules (tests/reference/bugs): with one mistake each, and right but written differently.
 #include "app/core/labs/bisect/bisection.h"
 #include "app/core/labs/bisect/bisection_text.h"
 #include "app/core/run/open_model.h"

@@ -1,4 +1,4 @@
-// Which number and which other run a choice means, and what is said of them.
+// Which number and which other run a choice means, and what the tab says about them.
 #include "app/core/labs/causes/shown_causes.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-// An attention's sink beside its pattern: a column that is no key, with which each row adds up to 1.
+// An attention's sink beside its pattern: a column that isn't a key, with which each row adds up to 1.
 #include "app/core/figure/csv.h"
 #include "app/core/figure/exhibit_figure.h"
 #include "app/core/figure/json.h"

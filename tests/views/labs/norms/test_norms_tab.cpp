@@ -28,7 +28,7 @@ using decoderscope::testing::Screen;
 
 namespace {
 
-// Clicks on text of the stage: on a whole piece if there is one, else on part of one.
+// Clicks on text of the stage: on a whole piece if there is one, otherwise on part of one.
 bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
     const DrawnText* found = nullptr;
     const auto look = [&](auto fits) {

@@ -102,7 +102,7 @@ TEST_CASE("at every step the cells of small matrices are high enough to hit, and
             INFO(step.name << ": " << name);
             const Axes& axes = d.session.shown().run->plan().find(name)->axes;
             const Index rows = axes.size() < 2 ? 1 : axes[axes.size() - 2].size;
-            // Of wide matrices the rows have room for their labels.
+            // The rows of wide matrices have room for their labels.
             const float least = axes.back().size <= 32 ? 13.9F : rows <= 12 ? 10.9F : 4.0F;
             CHECK(d.heatmap(name).cell_size().y >= least);
         }
