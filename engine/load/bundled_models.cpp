@@ -217,8 +217,8 @@ constexpr auto kTexts = std::to_array<Phrase>({
             "letter but one of the word. On the right you see how that weight was computed."),
     message("Switch off the heads that reverse"),
     message("All four heads of the last cross-attention are off, and the model can no longer read the word: the marks "
-            "below the target show which letters it gets wrong now. Any one of them alone could be removed without a "
-            "mistake. Undo (Ctrl+Z) switches them on again."),
+            "below the target show which letters it gets wrong now. Any one of them alone could go without a mistake. "
+            "Undo (Ctrl+Z) switches them on again."),
     message("Flip Pre-Norm to Post-Norm"),
     message("The same weights as Post-Norm: the curves show what that does by depth. The model was trained as Pre-Norm "
             "and makes mistakes now; undo (Ctrl+Z) flips it back."),
@@ -242,7 +242,7 @@ constexpr auto kTexts = std::to_array<Phrase>({
     message("The highlighted row is the g of the second “algorithm”. The highlighted cell shows what it attends to: "
             "the letter that followed the first g, which is what comes next."),
     message("Switch off the heads that it relies on"),
-    message("All heads of the first layer are off, and the stripe below the diagonal is gone: no key knows any longer "
+    message("All heads of the first layer are off, and the stripe below the diagonal is gone: no key knows any more "
             "which letter comes before it. Undo (Ctrl+Z) brings them back."),
     message("See which letter comes next"),
     message("The bars are the model's probabilities. Next draws a letter and appends it."),
