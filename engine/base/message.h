@@ -14,8 +14,9 @@ namespace decoderscope {
 
 // The English of a text shown to the user: a label or a whole sentence, with named placeholders for what varies, "a
 // window of {count} tokens". It is gettext's msgid. Only a literal in the source can become one, so that
-// scripts/messages.sh finds them all and no text is concatenated from parts. A placeholder is a lower-case name in
-// braces; other braces are literal.
+// scripts/messages.sh finds them all and no text is concatenated from parts.
+//
+// A placeholder is a lower-case name in braces; other braces are literal.
 class Phrase {
 public:
     template <std::size_t N>
