@@ -27,7 +27,7 @@ const std::vector<Phrase>& phrases() {
         {"Who ", R"((^|[.:;] )Who [a-z]+ [^.?!]*\.)", "whoever, if you"},
         {"heed", R"(\bheeds?\b)", "ignores, follows"},
         {"bear", R"(\bbears? (a|an|the|its|no|it)\b)", "has, carries, fits"},
-        {"f today", R"(\b[Oo]f today\b)", "modern, current"},
+        {"f today", R"(\b[Oo]f today\b(?!'))", "modern, current"},
         {"nothing", R"(\bsays? nothing\b)", "doesn't say, isn't set, means nothing"},
         {"no ", R"(\bfinds? no (room|place)\b)", "doesn't fit"},
         {"else", R"([;,] else [a-z])", "otherwise, if not"},

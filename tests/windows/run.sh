@@ -391,7 +391,7 @@ picture() {
     convert "$1" -bordercolor black -border 1 -trim +repage "$1"
 }
 
-# Both programs on their first start, one after the other, tab by tab. The pointer is outside of the window.
+# Both programs on their first start, one after the other, tab by tab. The pointer is outside the window.
 try_pictures() {
     [ -x "$desktop" ] || { echo "  $desktop is not there: pictures are not compared" && return; }
     step "Pictures of every tab beside those on Linux"
