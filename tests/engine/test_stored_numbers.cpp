@@ -315,7 +315,7 @@ std::shared_ptr<const Model> with_little_memory(const std::string& file, std::ui
 
 }  // namespace
 
-TEST_CASE("weights that find no room are expanded by each step that reads them, with the same numbers") {
+TEST_CASE("weights that don't fit into memory are dequantized by each step that reads them, with the same numbers") {
     std::size_t tight = 0;
     for (const std::string& file : models_in_fewer_bits()) {
         INFO(file);
@@ -331,7 +331,7 @@ TEST_CASE("weights that find no room are expanded by each step that reads them, 
         if (little.memory >= all) continue;  // one matrix is most of it
         ++tight;
         CHECK(std::ranges::any_of(model->remarks, [](const Sentence& remark) {
-            return remark.english().find("expanded by each step that reads them") != std::string::npos;
+            return remark.english().find("each step that reads the others dequantizes them") != std::string::npos;
         }));
         const std::vector<std::string> last = {"logits"};
         const auto plan = plan_decoder({model->config(), &model->weights, model->example, {}, std::nullopt, nullptr});

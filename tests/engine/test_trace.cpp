@@ -172,7 +172,7 @@ TEST_CASE("a missing rank is named", "[posix]") {
     write_bytes(folder.file("t.rank1-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(1, 2)));
     const Trace trace = open_trace(folder.file("t.manifest.json"));
     CHECK(trace.tensors[0].shape == std::vector<Index>{2, 2});
-    CHECK(contains(remarks_of(trace), "ranks that are missing: 0"));
+    CHECK(contains(remarks_of(trace), "missing ranks: 0"));
     std::filesystem::remove(folder.file("t.rank1-of-2.safetensors"));
     CHECK(contains(message_of(folder.file("t.manifest.json")), "none of its 2 files is there"));
 }

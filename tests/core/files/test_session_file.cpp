@@ -294,11 +294,11 @@ TEST_CASE("weights that changed since saving are reported in one sentence, and o
     {
         const SavedSession again = open_session(folder.file("a.dscope"));
         REQUIRE(again.remarks.size() == 1);
-        CHECK(again.remarks[0].english().find(model + ": its weights are not what they were") == 0);
+        CHECK(again.remarks[0].english().find(model + ": its weights have changed") == 0);
         CHECK(again.scenario.edits.size() == 1);
     }
     write_bytes(model + "/config.json", read_bytes(model + "/config.json") + "\n");
-    CHECK(open_session(folder.file("a.dscope")).remarks.at(0).english().find("its weights and config.json are not") !=
+    CHECK(open_session(folder.file("a.dscope")).remarks.at(0).english().find("its weights and config.json have") !=
           std::string::npos);
 }
 

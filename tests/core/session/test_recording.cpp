@@ -52,7 +52,7 @@ TEST_CASE("a run that does not fit is refused beforehand, with the numbers and w
     } catch (const Error& error) {
         const std::string text = error.what();
         CHECK(text.find("needs " + bytes_text(all)) != std::string::npos);
-        CHECK(text.find(bytes_text(all - 1) + " of memory are free") != std::string::npos);
+        CHECK(text.find(bytes_text(all - 1) + " of memory is free") != std::string::npos);
         CHECK(text.find("--record patterns") != std::string::npos);
         CHECK(text.find(bytes_text(less)) != std::string::npos);
     }

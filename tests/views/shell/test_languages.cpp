@@ -78,7 +78,7 @@ TEST_CASE("the settings offer each language by its own name, and that of the sys
     CHECK(d.state.settings.language == "de");
     CHECK(d.click_label("English"));
     CHECK(d.state.settings.language == "en");
-    CHECK(d.click_label("Asthesystem"));
+    CHECK(d.click_label("Sameasthesystem"));
     CHECK(d.state.settings.language.empty());
     // A name that cannot be drawn is replaced by the code.
     d.state.languages.push_back({"xx", "\U000F1234", "xx.po"});

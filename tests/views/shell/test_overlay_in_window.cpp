@@ -66,7 +66,7 @@ TEST_CASE("the palette leads to a file of numbers, and takes the colours away") 
     write_bytes(folder.file("times.csv"), "logits, 13");
     Driver d;
     d.press(Key::p, with_ctrl);
-    d.hands.type("Colour map and timeline by a file");
+    d.hands.type("Tint the map and timeline by numbers from a file");
     d.press(Key::enter);
     CHECK(d.state.dialog == Dialog::open_model);
     d.type_over(folder.file("times"));
