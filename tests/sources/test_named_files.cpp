@@ -67,9 +67,9 @@ public:
 
     // Whether a name in a file leads to one: from the root, from the file's folder, or as the end of a path.
     [[nodiscard]] bool has(std::string word, const std::string& in) const {
-        if (word.starts_with("./")) word.erase(0, 2);
-        const auto& all = word.ends_with('/') ? folders_ : files_;
         const std::string beside = (std::filesystem::path(in).parent_path() / word).lexically_normal().generic_string();
+        while (word.starts_with("./") || word.starts_with("../")) word.erase(0, word.find('/') + 1);
+        const auto& all = word.ends_with('/') ? folders_ : files_;
         return all.contains(word) || all.contains(beside) || std::ranges::any_of(all, [&](const std::string& path) {
                    return path.size() > word.size() && path.ends_with(word) &&
                           path[path.size() - word.size() - 1] == '/';
