@@ -163,7 +163,7 @@ std::vector<DocumentedBlock> documented_blocks() {
 bool is_of_decoderscope(const std::string& line) { return fs::path(program_of(line)).filename() == "decoderscope"; }
 
 std::vector<std::string> typed(const std::vector<std::string>& lines) {
-    // One that a recording is of, and that is a file; else one with several layers and heads.
+    // One that a recording is of, and that is a file; otherwise one with several layers and heads.
     static const std::regex needs_file("(bisect|names) MODEL");
     const bool is_file =
         std::ranges::any_of(lines, [](const std::string& line) { return std::regex_search(line, needs_file); });

@@ -11,13 +11,14 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace decoderscope::testing;
 
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::size_t kNowhere = std::string_view::npos;
 
 // Names that look like ours and are others' (or stand for any).
 constexpr std::array<std::string_view, 6> kOthers = {"llama.cpp",
@@ -28,18 +29,18 @@ constexpr std::array<std::string_view, 6> kOthers = {"llama.cpp",
                                                      "grad.h" /* a gradient of block h */};
 
 bool is_name_character(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_-./").find(c) != kNone;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_-./").find(c) != kNowhere;
 }
 
 // Whether a word is written like one of our files, or one of our folders.
 bool is_like_a_file(std::string_view word) {
     const std::size_t dot = word.rfind('.');
-    if (dot == kNone || dot == 0 || word[dot - 1] == '/') return false;
+    if (dot == kNowhere || dot == 0 || word[dot - 1] == '/') return false;
     static constexpr std::array<std::string_view, 7> kSources = {".cpp", ".h", ".cmake", ".sh", ".py", ".mjs", ".js"};
     static constexpr std::array<std::string_view, 5> kOthersEndings = {".md", ".json", ".po", ".pot", ".txt"};
     const std::string_view ending = word.substr(dot);
     return std::ranges::find(kSources, ending) != kSources.end() ||
-           (word.find('/') != kNone && std::ranges::find(kOthersEndings, ending) != kOthersEndings.end());
+           (word.find('/') != kNowhere && std::ranges::find(kOthersEndings, ending) != kOthersEndings.end());
 }
 bool is_like_a_folder(std::string_view word) {
     static constexpr std::array<std::string_view, 9> kFolders = {
@@ -50,7 +51,7 @@ bool is_like_a_folder(std::string_view word) {
 // A name that stands for others: "x_windows.cpp", "NAME/golden.json"; or what a program makes.
 bool stands_for_others(std::string_view word) {
     for (const std::string_view placeholder : {"NAME", "FILE", "LESSON", "magnitudes"})
-        if (word.find(placeholder) != kNone) return true;
+        if (word.find(placeholder) != kNowhere) return true;
     for (const std::string_view start : {"build/", "_", "x.", "x_", "decoderscope/", "-", "/"})
         if (word.starts_with(start)) return true;
     return std::ranges::find(kOthers, word) != kOthers.end();
@@ -60,7 +61,7 @@ class Repository {
 public:
     explicit Repository(std::set<std::string> files) : files_(std::move(files)) {
         for (const std::string& file : files_)
-            for (std::size_t slash = file.find('/'); slash != kNone; slash = file.find('/', slash + 1))
+            for (std::size_t slash = file.find('/'); slash != kNowhere; slash = file.find('/', slash + 1))
                 folders_.insert(file.substr(0, slash + 1));
     }
     [[nodiscard]] const std::set<std::string>& files() const { return files_; }
@@ -92,8 +93,8 @@ std::vector<std::pair<std::size_t, std::string>> names_in(std::string_view text)
         while (to < text.size() && is_name_character(text[to])) ++to;
         // Part of an address, a pattern or a variable.
         const char before = from == 0 ? ' ' : text[from - 1], after = to == text.size() ? ' ' : text[to];
-        const bool whole =
-            std::string_view(":$}*<>{~@%\\=").find(before) == kNone && std::string_view("*{<>$(").find(after) == kNone;
+        const bool whole = std::string_view(":$}*<>{~@%\\=").find(before) == kNowhere &&
+                           std::string_view("*{<>$(").find(after) == kNowhere;
         std::string word(text.substr(from, to - from));
         while (!word.empty() && (word.back() == '.' || word.back() == '-')) word.pop_back();
         if (whole && (is_like_a_file(word) || is_like_a_folder(word)) && !stands_for_others(word))

@@ -3,7 +3,6 @@
 #include "tests/engine/temporary_folder.h"
 #include "tests/sources/prose.h"
 
-#include <cctype>
 #include <cstddef>
 #include <filesystem>
 #include <regex>
