@@ -120,7 +120,7 @@ void Application::remember_settings(std::string path) {
 
 void Application::surroundings_changed() { state_.desktop = surroundings(); }
 
-// The next frame is in the chosen language. Without settings, as in a tour, it stays English.
+// The next frame is in the chosen language. Without settings, as in a tour, it stays in English.
 void Application::follow_language() {
     if (!follows_language_) return;
     if (const Sentence wrong = language_.follow(state_.settings.language); !wrong.empty())
@@ -308,7 +308,7 @@ bool Application::works() const {
 // Seconds until the next picture must be drawn even if nothing happens.
 double Application::next_picture() const {
     if (state_.paced) return 0.05;
-    // Loading progress is drawn only now and then: drawing takes time from reading.
+    // Loading progress is drawn only now and then: drawing slows the reading down.
     if (session_.opening() && session_.opening()->reading) return 0.1;
     return std::numeric_limits<double>::infinity();
 }

@@ -105,7 +105,7 @@ std::string folder_for_files() { return core::path_of("~"); }
 
 // By xdg-open.
 Sentence open_folder(const std::string& folder) {
-    // The shell ends at once and leaves the file manager behind; it reads the folder as an argument, never as code.
+    // The shell ends at once and leaves the file manager running; it reads the folder as an argument, never as code.
     static constexpr const char* kScript =
         "command -v xdg-open >/dev/null || exit 127; xdg-open \"$0\" >/dev/null 2>&1 &";  // not a message: a script
     const std::array<const char*, 5> arguments = {"sh", "-c", kScript, folder.c_str(), nullptr};

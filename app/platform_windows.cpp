@@ -25,7 +25,7 @@ namespace decoderscope::app {
 
 namespace {
 
-// What the program says where it has no console; nullptr if it has one. Never deleted: std::cout is flushed at the end.
+// What the program says if it has no console; nullptr if it has one. Never deleted: std::cout is flushed at the end.
 std::ostringstream* said_to_nothing = nullptr;
 
 bool is_there(DWORD stream) {

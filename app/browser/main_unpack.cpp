@@ -48,8 +48,9 @@ extern "C" {
     unpacker->stream.avail_in = count;
 }
 
-// Unpacks on, as far as there is room. Returns how many bytes lie at `unpacked` now: 0 once all that was taken is used,
-// -1 if it is no such file.
+// Continues to unpack, as far as there is room. Returns how many bytes lie at `unpacked` now: 0 once all that was taken
+// is used,
+// -1 if it isn't such a file.
 [[clang::export_name("unpack")]] int unpacker_unpack(Unpacker* unpacker) {
     if (!unpacker->ok) return -1;
     if (unpacker->ended) return 0;

@@ -20,7 +20,7 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2.0;
 }
 
-// In milliseconds: of the clock, and of the processor, in all threads together.
+// Milliseconds by the clock, and of processor time in all threads together.
 struct Milliseconds {
     double clock = 0.0, cpu = 0.0;
 };

@@ -12,7 +12,7 @@ namespace decoderscope::cli {
 
 namespace {
 
-// How far the output is from the file's, and how many predictions are others; empty if the file has no such output.
+// How far the output is from the file's, and how many predictions differ; empty if the file has no such output.
 Sentence output_sentence(const core::Scenario& scenario, const Run& run, const core::ReferenceRun& reference) {
     const Ref output = core::output_step(run.plan());
     const Tensor* theirs = output == nullptr ? nullptr : reference.find(output->name);

@@ -172,7 +172,7 @@ void write_grades(std::ostream& out, const ClassGrades& grades) {
     write_ungraded(out, "Not read:", grades.unreadable);
 }
 
-// Learning platforms find a learner by the first column and import the second one.
+// Learning platforms find a learner by the first column and import the second.
 void write_grades_csv(std::ostream& out, const ClassGrades& grades) {
     out << "id,points,of,lesson,time,file";
     const bool several = grades.lessons.size() > 1;

@@ -43,7 +43,7 @@ struct Beginning {
     std::map<std::string, std::string> files;  // that belong into the trained model's folder
 };
 
-// A folder of which only the configuration is read, for weights that begin afresh.
+// A folder from which only the configuration is read, for fresh weights.
 Beginning read_bare(const std::string& folder, const Overrides& overrides) {
     const std::string path = (fs::path(folder) / "config.json").string();
     const std::string text = text_of_file(path);
@@ -111,7 +111,7 @@ BatchOfStep batches_of_task(const TrainRequest& request, Beginning& beginning, c
     return [task, rows, seed = request.seed](Index step) { return task.batch(seed, step, rows); };
 }
 
-// In turn, and again from the first.
+// One after the other, and then again from the first.
 BatchOfStep batches_of_file(const std::string& path, const Config& config) {
     return [batches = load_batches(path, config)](Index step) {
         return batches[static_cast<std::size_t>(step - 1) % batches.size()];

@@ -49,7 +49,7 @@ std::vector<std::string> draw_tour(core::Scenario scenario, const std::string& f
     window::OffscreenWindow window({.width = 1280, .height = 800});
     Application application(std::move(scenario));
     application.state().settings.introduction_closed = true;
-    application.state().settings.reduced_motion = true;  // a picture is of the end of the way
+    application.state().settings.reduced_motion = true;  // each picture shows the end of the movement
     std::vector<std::string> files;
     for (const Stop& stop : stops) {
         core::Session& session = application.session();

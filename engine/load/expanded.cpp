@@ -20,7 +20,7 @@ class Room {
 public:
     explicit Room(std::uint64_t bytes) : left_(bytes) {}
 
-    // Whether there is room for so many bytes; they are taken then.
+    // Whether there is room for this many bytes; if so, they are reserved.
     bool take(std::uint64_t bytes) {
         std::uint64_t left = left_.load();
         while (left >= bytes)

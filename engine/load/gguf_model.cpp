@@ -28,7 +28,7 @@ struct Architecture {
     bool gemma = false;           // a scaled embedding that is the head, gelu
     bool norms_behind = false;    // a second norm after each sublayer
     bool fused_gate = false;      // ffn_up holds the gate's rows, then its own
-    Index every = 0;              // a window but in every so many-th layer; 1 in all, 0 none
+    Index every = 0;              // a window except in every n-th layer; 1 in all, 0 none
     Index layers_of_largest = 0;  // Gemma's largest model scales scores by d_model / nhead
 };
 

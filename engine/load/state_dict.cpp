@@ -17,7 +17,7 @@ using Shape = std::vector<Index>;
 
 bool is_bias(std::string_view name) { return name.ends_with(".bias"); }
 
-// One tensor of all experts: its first axis counts even where it is 1.
+// One tensor of all experts: its first axis counts even if it is 1.
 bool is_stacked(std::string_view name) { return name.find(".experts.") != std::string_view::npos; }
 
 // A stored tensor as a matrix, [rows, columns], or a vector, [rows].

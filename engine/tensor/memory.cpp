@@ -33,8 +33,8 @@ constexpr std::size_t kRoomBytes = std::size_t{16} << 20;
 // Sizes of large pieces are multiples of this at most.
 constexpr std::size_t kWidestStep = std::size_t{256} << 10;
 
-// The bytes of a piece that holds so many. Sizes of large pieces lie an eighth apart or less, so that a tensor that is
-// a row longer than its predecessor takes its place, too: generating makes one at each token.
+// The bytes of a piece that holds this many. Sizes of large pieces lie an eighth apart or less, so that a tensor that
+// is a row longer than its predecessor takes its place, too: generating makes one at each token.
 std::size_t bytes_of_piece(std::size_t wanted) {
     if (wanted < kLarge) return platform::rounded_up(wanted, kAlignment);
     return platform::rounded_up(wanted, std::clamp(std::bit_floor(wanted) / 8, platform::kPage, kWidestStep));

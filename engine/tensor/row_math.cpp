@@ -21,7 +21,7 @@ using Lanes = std::array<double, kLanes>;
 
 // The following functions are inlined, so that they are compiled for each generation of instructions.
 
-// Σ of(i) for so many i, part by part and then over the parts.
+// Σ of(i) for this many i, part by part and then over the parts.
 template <class Of>
 [[gnu::always_inline]] inline double added_up(std::size_t count, const Of& of) {
     if (count < kLanes) {  // no part would have two values

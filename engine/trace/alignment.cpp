@@ -444,7 +444,7 @@ void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace,
         }
     }
     alignment.unmatched = left;
-    // Only where no list of calls says what is what, and the recording has the order of the computation.
+    // Only if no list of calls says what is what, and the recording has the order of the computation.
     if (trace.calls.empty()) align_by_places(alignment, plan, trace, taken);
     std::ranges::stable_sort(alignment.matches, {}, &Match::step);
 }

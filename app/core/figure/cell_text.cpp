@@ -61,7 +61,7 @@ int digits_before_point(double magnitude) {
     return digits;
 }
 
-// What the format is chosen by, from one pass over the cells.
+// What the choice of a format depends on, from one pass over the cells.
 struct Numbers {
     using Counts = std::array<std::size_t, kMostDecimals + 1>;
     // How many numbers fit with that many decimals, to at most four significant digits: written in full, or without the
@@ -92,7 +92,7 @@ struct Numbers {
     }
 };
 
-// What masked cells hold is the mask's fill, far from everything else: the other cells decide.
+// Masked cells hold the mask's fill, which is far from everything else: the other cells decide.
 bool is_hidden(const Heatmap& heatmap, Index row, Index column) {
     return !heatmap.hidden.empty() &&
            hidden_by::masked(heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)]);

@@ -19,7 +19,7 @@ double round_up(double value) {
     return 10.0 * decade;
 }
 
-// The largest that is not above.
+// The largest of them that is not above `value`.
 double round_down(double value) {
     const double decade = std::pow(10.0, std::floor(std::log10(value)));
     for (const double digit : {5.0, 2.0, 1.0})

@@ -30,7 +30,7 @@ double widest(const std::vector<std::string>& labels) {
     return width;
 }
 
-// The next number that is easy to count in steps of.
+// The next number whose multiples are easy to count.
 Index round_stride(double needed) {
     for (Index scale = 1;; scale *= 10) {
         for (const Index step : {1, 2, 4, 5, 8}) {

@@ -23,7 +23,7 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostAxes = 8;
 constexpr std::size_t kMostPins = 1;  // as many as the window keeps
 
-// The tabs that have no entry under "labs": this list never grows.
+// The tabs that have no entry under "labs"; this list never grows.
 constexpr std::array<std::string_view, 6> kFirstTabs = {"step", "heads", "masks", "norms", "generate", "diff"};
 
 std::string read_path(const std::string& written, const fs::path& folder) {

@@ -25,7 +25,7 @@ bool is_letter(char32_t code) {
            (code >= 'A' && code <= 'Z') || code == '_';
 }
 
-// The word that a text begins with, or the one character that it begins with if that is no letter, or is Chinese or
+// The word that a text begins with, or the one character that it begins with if that isn't a letter, or is Chinese or
 // Japanese: there, any character may begin a word.
 std::string_view first_word(std::string_view text) {
     std::size_t size = 0;

@@ -39,7 +39,7 @@ bool SideBySide::advance() {
         lanes_.push_back(std::move(piece));
     }
     const Clock::time_point until = Clock::now() + kSlice;
-    // The last piece alone may spread its own work.
+    // Only the last piece may spread its own work.
     each_in_parallel(static_cast<Index>(lanes_.size()), kCostOfSlice,
                      [&](Index lane) { work_on(lanes_[static_cast<std::size_t>(lane)], until); });
     return !lanes_.empty();

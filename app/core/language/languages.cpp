@@ -36,8 +36,8 @@ std::string value_of(const Environment& environment, const char* name) {
     return value == nullptr ? std::string() : std::string(value);
 }
 
-// What a language calls itself; its code if the file doesn't say or can't be read: what is wrong with it is said when
-// the language is chosen.
+// What a language calls itself; its code if the file doesn't say or can't be read: choosing the language reports what
+// is wrong with it.
 std::string name_in(const fs::path& file) {
     std::string name;
     try {

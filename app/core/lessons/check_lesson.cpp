@@ -385,7 +385,7 @@ std::vector<Sentence> compare_translation(const std::string& lesson, const std::
             differ(theirs[i].line,
                    message("{found}, where line {line} of the lesson has {expected}",
                            {{"found", theirs[i].what}, {"line", ours[i].line}, {"expected", ours[i].what}}));
-            return differences;  // nothing behind it has a counterpart
+            return differences;  // nothing after it has a counterpart
         }
         if (ours[i].value != theirs[i].value)
             differ(theirs[i].line, message("{what}: \"{found}\", where line {line} of the lesson has \"{expected}\"",

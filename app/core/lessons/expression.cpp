@@ -250,7 +250,7 @@ private:
 
     ExpressionRef named() {
         std::size_t end = at_ + 1;
-        // A dot belongs to the name if the name goes on behind it: "blocks.0.attn.z".
+        // A dot belongs to the name if the name continues after it: "blocks.0.attn.z".
         while (end < text_.size() && (continues_name(text_[end]) ||
                                       (text_[end] == '.' && end + 1 < text_.size() && continues_name(text_[end + 1]))))
             ++end;

@@ -26,7 +26,7 @@ double sum(const std::vector<double>& v) { return std::accumulate(v.begin(), v.e
 double mean(const std::vector<double>& v) { return sum(v) / static_cast<double>(v.size()); }
 double norm(const std::vector<double>& v) { return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0)); }
 
-// In nats; what is 0 adds nothing.
+// In nats; a weight of 0 adds nothing.
 double entropy(const std::vector<double>& v) {
     double total = 0.0;
     for (const double p : v)

@@ -38,7 +38,8 @@ std::string checksum_of_answers(Json file) {
     return files::checksum_of(std::as_bytes(std::span(text)));
 }
 
-// A learner's name as a part of a file's: letters, digits and what no system minds; others become "-".
+// A learner's name as a part of a file's: letters, digits and other characters that every system allows; the rest
+// become "-".
 std::string in_file_name(const std::string& name) {
     std::string part;
     for (const char c : name) {

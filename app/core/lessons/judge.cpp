@@ -93,7 +93,7 @@ Scenario without_mutation(Scenario scenario) {
     return scenario;
 }
 
-// Whether two runs of the same plan hold other numbers in this step. NaN counts as itself.
+// Whether two runs of the same plan hold different numbers in this step. NaN counts as itself.
 bool differs(const Run& a, const Run& b, const std::string& step) {
     const Tensor &x = a.value(step), &y = b.value(step);
     if (x.empty() || y.empty() || x.axes() != y.axes()) return true;
@@ -171,7 +171,7 @@ struct Judge {
 
     Verdict operator()(const ByPoint& by, const PointedAnswer& answer) const {
         if (!by.solution.cell.empty() && !answer.cell) return {false, {words(tr("Click a cell first."))}};
-        static_cast<void>(spot_of(by.solution, scope()));  // throws where another model is open
+        static_cast<void>(spot_of(by.solution, scope()));  // throws if another model is open
         if (holds_at(by.right, scope_at(answer.step, answer.cell))) return solved();
         const std::optional<std::size_t> wrong = wrong_at(by.wrong, answer);
         return wrong ? refused(by.wrong[*wrong].reply, wrong) : refused({});

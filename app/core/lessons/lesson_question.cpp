@@ -53,7 +53,7 @@ public:
         return at_line(source_.path, line.line, [&] { return naming(line.key, read); });
     }
 
-    // What `read` makes of the value of a key, which is required.
+    // What `read` returns for the value of a required key.
     template <class Read>
     auto need(const std::string& key, const char* example, Read read) {
         const BlockLine* line = find(key);
@@ -78,7 +78,7 @@ public:
         throw Error(why);
     }
 
-    // Throws if a key was not read: this kind of question has none such.
+    // Throws if a key was not read: this kind of question doesn't have it.
     void finish(const std::string& kind) const {
         for (const auto& [key, lines] : by_key_) refuse_unused(kind, key, lines.front().line);
         for (const auto& [key, groups] : groups_)
@@ -170,7 +170,7 @@ ByPoint by_point(QuestionLines& lines) {
             wrong_cells(lines)};
 }
 
-// "future, rows": the checks that a deed may break.
+// "future, rows": the checks that an action may break.
 MayBreak may_break(QuestionLines& lines) {
     MayBreak laws{};
     const BlockLine* line = lines.find("breaks");

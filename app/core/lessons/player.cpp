@@ -101,7 +101,7 @@ const Said* Player::said(const Question& question) const {
     return found == progress_.questions.end() || !found->second.said ? nullptr : &*found->second.said;
 }
 
-// What was said in another language, or before it was kept, is said again of the run that it was said of.
+// A reply in another language, or from before replies were kept, is given again, about the same run.
 void Player::say_again() {
     for (const Block& block : shown_page().blocks) {
         const auto* question = std::get_if<Question>(&block);
@@ -222,7 +222,7 @@ std::optional<Verdict> Player::watch(const Session& session) {
         const Asked asked{*lesson_, *question, runs, opened_.get()};
         Verdict verdict = judge(asked, RunAnswer{});
         if (!verdict.right && !is_touched(session.shown().scenario)) return std::nullopt;  // nothing was answered yet
-        // Of deeds that are wrong, those are kept that show a mistake that the lesson knows, once in a row.
+        // Wrong actions are kept if they show a mistake that the lesson knows, once in a row.
         if (verdict.right || (verdict.wrong && verdict.wrong != mistake_)) note(asked, RunAnswer{}, verdict);
         mistake_ = verdict.right ? std::nullopt : verdict.wrong;
         return verdict;

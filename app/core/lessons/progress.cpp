@@ -141,7 +141,7 @@ nlohmann::ordered_json json_of(const LessonProgress& lesson) {
     return json;
 }
 
-// No question has as many choices, so what is more is as wrong as that.
+// No question has this many choices, so anything larger is just as wrong.
 std::size_t choice_of(JsonObject& object) {
     constexpr std::uint64_t kMost = 1000;
     return static_cast<std::size_t>(std::min(object.whole("choice"), kMost));

@@ -151,7 +151,7 @@ namespace {
 constexpr Index kMostCells = 1024;
 constexpr Index kMostColumns = 64;
 
-// "query 2 “r”", or "d_model 5" where the label is just the index.
+// "query 2 “r”", or "d_model 5" if the label is just the index.
 std::string heading(const std::string& axis, const std::vector<std::string>& labels, Index at) {
     const std::string index = std::to_string(at), &label = labels[static_cast<std::size_t>(at)];
     const std::string number = label == index ? index : tr("{index} “{token}”", {{"index", index}, {"token", label}});

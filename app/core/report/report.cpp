@@ -22,7 +22,7 @@ namespace {
 
 // ---- the run
 
-// What the configuration says, and what of it isn't as by default; the rest, which is long, is folded away.
+// The configuration's keys that don't have their default values; the rest, which is long, is folded away.
 void model_section(Page& page, const Scenario& scenario) {
     page.section(tr("Model"));
     if (!scenario.about().description.empty()) page.paragraph(tr(scenario.about().description));

@@ -150,7 +150,7 @@ std::vector<Index> heads_of(const MaskStroke& stroke, const Tensor& unedited) {
     return heads;
 }
 
-// Paints one cell as the stroke wants it; adds an edit only if the cell is not like that without one.
+// Paints one cell as the stroke says; adds an edit only if the cell is not like that without one.
 void paint_cell(std::vector<Edit>& edits, const MaskStroke& stroke, const Tensor& unedited, MaskCell cell,
                 bool beneath) {
     const std::vector<Index> heads = heads_of(stroke, unedited);

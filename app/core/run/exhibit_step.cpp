@@ -208,7 +208,7 @@ std::string settings_of(const Scenario& scenario) {
     return text;
 }
 
-// All edits if they are few; a caption is no log.
+// All edits if they are few; a caption isn't a log.
 std::string edits_of(const Scenario& scenario) {
     constexpr std::size_t most = 4;
     const std::vector<Edit>& edits = scenario.edits;

@@ -120,7 +120,7 @@ Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_so
         else if (whole == is_whole(*given.tensor) && given.tensor->shape.size() == (whole ? 2U : 3U))
             (has_source && is_source(given, named_target) ? sides.sources : sides.targets).push_back(given);
     }
-    // Without telling names the source comes first, as in torch.nn.Transformer.
+    // If the names don't tell, the source comes first, as in torch.nn.Transformer.
     if (has_source && sides.sources.empty() && sides.targets.size() == 2) {
         sides.sources.push_back(sides.targets.front());
         sides.targets.erase(sides.targets.begin());

@@ -40,7 +40,7 @@ Range range_of(const std::vector<OverlayValue>& values, Scale scale) {
     return range_of(std::span<const float>(numbers), scale);
 }
 
-// Where two are of the same place, the one that was given later is said to be wrong.
+// If two belong to the same place, the error names the one that was given later.
 void check_places(const std::vector<OverlayValue>& values, const std::vector<std::size_t>& order,
                   const std::function<std::string(std::size_t)>& where) {
     for (std::size_t i = 1; i < order.size(); ++i) {

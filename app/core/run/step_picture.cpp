@@ -11,7 +11,7 @@ namespace decoderscope::core {
 
 namespace {
 
-// Numbers [row, column] with one more column behind them.
+// Numbers [row, column] with one more column after them.
 template <class T, class At>
 std::vector<T> with_column(const std::vector<T>& numbers, Index rows, const At& at) {
     const auto columns = static_cast<std::ptrdiff_t>(numbers.size()) / rows;

@@ -69,7 +69,7 @@ TokenRows::value_type encoded(const tokenizer::Tokenizer& tokenizer, const std::
     return row;
 }
 
-// The inverse. An end token behind which nothing stands ends the text, and isn't written.
+// The inverse. An end token with nothing after it ends the text, and isn't written.
 std::string decoded(const tokenizer::Tokenizer& tokenizer, std::span<const Index> row) {
     const std::optional<Index> end = tokenizer.special().end;
     const auto at = end ? std::ranges::find(row, *end) : row.end();

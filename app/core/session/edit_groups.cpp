@@ -102,7 +102,7 @@ EditGroup area_group(const std::vector<Edit>& edits, const EditNumbers& numbers)
             numbers};
 }
 
-// Whole lines if there are few of them; otherwise all cells as one area, as a band is.
+// Whole lines if there are few of them; otherwise all cells as one area, as for a sliding window.
 void add_mask_groups(const std::vector<Edit>& edits, const EditNumbers& numbers, std::vector<EditGroup>& groups) {
     constexpr std::size_t kFewLines = 3;
     const std::vector<EditNumbers> rows = lines(edits, numbers, &MaskEdit::query),

@@ -169,7 +169,7 @@ Sentence part_of(const files::SessionFile& file, files::WorkPart part) {
     return {};
 }
 
-// "lesson.dscope, 3 edits, from 20 Nov, 14:03", or "reverse, another input, from …".
+// "lesson.dscope, 3 edits, from 20 Nov, 14:03", or "reverse, a changed input, from …".
 Sentence summary_of(const files::SessionFile& file, std::chrono::system_clock::time_point when) {
     const std::string& name = file.saved_as.empty() ? file.run.model.name : file.saved_as;
     Sentence summary = Sentence::verbatim(fs::path(name).filename().string());

@@ -34,7 +34,7 @@ Session::Session(files::SavedSession work, std::function<void()> wake) : Session
     set_mark(mark());
 }
 
-// In order of urgency: saving first, what can wait last.
+// In order of urgency: saving first, whatever can wait last.
 void Session::advance_jobs(JobRunner::Clock::time_point until) {
     if constexpr (kJobsOnThreads) return;
     file_jobs_.advance_saving(until);
@@ -105,7 +105,7 @@ void Session::do_what_waited() {
     for (const Command& command : std::exchange(waiting_, {})) carry_out(command);
 }
 
-// What waits is about the run under way, not about the one after the next change.
+// Whatever waits is about the run under way, not about the one after the next change.
 void Session::finish_what_waits() {
     if (waiting_.empty() && !arriving_) return;
     finish_run();
@@ -184,7 +184,7 @@ void Session::take(const ModelLoader::Result& result) {
     file_jobs_.run(result);
 }
 
-// What is noted is noted of a model, and what was measured was measured of one.
+// Notes and measurements belong to the model that they were made for.
 void Session::forget_annotations() {
     work_.set_notes({});
     work_.set_overlay(nullptr);

@@ -51,7 +51,7 @@ void keys_dialog(const Ui& ui, ViewState& state) {
         state.settings.introduction_closed = false;
         return close_dialog(state);
     }
-    // Two columns, read downwards, where there is room for them.
+    // Two columns, read downwards, if there is room for them.
     const float column = ui.px(430);
     const bool two = ImGui::GetIO().DisplaySize.x >= column * 2 + ui.px(64);
     ImGui::Dummy({column * (two ? 2.0F : 1.0F) - ui.px(20), ui.px(4)});
@@ -164,7 +164,7 @@ void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state
     save_session(session, state, commands);
 }
 
-// Smaller, the size that is drawn, larger: the sizes that the window bears.
+// Smaller, the size that is drawn, larger: the sizes that the window has room for.
 void text_size_row(const Ui& ui, ViewState& state) {
     const float drawn = state.text_size();
     const auto step = [&](const char* text, std::optional<float> size, const char* none) {
@@ -213,7 +213,7 @@ void language_choice(const Ui& ui, ViewState& state) {
         state.settings.language = state.languages[static_cast<std::size_t>(clicked) - 1].code;
 }
 
-// Where the program is in a browser: copied links lead there.
+// The address of the program in a browser: copied links lead there.
 void address_field(const Ui& ui, ViewState& state) {
     if (state.dialog_opens) set_text(state.address, state.settings.browser_address);
     ImGui::SetNextItemWidth(ui.px(340));

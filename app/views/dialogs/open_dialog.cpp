@@ -324,7 +324,7 @@ void choose_name(const Ui& ui, core::NamesRow& row) {
     ImGui::EndCombo();
 }
 
-// A row a tensor of all blocks; what isn't recognised comes first and is marked.
+// One row for each tensor of all blocks; what isn't recognised comes first and is marked.
 void tensors(const Ui& ui, const load::Recognised& recognised, OpenDialogState& open, float width) {
     const std::size_t unknown = recognised.names.open.size();
     const bool all_known = unknown == 0 && recognised.problem.empty();

@@ -53,7 +53,7 @@ Commands show_saved(ViewState& state, const core::files::SavedView& saved) {
 
 namespace {
 
-// The fragment of what is open; nothing if there can be none: then a file is offered.
+// The fragment of what is open; nothing if it can't have one: then a file is offered.
 std::optional<std::string> fragment(const core::Session& session, ViewState& state) {
     try {
         return core::files::link_of(core::files::session_file_of(session.work(saved_view(state))));

@@ -14,7 +14,7 @@ namespace decoderscope::views {
 
 namespace {
 
-// Where a term's words are, for the mouse.
+// The places of a term's words, for the mouse.
 struct Marked {
     const core::glossary::GlossaryTerm* term = nullptr;
     Area area;

@@ -30,7 +30,7 @@ PanelWidths fit_panels(float window, const WantedPanels& wanted) {
     const float room = room_beside_stage(window, map, inspector);
     if (map) widths.map = std::max(wanted.map, kLeastMap);
     if (inspector) widths.inspector = std::max(wanted.inspector, kLeastInspector);
-    // What is too much is taken from both in proportion to what each has to spare.
+    // What is too much is taken from both, in proportion to what each has to spare.
     const float spare_map = map ? widths.map - kLeastMap : 0.0F;
     const float spare_inspector = inspector ? widths.inspector - kLeastInspector : 0.0F;
     const float excess = widths.map + widths.inspector - room;

@@ -209,8 +209,8 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
 
 namespace {
 
-// How many lines are shown at once: fewer while idle, to leave the panels below more room, and calm only that of the
-// batch row that the stage is about. A line of tokens whose next
+// How many lines are shown at once: fewer while idle, to leave the panels below more room, and in the simple layout
+// only the one of the batch row that the stage is about. A line of tokens whose next
 // ones the model predicts has these in a second line below.
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 

@@ -25,7 +25,7 @@ struct TermScene {
     Commands& commands;
 };
 
-// One factor: a link where it leads somewhere.
+// One factor: a link if it leads somewhere.
 void factor(const TermScene& scene, const Factor& f, bool first, int id) {
     const Ui& ui = scene.ui;
     const std::string text = core::step::factor_text(f, first);

@@ -76,7 +76,7 @@ void breadcrumb(const Ui& ui, const core::Session& session, Commands& commands) 
     }
 }
 
-// What the cell was without edits, if something else.
+// What the cell was without edits, if that differs.
 void value_without_edits(const Ui& ui, const core::Session& session, const Step& step, const Cell& cell, float value) {
     const Tensor& before = session.shown().unedited->value(step.name);
     if (before.empty() || !before.contains(cell)) return;
@@ -159,7 +159,7 @@ void teach_step(const Ui& ui, ViewState& state, const Step& step) {
 
 namespace {
 
-// Too many lines can't be read: a band over a long input makes thousands of edits.
+// Too many lines can't be read: a sliding window over a long input makes thousands of edits.
 constexpr std::size_t kMostListed = 60;
 
 struct GroupedEdits {
@@ -179,7 +179,7 @@ void and_more(const Ui& ui, std::size_t more) {
     text_line(ui.fonts.caption, ui.theme.muted, tr_n("… and {count} more", "… and {count} more", more));
 }
 
-// The edits of a group, where it is open.
+// The edits of a group, if it is open.
 void list_members(const Ui& ui, const std::vector<Edit>& edits, const core::EditGroup& group, Commands& commands) {
     ImGui::Indent(ui.px(14));
     for (std::size_t i = 0; i < std::min(group.numbers.size(), kMostListed); ++i)

@@ -31,7 +31,7 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session) {
     const core::step::PatternRowReading& row = *shown->row;
     Sentence said = and_then(core::step::sharpness_sentence(row), core::step::hesitation_sentence(row));
     said = and_then(said, core::step::sink_sentence(row));
-    // At a key's own cell that key, unless it makes next to nothing; of the output the largest.
+    // At a key's own cell, that key, unless it contributes next to nothing; for the output, the largest.
     constexpr double kNothing = 0.0005;
     const bool of_key = step.axes.back().name == axis::key;
     std::size_t listed = 0;

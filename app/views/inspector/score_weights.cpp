@@ -57,7 +57,7 @@ void offer_score_weights(const Ui& ui, const core::Session& session, ViewState& 
     InspectorState& inspector = state.part<InspectorState>();
     const char* text =
         inspector.weighs ? tr("Hide the weights behind this score") : tr("Which weights make this score? →");
-    // Behind the button above, where there is room: the explanation stays where it is.
+    // After the button above, if there is room: the explanation stays where it is.
     const float edge = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x, gap = ui.px(12);
     if (ImGui::GetItemRectMax().x + gap + compat::text_size(ui.fonts.caption, text).x <= edge) {
         ImGui::SameLine(0, gap);

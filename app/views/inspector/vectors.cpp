@@ -114,7 +114,7 @@ const std::array<Column, 5>& columns() {
     return all;
 }
 
-// The columns that say anything in some row, as many as there is room for.
+// The columns that have something to say in some row, as many as there is room for.
 std::vector<const Column*> columns_of(const Ui& ui, const core::Session& session, const core::step::VectorTable& table,
                                       float room) {
     std::vector<const Column*> shown;
@@ -127,7 +127,7 @@ std::vector<const Column*> columns_of(const Ui& ui, const core::Session& session
     return shown;
 }
 
-// Ends a text at this x; it is cut where it is wider than its column.
+// Ends a text at this x; it is cut if it is wider than its column.
 void text_until(ImFont* font, ImU32 color, float x, float y, float width, const std::string& text) {
     const std::string shown = fitted(font, text, width);
     ImGui::SetCursorPos({x - compat::text_size(font, shown).x, y});

@@ -93,7 +93,7 @@ void show_answer(const Ui& ui, const core::Session& session, const core::step::W
               tr(core::moves_sentence(session.shown().scenario, effect.moves, core::Mood::would)));
 }
 
-// A query that sees nothing, without the change and with it: the one place where fills always part.
+// A query that sees nothing, without the change and with it: the one place where fills always differ.
 void show_blind_query(const Ui& ui, const core::Session& session, const core::CompanionRuns& needed, const Cell& cell) {
     const auto now = run_of(session, needed, kBlindNow), then = run_of(session, needed, kBlindThen);
     if (!now || !then) return;
@@ -127,8 +127,8 @@ void show_effect(const Ui& ui, const core::Session& session, const core::step::W
 // The one offer whose label changes from cell to cell.
 constexpr std::string_view kOfCell = "cell";
 
-// Every offer keeps the place in which it was first made at this step; what doesn't apply to this cell is greyed. Last
-// stands the one whose width changes.
+// Every offer keeps the place in which it was first made at this step; what doesn't apply to this cell is greyed. The
+// one whose width changes is last.
 void keep_places(InspectorState& inspector, const std::string& step, const std::vector<core::step::WhatIf>& offers) {
     if (inspector.offers_of != step) inspector.places.clear();
     inspector.offers_of = step;
@@ -143,7 +143,7 @@ void keep_places(InspectorState& inspector, const std::string& step, const std::
                           [](const OfferPlace& place) { return place.id != kOfCell; });
 }
 
-// "What if", and behind it buttons, as many as fit in a line.
+// "What if", followed by as many buttons as fit in a line.
 void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector) {
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));

@@ -69,7 +69,7 @@ Names usual_names(bool bold, bool monospace) {
     return bold ? Names(kBold) : Names(kProportional);
 }
 
-// For code 0 the first that there is.
+// For code 0, the first font that exists.
 FT_Face first_with(Names names, char32_t code) {
     for (const char* name : names)
         if (const FT_Face face = open_face(name); face != nullptr)

@@ -1,4 +1,4 @@
-// A page's canvas draws no PDF.
+// A page's canvas can't draw PDF.
 #include "app/core/figure/pdf.h"
 
 #include "engine/base/error.h"

@@ -194,7 +194,7 @@ private:
         decoder::PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
                                      scenario_.dropout_seed};
         request.mutation = mutation;
-        // On given inputs only the forward pass is of interest.
+        // With given inputs, only the forward pass is of interest.
         if (given.empty()) request.gradient_target = gradient_target_;
         request.given = given.empty() ? nullptr : &given;
         return decoder::plan_decoder(request);
@@ -329,7 +329,7 @@ private:
             std::ranges::count_if(checked.checks, [](const TensorCheck& check) { return check.differs; }));
     }
 
-    // Better first: what explains more, then what leaves less, then the list's own order.
+    // The better causes first: those that explain more, then those that leave less, then the list's own order.
     [[nodiscard]] static bool is_better(const Tried& a, const Tried& b) {
         const auto rank = [](const Tried& tried) {
             const double remains = tried.cause.explains ? 0.0 : tried.cause.remains;

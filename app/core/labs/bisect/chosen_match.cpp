@@ -8,7 +8,7 @@ namespace decoderscope::core::bisect {
 
 namespace {
 
-// How a tensor may lie, beyond what the two shapes say: as it is first.
+// How a tensor may be laid out, beyond what the two shapes say; unchanged is first.
 std::optional<trace::Placed> place_for(const Step& step, const trace::TraceTensor& tensor) {
     static const std::array<trace::Placed, 4> ways = {trace::Placed{}, trace::Placed{.turned = true},
                                                       trace::Placed{.broadcast = true},

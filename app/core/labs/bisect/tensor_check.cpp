@@ -41,7 +41,7 @@ void judge(TensorCheck& check, double scale, double tolerance) {
     check.differs = check.relative > tolerance;
 }
 
-// Number by number. Hidden scores are relative to the fill, or a fill of −1e9 would make all others nothing.
+// Number by number. Hidden scores are relative to the fill, because a fill of −1e9 would dwarf all others.
 void check_exactly(TensorCheck& check, const trace::LaidOut& both, const Tensor& kept, double tolerance) {
     const double scale = scale_of(both.ours, both.theirs, kept);
     for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
@@ -63,13 +63,13 @@ double median(std::vector<double>& values) {
 }
 
 // As the softmax sees them: what is hidden has no weight, whatever it was filled with, and a number that is added to a
-// whole row is nothing.
+// whole row makes no difference.
 void check_as_softmax(TensorCheck& check, const trace::LaidOut& both, const Tensor& kept, double tolerance) {
     const auto ours = both.ours.values(), theirs = both.theirs.values();
     const auto width = static_cast<std::size_t>(both.ours.axes().back().size);
     const double scale = scale_of(both.ours, both.ours, kept);
     const auto hidden = [&](float value) { return value <= kHidden && static_cast<double>(value) < -10.0 * scale; };
-    // Whether ours is hidden its number says, not the mask: a mistake may leave the mask unused.
+    // Our number, not the mask, says whether a cell is hidden: a mistake may leave the mask unused.
     const auto is_kept = [&](std::size_t i) { return !hidden(ours[i]) && !std::isnan(ours[i]); };
     for (std::size_t row = 0; row < ours.size(); row += width) {
         std::vector<double> shifts;

@@ -37,7 +37,7 @@ public:
           minus_(minus) {}
 
     Attribution all() {
-        // By the step that they come from, so that they come in the order of computation.
+        // Sorted by the step that they come from, which is the order of computation.
         std::map<StepId, StepId> updates;
         for (const StepId id : paths_.added) updates.emplace(origin_of(id), id);
         for (const auto& [origin, id] : updates) add_update(plan_[origin], plan_[id]);
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    // What an update is before norms of its own (Peri-Norm).
+    // An update before norms of its own (Peri-Norm).
     [[nodiscard]] StepId origin_of(StepId id) const {
         while (plan_[id].operation.traits().norm) id = *plan_[id].operand(OperandRole::input);
         return id;

@@ -58,7 +58,7 @@ StreamGradients slopes_of_rows(const std::string& name, const Tensor& values, co
 
 bool is_stream(const Step& step) { return step.part == Part::add || step.part == Part::residual_stream; }
 
-// What tokens are looked up as.
+// The steps that tokens are looked up as.
 bool is_looked_up(const Plan& plan, const Step& step) {
     const Ref tokens = plan.operand(step, OperandRole::tokens);
     return step.part == Part::embedding && tokens != nullptr && tokens->role == Role::input;
@@ -101,7 +101,7 @@ Tensor without_head(Tensor z, Index batch, Index head) {
     return z;
 }
 
-// The gradient of a number by some steps of a scenario's run, by their names.
+// The gradients of a number with respect to some steps of a scenario's run, by their names.
 std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber& number,
                                            const std::vector<std::string>& by) {
     std::map<std::string, Tensor> gradients;

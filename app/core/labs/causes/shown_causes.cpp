@@ -97,7 +97,7 @@ std::vector<StepId> steps_to_patch(const PatchingInputs& question, bool every_st
     return steps;
 }
 
-// Both runs with the number's batch row alone, where that is enough.
+// Both runs with the number's batch row alone, if that is enough.
 struct RowsOfBoth {
     Scenario a, b;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index kTokensEach = 4;
 
-// Up to so many ordinary tokens other than this one, spread over the vocabulary.
+// Up to this many ordinary tokens other than this one, spread over the vocabulary.
 std::vector<Index> other_tokens(const tokenizer::Tokenizer& tokenizer, Index token, Index vocabulary) {
     std::vector<Index> found;
     for (Index i = 0; i < kTokensEach; ++i) {
@@ -48,8 +48,8 @@ std::optional<Index> predicted_at(const Tensor& logits, const ResolvedNumber& nu
     return predicted_token(logits.row({number.batch, number.position, 0}));
 }
 
-// The swaps worth trying, in the order of the text. In a decoder's own text nothing behind the position matters, and
-// its first token may be a mark.
+// The swaps worth trying, in the order of the text. In a decoder's own text nothing after the position matters, and its
+// first token may be a mark.
 std::vector<ChangedToken> swaps_of(const SwappedInput& input, const Tensor& tokens, const ResolvedNumber& number) {
     std::vector<ChangedToken> swaps;
     for (Index at = 0; at < tokens.dim(1); ++at) {

@@ -39,7 +39,7 @@ std::string title_of(Law law) {
 
 namespace {
 
-// What was recorded elsewhere can't be computed again in another way, which is what most laws are measured by.
+// What was recorded elsewhere can't be computed again in another way, which most laws need to be measured.
 Resumable<Invariants> laws_of_recording(const Run& run) {
     constexpr std::size_t kMost = 256'000'000;  // bytes: of a larger recording only what is shown is read
     Invariants found;
@@ -166,7 +166,7 @@ struct Culprit {
     float value;
 };
 
-// Where it began: in a weight or an input that the step reads, otherwise in the step itself.
+// Where the value began: in a weight or an input that the step reads, otherwise in the step itself.
 Culprit culprit_of(const Run& run, const Step& step, Reader& read) {
     for (const StepId operand : step.operands) {
         const Step& source = run.plan()[operand];

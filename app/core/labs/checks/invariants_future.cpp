@@ -13,7 +13,7 @@
 // the rows of the batch. It goes through the steps one by one, computes in full every step that reads something
 // changed, using the operation's own compute(), and compares everything before the change with what was recorded, bit
 // for bit. A tensor is freed after its last reader. So it relies on none of the executor's assumptions, and needs room
-// for a few tensors only.
+// for only a few tensors.
 namespace decoderscope::core::checks {
 
 namespace {

@@ -23,7 +23,7 @@ Tensor without_head(Tensor z, Index head) {
     return z;
 }
 
-// Whether the head adds nothing as it is: it is switched off.
+// Whether the head already adds nothing, because it is switched off.
 bool is_off(const Tensor& z, Index head) {
     const Index size = z.dim(2) * z.dim(3);
     for (Index batch = 0; batch < z.dim(0); ++batch) {

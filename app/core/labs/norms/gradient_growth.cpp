@@ -49,7 +49,7 @@ double deepnorm_beta(bool of_encoder, bool encoder, Index layers) {
     return std::pow((encoder ? 12.0 : 8.0) * n, -0.25);
 }
 
-// The matrices of a layer that begin smaller: those that make a sublayer's update longer.
+// The matrices of a layer that are initialised smaller: those that make a sublayer's update longer.
 constexpr std::array kScaledByBeta = {"self_attn.v_proj",  "self_attn.o_proj", "cross_attn.v_proj",
                                       "cross_attn.o_proj", "up_proj",          "down_proj"};
 
@@ -59,7 +59,7 @@ void multiply(Weights& weights, const std::string& name, double factor) {
     for (float& value : found->second.writable()) value *= static_cast<float>(factor);
 }
 
-// One number a seed, by layer.
+// One number per seed, by layer.
 using SeedsByLayer = std::vector<std::vector<double>>;
 
 void set_norms(SeedsByLayer& layers, std::size_t seed, const decoderscope::train::Gradients& gradients,

@@ -75,7 +75,7 @@ std::optional<PatternRowReading> read_pattern_row(const Scenario& scenario, cons
     const Cell first = {cell[0], cell[1], cell[2], 0};
     if (weights.empty() || !weights.contains(first)) return std::nullopt;
     const std::span<const float> here = weights.row(first);
-    // Where a weight was set to what no softmax gives, there is nothing to be read from the row.
+    // If a weight was set to a value that no softmax gives, nothing can be read from the row.
     if (std::ranges::any_of(here, [](float weight) { return weight < 0.0F || weight > 1.0F + 1e-4F; }))
         return std::nullopt;
     PatternRowReading row{.query = cell[2]};

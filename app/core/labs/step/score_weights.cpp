@@ -31,14 +31,14 @@ std::vector<Ref> projections_of(const Plan& plan, const std::string& attention) 
         const Ref step = projection_of(plan, attention, which);
         if (step == nullptr) continue;
         const Ref weight = plan.operand(*step, OperandRole::weight);
-        // Where q and k share a projection, its weights count for both.
+        // If q and k share a projection, its weights count for both.
         const auto same = [&](Ref other) { return plan.operand(*other, OperandRole::weight) == weight; };
         if (std::ranges::none_of(found, same)) found.push_back(step);
     }
     return found;
 }
 
-// What each number of a parameter makes of the target: the number times its gradient.
+// What each number of a parameter contributes to the target: the number times its gradient.
 std::vector<double> products(const Run& run, const Step& parameter) {
     const Ref gradient = run.plan().gradient_wrt(parameter);
     if (gradient == nullptr) return {};

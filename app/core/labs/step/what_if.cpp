@@ -49,7 +49,7 @@ Ref pattern_of(const Plan& plan, const std::string& attention) {
 
 // ---- what can be tried
 
-// Collects offers; those that the model can't bear are left out.
+// Collects offers; those that the model can't be run with are left out.
 class Offers {
 public:
     Offers(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell, Place place)
@@ -129,7 +129,7 @@ private:
               {.more_edits = {ScaleHead{step_.attention, at_.head, 0.0F}}});
     }
 
-    // Where q, k and v share a projection, but the model has the others, too.
+    // If q, k and v share a projection, but the model has the others, too.
     void own_projections() {
         if (!scenario_.config().shared_qkv) return;
         const Variation own = {.overrides = {{"shared_qkv", "false"}}};

@@ -33,7 +33,8 @@ struct TrainingBoard::State {
     bool all_done = false;
     std::vector<bool> trained;  // of each run, whether a step of it is under way
 
-    // A step of the run that has the fewest, of those that are neither done nor under way; none while paused.
+    // The next step of the run that has done the fewest, among runs that are neither done nor under way; none while
+    // paused.
     std::optional<Resumable<Done>> next_step() {
         const std::lock_guard lock(mutex);
         std::optional<std::size_t> first;

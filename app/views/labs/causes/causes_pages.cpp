@@ -55,7 +55,7 @@ public:
 
 private:
     [[nodiscard]] float row_height() const { return compat::font_size(ui_.fonts.mono_small) + ui_.px(5); }
-    // As wide as the longest number with its doubt.
+    // As wide as the longest number with its mark of doubt.
     [[nodiscard]] float column() const {
         return compat::text_size(ui_.fonts.mono_small, doubted("-1.23e-05", true)).x + ui_.px(6);
     }
@@ -77,7 +77,7 @@ void heading(const Ui& ui, std::string_view text, std::string_view note, float w
     paragraph(ui.fonts.caption, ui.theme.muted, note, width);
 }
 
-// By which tables are sorted: what is NaN is first.
+// The key that tables are sorted by: NaN comes first.
 double size_of(double number) { return std::isnan(number) ? INFINITY : std::abs(number); }
 
 void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves, float width, Commands& commands) {

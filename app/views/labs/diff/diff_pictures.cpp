@@ -57,7 +57,7 @@ float draw_steppers(const Ui& ui, const core::Session& session, Area line, Comma
     return right;
 }
 
-// The name that opens the list of all steps where that is folded. Returns where it ends.
+// The name that opens the list of all steps if that is folded. Returns where it ends.
 float open_folded_list(const Ui& ui, const core::Session& session, const DiffTabState& diff, Area line, float right,
                        Commands& commands) {
     const float width = std::min(ui.px(280), right - line.low.x);
@@ -66,7 +66,7 @@ float open_folded_list(const Ui& ui, const core::Session& session, const DiffTab
     return line.low.x + width;
 }
 
-// The step's name, which opens the list of all where that is folded. Returns where it ends.
+// The step's name, which opens the list of all if that is folded. Returns where it ends.
 float draw_step_name(const Ui& ui, const core::Session& session, const DiffTabState& diff, const std::string& name,
                      Area line, float right, bool folded, Commands& commands) {
     if (!folded) {
@@ -113,7 +113,7 @@ void say_position(const Ui& ui, const core::diff::DifferenceByPosition::At& at, 
 }
 
 // A bar per position of the step's sequence, as high as its largest difference, over its token; a click selects the
-// cell where that is. Returns the height used: 0 where the step runs over no sequence.
+// cell where that is. Returns the height used: 0 if the step doesn't run over a sequence.
 float draw_by_position(const Ui& ui, const core::Session& session, const DiffTabState& diff, Area area,
                        Commands& commands) {
     const core::Snapshot& a = diff.drawn.question();

@@ -165,7 +165,7 @@ void text_at_right(const Ui& ui, ImFont* font, float right, float y, ImU32 color
     draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
 }
 
-// Where B has other weights, these are listed, too.
+// If B has other weights, these are listed, too.
 void choose_part(const Ui& ui, DiffTabState& diff) {
     const bool weights = diff.part == core::diff::Listed::weights;
     ImGui::SameLine(0, ui.px(28));

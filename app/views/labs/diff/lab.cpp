@@ -234,7 +234,7 @@ int percent_compared(const core::Session& session, const DiffTabState& diff, con
 }
 
 // The height of the list of steps: a share of the room, as the pictures are more important. 0 where it would leave them
-// less than they need: then it is folded. Not that of two models, where weights or steps are chosen in it.
+// less than they need: then it is folded. Not for two models, because weights or steps are chosen in it.
 float list_height(const Ui& ui, const DiffTabState& diff, float room) {
     const float height = std::clamp(room * 0.34F, ui.px(88), ui.px(320));
     return !of_two_models(diff) && room - height < ui.px(kLeastBelowList) ? 0.0F : height;

@@ -144,7 +144,7 @@ std::vector<FlowItem> counters(const Scene& s) {
              }}};
 }
 
-// One switch: makes the edit, or takes it back where it is made.
+// One switch: makes the edit, or takes it back if it is made.
 FlowItem expert_switch(const Scene& s, RouteExpert edit, std::string label, const char* id, std::string tip,
                        float gap) {
     const bool on = std::ranges::find(s.session.scenario().edits, Edit(edit)) != s.session.scenario().edits.end();

@@ -182,7 +182,7 @@ void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string
     draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
 }
 
-// How many of the columns of numbers there is room for beside the names.
+// How many columns of numbers there is room for beside the names.
 std::size_t columns_in(const Ui& ui, Area area) { return area.width() < ui.px(620) ? 2 : 3; }
 
 void draw_difference(const GenerateScene& scene, const core::TensorDifference& d, Area row) {

@@ -414,7 +414,7 @@ void draw_next_token(const GenerateScene& scene, Area area) {
                    tr("The logits of the last position hold NaN or an infinity: no token can be drawn."), 2);
         return;
     }
-    // What was removed takes a line more where there is less room.
+    // What was removed takes one more line if there is less room.
     const int lines = area.width() < ui.px(620) ? 3 : 2;
     const float title = ui.px(20), sum = ui.px(52), note = ui.px(6.0F + 18.0F * static_cast<float>(lines)),
                 least = ui.px(16);

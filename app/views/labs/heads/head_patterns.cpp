@@ -278,7 +278,7 @@ void draw_lines(const Ui& ui, const core::Heatmap& h, const core::heads::Pattern
 
 bool is_nan_row(const core::Heatmap& h, Index query) { return std::isnan(h.at(query, 0)); }
 
-// What a label is worth where they crowd: its weight on the lit token; the lit token itself is worth the most.
+// What a label is worth if they crowd: its weight on the lit token; the lit token itself is worth the most.
 std::vector<float> worth_of(const core::Heatmap& h, bool keys, const std::optional<PatternToken>& lit) {
     std::vector<float> worth(static_cast<std::size_t>(keys ? h.columns : h.rows), 0.0F);
     if (!lit) return worth;
