@@ -34,9 +34,9 @@ struct RightAnswer {
 KeyEntry key_entry(const Lesson& lesson, const Question& question, const std::shared_ptr<const Scenario>& opened) {
     Runs runs(*opened, nullptr, opened);
     const Asked asked{lesson, question, runs, opened.get()};
-    const auto* deed = std::get_if<ByRun>(&question.answer);
-    Runs solved(deed == nullptr ? *opened : changed(*opened, deed->solution),
-                deed == nullptr ? runs.now().run : nullptr, opened);
+    const auto* action = std::get_if<ByRun>(&question.answer);
+    Runs solved(action == nullptr ? *opened : changed(*opened, action->solution),
+                action == nullptr ? runs.now().run : nullptr, opened);
     return {question.id, shown(question.ask, asked.scope()), std::visit(RightAnswer{asked}, question.answer),
             shown(question.learned, {solved, nullptr, &lesson.lets, &question.lets})};
 }

@@ -12,7 +12,7 @@ namespace decoderscope::core::lessons {
 struct KeyEntry {
     std::string question;  // its id
     Shown ask;
-    std::string answer;  // "0.955 ± 0.1", a choice, a cell; of a deed the changes
+    std::string answer;  // "0.955 ± 0.1", a choice, a cell; for an action, the changes
     Shown learned;       // of the run in which it is solved
 };
 

@@ -90,7 +90,7 @@ struct ByPoint {
     CellAnswer solution;
     std::vector<WrongCell> wrong;
 };
-// What a deed may break; every other check that held before has to hold after it. By Law.
+// What an action may break; every other check that held before has to hold after it. By Law.
 using MayBreak = std::array<bool, checks::kLaws>;
 inline constexpr std::array<std::string_view, checks::kLaws> kLawNames = {"rows", "masked", "future", "norms",
                                                                           "finite"};

@@ -81,7 +81,7 @@ private:
     std::size_t reached_ = 0;             // the blocks of this page that were reached
     std::uint64_t watched_ = 0;           // the version of the last run that was watched
     std::set<std::string, std::less<>> skipped_;  // questions of this page
-    std::optional<std::size_t> mistake_;          // the last deed that was one of the wrong answers known to the lesson
+    std::optional<std::size_t> mistake_;  // the last action that was one of the wrong answers known to the lesson
 };
 
 }  // namespace decoderscope::core::lessons

@@ -303,7 +303,7 @@ struct Session::Apply {
         if (c.path.empty()) s.computed_.compare_with_file(nullptr);
     }
 
-    // ---- the desk
+    // ---- files in and out
 
     void operator()(const command::OpenModel& c) const { s.file_jobs_.open(c); }
     void operator()(const command::OpenScenario& c) const { s.open(c); }

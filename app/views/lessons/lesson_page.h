@@ -39,7 +39,7 @@ struct LessonsState {
     std::string judged;                             // the question that the verdict is on
     bool to_top = false;                            // another page: it is read from its top
     Reveal reveal = Reveal::nothing;                // what is new on the page and may lie outside the panel
-    std::optional<bool> noticed;  // a deed was judged while the inspector was shown: whether it was right
+    std::optional<bool> noticed;  // an action was judged while the inspector was shown: whether it was right
 
     core::lessons::Progress progress;
     std::string progress_path;       // where it is kept; empty: nowhere

@@ -24,7 +24,7 @@ struct Item {
     Answer right;
     std::vector<Answer> mistakes;
     double ease = 0.5;
-    const char* deed = nullptr;  // the text that is typed for the right answer
+    const char* action = nullptr;  // the text that is typed for the right answer
 };
 
 // "In the beginning" has 17 tokens with its mark; the rows of its probabilities have a column for each of 65.
@@ -62,16 +62,16 @@ private:
     void answer(const lessons::Question& question, const Item& item) {
         if (throw_dice() < 0.08 - 0.1 * able_) return;  // skipped
         const std::shared_ptr<const Scenario> opened = opened_for(lesson_, question);
-        const auto give = [&](const Answer& given, const char* deed) {
-            const Changes typed = parse_changes(std::string("target=") + (deed == nullptr ? "" : deed));
-            const std::string run = run_text(deed == nullptr ? *opened : changed(*opened, typed));
+        const auto give = [&](const Answer& given, const char* action) {
+            const Changes typed = parse_changes(std::string("target=") + (action == nullptr ? "" : action));
+            const std::string run = run_text(action == nullptr ? *opened : changed(*opened, typed));
             progress_.questions[question.id].given.push_back({given, run, "2026-03-02T09:15:00Z"});
         };
         double chance = item.ease + able_;
         for (int tries = 0; tries < 3; ++tries, chance += 0.25) {
-            if (throw_dice() < chance) return give(item.right, item.deed);
+            if (throw_dice() < chance) return give(item.right, item.action);
             const auto which = static_cast<std::size_t>(throw_dice() * static_cast<double>(item.mistakes.size()));
-            give(item.mistakes[which], item.deed == nullptr ? nullptr : "The");
+            give(item.mistakes[which], item.action == nullptr ? nullptr : "The");
         }
     }
 

@@ -343,8 +343,8 @@ TEST_CASE("a percentage without its sign is told from a wrong share") {
     CHECK(said(0.6).find("percent") == std::string::npos);
 }
 
-TEST_CASE("a deed doesn't pass if it breaks a check that held, unless the question says that it may") {
-    const std::string deed = R"(id: how-many
+TEST_CASE("an action doesn't pass if it breaks a check that held, unless the question says that it may") {
+    const std::string action = R"(id: how-many
 kind: do
 ask: Change something.
 right: edits() > 0
@@ -358,7 +358,7 @@ learned: Changed.
 )";
     const std::size_t begins = kLesson.find("id: how-many"), ends = kLesson.find("```\n\nThe end.");
     const auto passes = [&](const std::string& more, const std::string& changes) {
-        const Lesson lesson = parse_lesson(kLesson.substr(0, begins) + deed + more + kLesson.substr(ends), "x.md");
+        const Lesson lesson = parse_lesson(kLesson.substr(0, begins) + action + more + kLesson.substr(ends), "x.md");
         const auto opened = std::make_shared<const Scenario>(
             changed(decoderscope::core::scenario_of(load_model("induction")), parse_changes("target=abcab")));
         Runs runs(changed(*opened, parse_changes(changes)), nullptr, opened);
@@ -375,16 +375,15 @@ learned: Changed.
     CHECK_FALSE(passes("breaks: rows, finite\n", leak).right);
     CHECK(passes("breaks: future\n", leak).right);
     // A lesson whose solution breaks a check is told so, with the reason.
-    std::string broken = deed;
+    std::string broken = action;
     const std::string solution = "solution: ";
     const std::size_t at = broken.find(solution) + solution.size();
     broken.replace(at, broken.find('\n', at) - at, leak);
     const std::vector<std::string> problems = problems_of(kLesson.substr(0, begins) + broken + kLesson.substr(ends));
     REQUIRE_FALSE(problems.empty());
     CHECK(problems.front().starts_with("x.md:25: how-many: the solution is refused: It is done, but it broke"));
-    CHECK(
-        error_of(kLesson.substr(0, begins) + deed + "breaks: everything\n" + kLesson.substr(ends)).find("everything") !=
-        std::string::npos);
+    CHECK(error_of(kLesson.substr(0, begins) + action + "breaks: everything\n" + kLesson.substr(ends))
+              .find("everything") != std::string::npos);
 }
 
 TEST_CASE("a translation has other words and nothing else") {

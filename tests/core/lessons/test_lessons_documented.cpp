@@ -88,8 +88,8 @@ TEST_CASE("each lesson of the second edition asks for a text of the learner's ow
         INFO(name);
         const std::shared_ptr<const Lesson> lesson = find_lesson(name);
         CHECK(std::ranges::any_of(questions_of(*lesson), [](const lessons::Question* question) {
-            const auto* deed = std::get_if<ByRun>(&question->answer);
-            return deed != nullptr && deed->solution.target && deed->solution.edits.empty();
+            const auto* action = std::get_if<ByRun>(&question->answer);
+            return action != nullptr && action->solution.target && action->solution.edits.empty();
         }));
     }
 }

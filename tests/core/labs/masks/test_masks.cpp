@@ -103,7 +103,8 @@ TEST_CASE("cross-attention is not causal, and its padding is the source's") {
 
 // ---- the edits of the brush
 
-TEST_CASE("a band hides what is further away than its width, in one change, and a wider one takes its place") {
+TEST_CASE(
+    "a sliding window hides what is further away than its width, in one change, and a wider one takes its place") {
     Session session(make_bundled_model("post-ln-encdec"));
     const auto band = [&](Index width) {
         apply(session, command::PaintMasks{{kAttention, 0, 2, cells_outside_band(7, 7, width), false}, false, true});

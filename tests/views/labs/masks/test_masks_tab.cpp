@@ -98,7 +98,7 @@ TEST_CASE("Row hides a query's keys: NaN is named and followed; a finite fill ma
     CHECK(d.session.scenario().edits.empty());
 }
 
-TEST_CASE("a band is one command and Reset takes it back, for every head where asked") {
+TEST_CASE("a sliding window is one command and Reset takes it back, for every head where asked") {
     Driver d;
     open_tab(d, Key::m, "masks");
     REQUIRE(d.click_text("Allheads"));
