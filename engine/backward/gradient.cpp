@@ -14,7 +14,7 @@ namespace {
 
 // ---- the target
 
-// The next token of the same row; left out where it, or the position itself, is padding, and at the last position.
+// The next token of the same row; left out if it, or the position itself, is padding, and at the last position.
 Tensor next_tokens(const Inputs& inputs) {
     const Tensor& tokens = inputs.tokens;  // [batch, pos]
     const Index length = tokens.dim(1);
@@ -148,7 +148,7 @@ private:
         return plan_.step(name, SumGradients{.when_read = step.role == Role::parameter}, parts, step.meaning, role);
     }
 
-    // Tells the operands of one reader apart that are the same tensor.
+    // Distinguishes the operands of one reader that are the same tensor.
     static std::string operand_suffix(const std::vector<Way>& ways, const Way& way) {
         const auto same = [&](const Way& other) { return other.reader == way.reader; };
         return std::ranges::count_if(ways, same) > 1 ? "." + std::to_string(way.operand) : "";
@@ -180,7 +180,7 @@ private:
         plan_.begin_part(step.part, step.meaning, step.title);
     }
 
-    // On demand where the tensor itself is.
+    // On demand if the tensor itself is.
     void zero(const Step& step) {
         belong_to(step);
         const Ref gradient = plan_.step(gradient_name(step.name), NoGradient{step.axes}, {}, step.meaning,

@@ -19,7 +19,7 @@ constexpr std::string_view characters_of(Base64 alphabet) {
 
 constexpr std::uint8_t kNoDigit = 64;
 
-// By character: which of the alphabet it is.
+// The number of each character in the alphabet.
 constexpr std::array<std::uint8_t, 256> digits_of(Base64 alphabet) {
     std::array<std::uint8_t, 256> digits{};
     digits.fill(kNoDigit);

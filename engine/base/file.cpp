@@ -19,7 +19,7 @@ namespace decoderscope {
 
 namespace {
 
-// Between a file's name and the number of the process that writes it.
+// Separates a file's name from the number of the process that writes it.
 constexpr const char* kTemporary = ".part-";
 
 Sentence why(const std::error_code& failed) { return Sentence::verbatim(failed.message()); }

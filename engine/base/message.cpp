@@ -32,7 +32,7 @@ std::size_t character_from(const std::string& text, std::size_t at) {
 
 }  // namespace
 
-// Here rather than in each of the files that have something to say, which would take the compiler seconds.
+// Here rather than in each of the files that have messages, which would take the compiler seconds.
 Argument::Argument(const char* at, std::string what) : place(at), value(std::move(what)) {}
 Argument::Argument(const char* at, std::string_view what) : place(at), value(std::string(what)) {}
 Argument::Argument(const char* at, const char* what) : place(at), value(std::string(what)) {}

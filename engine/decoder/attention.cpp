@@ -53,8 +53,8 @@ struct Preparation {
     std::optional<ops::Rope> rope = {};
 };
 
-// x projected and cut into heads; normalised, then rotated by position, where the configuration says so. What comes
-// before the last of these steps is internal.   -> [batch, head, pos, d_head]
+// x projected and cut into heads; normalised, then rotated by position, if the configuration says so. What comes before
+// the last of these steps is internal.   -> [batch, head, pos, d_head]
 Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count,
           const Preparation& preparation, Meaning meaning, Role role = Role::recorded) {
     const auto step = [&](bool last, const char* unfinished, Operation operation, std::initializer_list<Ref> operands) {
@@ -73,7 +73,7 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
     return step(true, "", *preparation.rope, {y});
 }
 
-// Rows of new positions behind the ones that were kept, if any. `make` makes the new ones under the name that it is
+// Rows of new positions after the ones that were kept, if any. `make` makes the new ones under the name that it is
 // given.
 template <class Make>
 Ref behind_kept(Builder& b, const std::string& name, const Tensor& kept, Meaning meaning, const Make& make) {
@@ -120,8 +120,8 @@ Ref source_of_queries(Builder& b, const Attention& a) {
     return latent_row(b, a.at + ".q_latent", a.parameters + ".q_down_norm", x, Role::recorded);
 }
 
-// DeepSeek-V2's: keys and values are made of a latent row of a position, and of a few turned columns of it that all
-// heads share. A cache keeps these alone; behind it, keys and values are made when they are read.
+// DeepSeek-V2's: keys and values are made from a latent row of a position, and from a few rotated columns of it that
+// all heads share. A cache keeps only these; keys and values are made from it when they are read.
 Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kept) {
     const Config& c = b.config;
     Plan& plan = b.plan;
@@ -196,7 +196,7 @@ ops::CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
             a.padding != nullptr, a.custom != nullptr, b.past.positions, a.window};
 }
 
-// What each head likes each distance adds to the scores; all blocks of a stack share the first one's table.
+// The bias for each distance that each head adds to the scores; all blocks of a stack share the first one's table.
 // {scores} -> [batch, head, query, key]
 Ref biased_by_distance(Builder& b, const Attention& a, Ref scores) {
     const Axes axes = {{axis::bucket, b.config.relative_attention_num_buckets}, {axis::head, b.config.nhead}};
@@ -222,7 +222,7 @@ Ref attention(Builder& b, const Attention& a) {
     const bool latent = self && b.config.is_latent();
     const auto [q, k, v, kv_latent, k_shared] = latent ? latent_projections(b, a, kept) : plain_projections(b, a, kept);
 
-    // All of these [batch, head, query, key].
+    // All of these are [batch, head, query, key].
     const ops::ScaledDotProduct product = {b.config.attention_scale, self && b.config.alibi, b.past.positions};
     const bool biased = !a.distances.empty();
     Ref scores = plan.step(a.at + (biased ? ".attn_scores_unbiased" : ".attn_scores"), product, {q, k}, std::nullopt,

@@ -10,7 +10,7 @@ namespace decoderscope::decoder {
 
 namespace {
 
-// A Linear's numbers are drawn from ± this.
+// A Linear's numbers are drawn between minus and plus this.
 double bound_of(const Declared& parameter, Initialisation rule) {
     if (rule == Initialisation::pytorch) return 1.0 / std::sqrt(static_cast<double>(parameter.init.fan_in));
     const std::size_t rank = parameter.axes.size();  // of experts' matrices each counts by itself

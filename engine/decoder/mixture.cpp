@@ -21,8 +21,8 @@ LinearParameters stacked_parameters(Builder& b, const std::string& name, Index o
     return linear;
 }
 
-// What is added to the scores to choose by them; nullptr if there is none. It begins at 0 beside a sigmoid's scores,
-// and is not made for a softmax's.   -> [expert]
+// What is added to the scores before the choice; nullptr if there is none. It begins at 0 for a sigmoid's scores, and
+// isn't made for a softmax's.   -> [expert]
 Ref correction(Builder& b, const std::string& router) {
     const Axes axes = {{axis::expert, b.config.experts}};
     const bool made = b.config.router == RouterKind::sigmoid;

@@ -75,7 +75,7 @@ struct ScaleAndMin {
     float scale, min;
 };
 
-// The scale and the minimum, of 6 bits each, of one of eight runs; the last four lend two bits of the first ones'
+// The scale and the minimum, of 6 bits each, of one of eight runs; the last four borrow two bits from the first ones'
 // bytes.
 ScaleAndMin of_run(const char* twelve, int run) {
     const auto at = [&](int i) { return static_cast<int>(byte(twelve, i)); };

@@ -1,4 +1,4 @@
-// Windows truncates no file while it is mapped. But a drive can be unplugged, or a network fail.
+// Windows doesn't truncate a file while it is mapped. But a drive can be unplugged, or a network fail.
 #include "engine/base/error.h"
 #include "engine/files/mapped_file.h"
 #include "engine/platform/windows/windows_text.h"

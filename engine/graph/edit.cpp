@@ -71,7 +71,7 @@ struct Applier {
         if (!edit.alone) return patch_step(plan, scores, {Patch::Kind::set, {edit.batch, edit.pos, edit.expert}, 0.0F});
         patch_step(plan, scores, {Patch::Kind::set, {edit.batch, edit.pos, std::nullopt}, 0.0F});
         patch_step(plan, scores, {Patch::Kind::set, {edit.batch, edit.pos, edit.expert}, 1.0F});
-        // Where a correction chooses, too, the best score need not come first.
+        // If a correction takes part in the choice, the best score need not come first.
         if (plan.operand(expert, OperandRole::bias) != nullptr)
             patch_step(plan, expert,
                        {Patch::Kind::set, {edit.batch, edit.pos, Index{0}}, static_cast<float>(edit.expert)});

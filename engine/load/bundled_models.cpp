@@ -204,8 +204,8 @@ Inputs example_inputs(const Config& config, std::uint64_t seed) {
     return inputs;
 }
 
-// The texts of the bundled models' example.json once more, as messages, so that they are collected and translated. A
-// test holds that none is forgotten: tests/engine/test_bundled_texts.cpp
+// The texts of the bundled models' example.json repeated as messages, so that they are collected and translated. A test
+// checks that none is forgotten: tests/engine/test_bundled_texts.cpp
 
 namespace {
 

@@ -30,7 +30,7 @@ void check_shapes(const StateDict& state_dict, const Config& config) {
     std::set<std::string, std::less<>> known;
     if (tied) known.insert("lm_head.weight");
     const std::vector<Declared> declared = decoder::declared_parameters(config);
-    // A tensor too few or too many says more of what is wrong than one of another shape.
+    // A missing or surplus tensor says more about what is wrong than one with the wrong shape.
     for (const Declared& parameter : declared) {
         known.insert(parameter.name);
         if (parameter.required && !shapes.contains(parameter.name))

@@ -293,7 +293,7 @@ std::uint64_t Checkpoint::bytes_as_floats(const Assembly& assembly) const {
     return bytes;
 }
 
-// What can make a number infinite or NaN is its scale, or, of FP8, the number itself.
+// A number becomes infinite or NaN through its scale or, in FP8, by itself.
 std::size_t Checkpoint::count_non_finite_packed(const std::string& name) const {
     if (gguf_) return packed::count_non_finite(*gguf_->entries().find(name)->second.type, gguf_->blocks(name));
     const std::string& scales = scales_.find(name)->second;

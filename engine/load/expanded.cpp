@@ -65,7 +65,7 @@ private:
     mutable bool stays_ = false;
 };
 
-// What a state dict says of one parameter.
+// What a state dict says about one parameter.
 StateDict of_one(const StateDict& state_dict, const std::string& parameter) {
     StateDict alone;
     alone.shapes.emplace(parameter, state_dict.shapes.find(parameter)->second);

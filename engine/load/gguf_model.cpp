@@ -485,7 +485,7 @@ OrderedJson by_scores(const OrderedJson& metadata, const std::vector<Token>& tok
               {"merges", merges_by_score(tokens)}}}};
 }
 
-// What comes before and behind a text.
+// What comes before and after a text.
 OrderedJson around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool usually_begins) {
     OrderedJson single = OrderedJson::array(), special = OrderedJson::object();
     const auto add = [&](const char* whether, const char* which, bool usual) {
@@ -513,7 +513,7 @@ std::string tokenizer_of_gguf(const OrderedJson& metadata) {
     const std::vector<Token> tokens = tokens_in(metadata);
     if (tokens.empty()) return {};
     const std::string kind = text_in(metadata, "tokenizer.ggml.model", "");
-    // Without what says how a text is joined, tokens are only labelled.
+    // If the file doesn't say how a text is joined, tokens are only labelled.
     const char* needed = kind == "gpt2" ? "tokenizer.ggml.merges" : "tokenizer.ggml.scores";
     const auto found = metadata.find(needed);
     const bool joins = found != metadata.end() && found->is_array();

@@ -282,7 +282,7 @@ KnownModule known_module(const names::Shapes& stored, const StateDict& dict) {
                 .activation = "silu",
                 .eps = "1e-06",
                 .norm = "rmsnorm"};
-    // A final norm speaks for Pre-Norm; tokens without a table of positions, for a formula that isn't stored.
+    // A final norm suggests Pre-Norm; tokens without a table of positions suggest a formula that isn't stored.
     const bool tokens = dict.shapes.contains("embed.weight");
     return {.name = message("a decoder"),
             .norm_first = dict.shapes.contains("norm.weight"),

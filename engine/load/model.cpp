@@ -40,7 +40,7 @@ void check_look_at(const Model& model, const Config& config) {
                     {{"head", look_at.head}, {"nhead", config.nhead - 1}});
 }
 
-// What a model suggests must work: the step and the cell are there, the keys and the edits fit.
+// A model's suggestions must work: the step and the cell are there, the keys and the edits fit.
 void check_trial(const Model& model, const Trial& trial) {
     const std::shared_ptr<const Plan> plan =
         decoder::plan_decoder({model.config(trial.set), &model.weights, model.example, trial.edits, std::nullopt});
@@ -105,7 +105,7 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
         {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
 }
 
-// That not all of what a file holds in fewer bits stays in memory.
+// The remark that not all of what a file holds in fewer bits stays in memory.
 Sentence remark_on(const ExpandedBytes& expanded, std::uint64_t room, const std::string& file) {
     constexpr std::uint64_t kMega = 1'000'000;
     return message(
@@ -178,7 +178,7 @@ void leave_unused(names::RecognisedNames& names, const families::ModelFamily& fa
     }
 }
 
-// What the configuration says of what names leave open; what is given comes first.
+// What the configuration says about questions that names leave open; what is given comes first.
 Overrides with_known_answers(Overrides answers, const families::ModelFamily& family) {
     answers.insert(answers.end(), family.names.begin(), family.names.end());
     if (!family.model_type.empty()) return answers;

@@ -37,7 +37,7 @@ fs::path named(const std::string& path) {
     return folder.has_filename() ? folder : folder.parent_path();
 }
 
-// Also one that was replaced while it was open, where a system then keeps it under another name (platform/files.h).
+// Also one that was replaced while it was open, if the system then keeps it under another name (platform/files.h).
 bool is_ours(const fs::path& file) {
     std::string name = file.filename().string();
     name = name.substr(0, name.find(".before-"));
@@ -51,8 +51,8 @@ fs::path temporary_name(const fs::path& folder, const char* ending) {
                                              std::to_string(platform::process_number()));
 }
 
-// Removes a folder that was replaced. A file of it that is open is not gone before it is closed, where a system keeps
-// it until then: it waits in the new folder (is_ours), so that no folder is left beside that one.
+// Removes a folder that was replaced. A file of it that is open isn't gone before it is closed, if the system keeps it
+// until then: it waits in the new folder (is_ours), so that no folder is left beside that one.
 void remove_replaced(const fs::path& before, const fs::path& folder) {
     std::error_code ignored;
     std::vector<fs::path> names;
@@ -81,7 +81,7 @@ public:
     }
     [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
 
-    // At once where the system can, so that there is a whole model under the name at any moment.
+    // In one step if the system can, so that there is a whole model under the name at any moment.
     void become(const fs::path& folder) const {
         std::error_code failed;
         if (!fs::exists(folder, failed)) {
@@ -105,7 +105,7 @@ public:
     }
 
 private:
-    // Where a file of the folder is open, Windows does not rename the folder.
+    // While a file of the folder is open, Windows doesn't rename the folder.
     [[nodiscard]] std::error_code become_file_by_file(const fs::path& folder) const {
         std::error_code failed;
         std::vector<fs::path> fresh;

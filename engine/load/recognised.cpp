@@ -23,7 +23,7 @@ std::vector<std::string> head_counts(Index width, Index queries_per_key, bool ro
     return counts;
 }
 
-// 64 columns a head, as GPT-2, BERT and Llama have them, or as near as possible.
+// 64 columns per head, as GPT-2, BERT and Llama have them, or as near as possible.
 std::string likely_heads(Index width, const std::vector<std::string>& counts) {
     std::string best;
     Index nearest = 0;
@@ -42,7 +42,7 @@ const char* bool_text(bool value) { return value ? "true" : "false"; }
 // As --set writes it, and as it is read back.
 std::string number_text(double value) { return OrderedJson(value).dump(); }
 
-// What the contract assumes where a key is missing: such proposals need not be written.
+// What the contract assumes if a key is missing: such proposals need not be written.
 bool is_default(const std::string& key, const std::string& value) {
     if (key == "attention_scale" || key == "rotary_dim" || key == "sliding_window") return value == "0";
     static constexpr std::string_view kLists[] = {"sliding_window_layers", "rope_layers", "rope_short_factors",
@@ -454,7 +454,7 @@ bool applies(const Recognised& recognised, const Question& question, const Overr
 
 namespace {
 
-// What a number stands for that isn't meant as it is.
+// The meaning of a number that isn't to be taken literally.
 std::string in_words(const Question& question) {
     return question.key == "attention_scale" && question.proposal == "0" ? " (1/√d_head)" : "";
 }

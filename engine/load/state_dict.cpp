@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    // A head or an expert that a tensor of its own holds.
+    // A head or an expert that has a tensor of its own.
     struct Member {
         std::string from;
         Shape shape;

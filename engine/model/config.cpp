@@ -348,7 +348,7 @@ void override_key(Json& json, const std::string& key, const std::string& text) {
 
 // ---- the whole
 
-// Keeps norm_placement only where norm_first can't say it.
+// Keeps norm_placement only if norm_first can't express it.
 void settle_placement(Config& c, const Json& json) {
     if (!c.norm_placement) return;
     const NormPlacement placement = *c.norm_placement;

@@ -167,7 +167,7 @@ void join(Plan& plan, const Config& config) {
     if (config.nhead == 1) return;
     for (const std::string& attention : plan.attentions())
         if (const Ref out = plan.step_of(attention, AttentionStep::out)) {
-            // Where an edit of the heads' results makes it their sum, it is joined from what they are made of.
+            // If an edit of the heads' results makes it their sum, it is joined from what they are made from.
             const Ref results = plan.operand(*out, OperandRole::results);
             const Step& joined = results == nullptr ? *out : *results;
             std::vector<StepId> read = {*joined.operand(OperandRole::input), *joined.operand(OperandRole::weight)};

@@ -101,8 +101,8 @@ void output(std::vector<Mutation>& list) {
 
 namespace {
 
-// What the loss is measured against, from the tokens, `ahead` positions on. Where it lies behind the end, or is padding
-// that is to be left out, nothing is asked for.   -> [batch, pos]
+// What the loss is measured against, from the tokens, `ahead` positions on. If that is beyond the end, or padding that
+// is to be left out, there is no target.   -> [batch, pos]
 Tensor tokens_ahead(const Inputs& inputs, Index ahead, bool padding_counts) {
     const Index length = inputs.tokens.dim(1);
     Tensor targets(inputs.tokens.axes());
@@ -122,7 +122,7 @@ Mutation targets(std::string_view name, Phrase cause, Index ahead, bool padding_
     return {.name = name, .cause = cause, .feed = [=](Inputs& inputs, const Config&) {
                 if (inputs.tokens.empty()) return;
                 const Tensor wrong = tokens_ahead(inputs, ahead, padding_counts);
-                // A text of two tokens has nothing two ahead.
+                // A text of two tokens has no token two ahead.
                 const auto counts = [](float target) { return target != kIgnoredTarget; };
                 if (std::ranges::any_of(wrong.values(), counts)) inputs.targets = wrong;
             }};

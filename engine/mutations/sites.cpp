@@ -125,7 +125,7 @@ void make_nameless(Factor& factor) {
 
 }  // namespace
 
-// What lies between the two has no name; the second's other operands come behind the first's.
+// What lies between the two has no name; the second's other operands come after the first's.
 void Then::place_of_second(Explanation& explanation) const {
     for_each_factor(explanation, [this](Factor& factor) {
         if (!factor.cell) return;

@@ -247,7 +247,7 @@ struct Routed {
             slots[static_cast<std::size_t>(expert_of(number, experts))].push_back(slot++);
     }
 
-    // Calls work(expert, its slots) for each that has any, on several threads where it pays.
+    // Calls work(expert, its slots) for each that has any, on several threads if it pays.
     template <class Work>
     void each(Index cost, const Work& work) const {
         each_in_parallel(static_cast<Index>(slots.size()), cost, [&](Index expert) {

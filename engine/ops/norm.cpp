@@ -256,7 +256,7 @@ Tensor Normalize::by_scale(const Backward& b) const {
     return out;
 }
 
-// By the gain or the shift: sums over all rows.
+// With respect to the gain or the shift: sums over all rows.
 Tensor Normalize::by_parameter(std::size_t operand, const Backward& b) const {
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
     std::vector<double> sums(static_cast<std::size_t>(n));

@@ -142,7 +142,7 @@ float RopeScaling::divided_by_yarn(Index pair, double theta, Index columns) cons
     }
     from = std::max(from, 0.0);
     to = std::min(to, static_cast<double>(columns - 1));
-    constexpr double kOneStep = 0.001;  // the blend's width where both ends are one pair
+    constexpr double kOneStep = 0.001;  // the blend's width if both ends are one pair
     const double width = from != to ? to - from : kOneStep;
     return std::clamp((static_cast<float>(pair) - static_cast<float>(from)) / static_cast<float>(width), 0.0F, 1.0F);
 }

@@ -32,7 +32,7 @@ bool by_onednn(Index rows, Index k, Index n) {
     return (rows > kFewRowsOfTwo || !plain_products::rounds_once()) && by_onednn(k, n);
 }
 
-// Divides the rows of `out` among the threads where a product is large enough: work(first, rows).
+// Divides the rows of `out` among the threads if a product is large enough: work(first, rows).
 template <class Work>
 void share_rows(Index rows, Index cost_of_row, const Work& work) {
     if (!is_shared(rows * cost_of_row)) return work(0, rows);
@@ -59,7 +59,7 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
 
 std::shared_ptr<const PackedWeight> pack(const Tensor& weight) {
     const Index n = weight.dim(0), k = weight.dim(1);
-    // What is expanded for the products alone isn't kept beside their own form of it.
+    // What is expanded only for the products isn't kept beside their own form of it.
     Floats expanded;
     if (const auto* lazy = weight.lazy<LazyValues>()) {
         expanded = floats(weight.size());

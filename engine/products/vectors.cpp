@@ -1,9 +1,9 @@
 // Products by the vectors of the CPU that the program runs on. As many columns of the result as two vectors hold (four,
-// where they are the narrowest) are computed at a time, for up to eight rows at once: the sums stay in registers while
-// b's panel [k, columns] passes.
+// if they are the narrowest) are computed at a time, for up to eight rows at once: the sums stay in registers while b's
+// panel [k, columns] passes.
 // Every number is summed in the order of k, so a row doesn't depend on the rows beside it.
 //
-// Compiled with contraction (engine/CMakeLists.txt): a multiply-add is one instruction where the CPU has it.
+// Compiled with contraction (engine/CMakeLists.txt): a multiply-add is one instruction if the CPU has it.
 #include "engine/base/on_this_cpu.h"
 #include "engine/products/plain.h"
 
@@ -18,7 +18,7 @@ namespace decoderscope::products::plain_products {
 
 namespace {
 
-// Vectors of that many numbers. Where the CPU has none so wide, the compiler makes them of narrower ones.
+// Vectors of that many numbers. If the CPU has none that wide, the compiler makes them of narrower ones.
 struct Four {
     static constexpr Index kWidth = 4;
     using Vector [[gnu::vector_size(16)]] = float;

@@ -22,7 +22,7 @@ PlaneSizes plane_sizes(const Axes& axes) {
     return {plane == 0 ? 0 : element_count(axes) / plane, rows.size, width};
 }
 
-// Planes with room behind their rows. Those before `taken` never change again, so that tensors of different lengths can
+// Planes with room after their rows. Those before `taken` never change again, so that tensors of different lengths can
 // share them; the first to take the rows that follow writes them.
 class Room {
 public:
@@ -63,7 +63,7 @@ private:
     PlaneSizes sizes_;
 };
 
-// Room for some more rows than these, with a copy of them.
+// Room for some more rows than these, with a copy of these.
 std::shared_ptr<Room> moved_to_room(const Tensor& rows, const PlaneSizes& sizes, Index capacity) {
     auto room = std::make_shared<Room>(sizes, capacity);
     const Planes from = planes_of(rows);

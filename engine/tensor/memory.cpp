@@ -26,7 +26,7 @@ constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
 
-// Large pieces, in use and kept, may take so many bytes and an eighth more than were ever in use at once. A step of
+// Large pieces, in use and kept, may take this many bytes and an eighth more than were ever in use at once. A step of
 // training has tensors of a few sizes, and of each a different number at different times; and the scores that a layer
 // of a long text frees are as large as the next layer's, though smaller tensors are asked for in between.
 constexpr std::size_t kRoomBytes = std::size_t{16} << 20;

@@ -254,7 +254,7 @@ struct Found {
     Sentence labels_alone_because;
 };
 
-// What `parse` makes of a file's text; an Error names the file.
+// What `parse` returns for a file's text; an Error names the file.
 template <class Parse>
 auto parsed(const fs::path& path, Parse parse) {
     const std::string text = text_of_file(path);

@@ -54,7 +54,7 @@ constexpr std::array<std::pair<std::string_view, void (*)(Reading&)>, 36> kFamil
     {"t5", read_t5},
 }};
 
-// What no configuration says of its file's names, as these families have it.
+// What no configuration says about its file's names, as these families have it.
 void settle_names(ModelFamily& family) {
     const auto otherwise = [&](const char* key, const char* answer) {
         const bool said = std::ranges::any_of(family.names, [&](const auto& known) { return known.first == key; });

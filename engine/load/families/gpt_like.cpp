@@ -28,7 +28,8 @@ namespace {
 
 constexpr const char* kKinds = "global, local";  // not a message: the key's words
 
-// attention_types: [[["global", "local"], 12]], each list so many times; or attention_layers, the blocks one by one.
+// attention_types: [[["global", "local"], 12]], each list repeated that many times; or attention_layers, the blocks one
+// by one.
 std::vector<std::string> attention_layers(FamilyKeys& keys, Index layers) {
     std::vector<std::string> kinds = keys.list("attention_layers"), repeated;
     const Sentence expected = message("lists of global and local, each with how often it is repeated");

@@ -22,7 +22,7 @@ void llama_like(Reading& r, const LlamaDefaults& defaults, const RopeDefaults& t
 
 namespace {
 
-// The window of the blocks from max_window_layers on, where it is used at all.
+// The window of the blocks from max_window_layers on, if it is used at all.
 void window_above(Reading& r) {
     r.keys.expect("use_mrope", false, message("each position is one number, not several"));
     const bool used = r.keys.flag("use_sliding_window", false);
@@ -188,7 +188,7 @@ void read_cohere(Reading& r) {
     biases(r, {.qkv = attention, .out = attention});
 }
 
-// transformers.Cohere2Config; RoPE in layers with a window only.
+// transformers.Cohere2Config; RoPE only in layers with a window.
 void read_cohere2(Reading& r) {
     FamilyKeys& keys = r.keys;
     with_layernorm(r, true, {});
@@ -216,7 +216,7 @@ void read_cohere2(Reading& r) {
 
 namespace {
 
-// hidden_activation; where it is missing, hidden_act, and transformers has read "gelu" as gelu_pytorch_tanh in some
+// hidden_activation; if it is missing, hidden_act, and transformers has read "gelu" as gelu_pytorch_tanh in some
 // versions.
 void activation(Reading& r) {
     const bool first = r.keys.word("hidden_act", "gelu_pytorch_tanh") == "gelu" && !r.keys.has("hidden_activation");
@@ -266,7 +266,7 @@ void read_gemma(Reading& r) {
 
 namespace {
 
-// Norms before and behind each sublayer; scores by a scale of their own.
+// Norms before and after each sublayer; scores by a scale of their own.
 void gemma_2_or_3(Reading& r) {
     r.config.erase("norm_first");
     r.config["norm_placement"] = "peri";
@@ -308,7 +308,7 @@ void read_gemma3_with_pictures(Reading& r) {
         for (const char* above : {"", "model."}) r.family.unused_beginnings.push_back(std::string(above) + pictures);
 }
 
-// transformers.Gemma2Config; norms before and behind each sublayer, every other block with a window.
+// transformers.Gemma2Config; norms before and after each sublayer, every other block with a window.
 void read_gemma2(Reading& r) {
     gemma_like(r);
     gemma_2_or_3(r);

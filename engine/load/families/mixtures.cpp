@@ -14,7 +14,8 @@ void ignore_router_training(Reading& r) {
     r.keys.ignore({"output_router_logits", "router_aux_loss_coef", "router_jitter_noise"});
 }
 
-// The layers that `has_experts` says have experts; none at all would be another family's configuration.
+// The layers that `has_experts` says have experts; if there are none at all, the configuration belongs to another
+// family.
 void layers_with_experts(Reading& r, const KeyNames& by, const std::function<bool(Index)>& has_experts) {
     OrderedJson found = OrderedJson::array();
     for (Index layer = 0; layer < r.layers(); ++layer)
@@ -68,7 +69,7 @@ void read_mixtral(Reading& r) {
     biases(r, {});
 }
 
-// transformers.Qwen2MoeConfig; an MLP beside the experts, behind a gate.
+// transformers.Qwen2MoeConfig; an MLP beside the experts, with a gate.
 void read_qwen2_moe(Reading& r) {
     llama_like(r);
     qwen_experts(r, 60, 4, 1408);
@@ -156,7 +157,7 @@ void deepseek_experts(Reading& r, const char* scoring, bool normalized) {
     keys.expect("moe_layer_freq", 1, message("each block after the first dense ones has experts"));
     layers_with_experts(r, "first_k_dense_replace", [&](Index layer) { return static_cast<double>(layer) >= first; });
     keys.ignore({"aux_loss_alpha", "ep_size", "seq_aux", "num_nextn_predict_layers"});
-    // Blocks that predict several tokens ahead stand behind the others.
+    // Blocks that predict several tokens ahead come after the others.
     r.family.unused_beginnings.push_back("model.layers." + std::to_string(r.layers()) + ".");
     const bool attention = keys.flag("attention_bias", false);
     biases(r, {.out = attention, .latent = attention});

@@ -10,7 +10,7 @@ namespace decoderscope::load::names {
 
 namespace {
 
-// Where the component "experts" stands; the path's length if nowhere.
+// The place of the component "experts"; the path's length if there is none.
 std::size_t depth_of_experts(const Path& path) {
     return static_cast<std::size_t>(std::ranges::find(path, "experts") - path.begin());
 }

@@ -152,7 +152,7 @@ std::vector<Assigned> take_feed_forward(Modules& modules, Context& context) {
     Modules found;
     for (const Module& module : modules)
         if (is_candidate(module, context)) found.push_back(module);
-    // Where some say so, the others are something else.
+    // If some say so, the others are something else.
     const auto says_so = [](const Module& module) { return names_feed_forward(words_of(module.path)); };
     if (std::ranges::any_of(found, says_so))
         std::erase_if(found, [&](const Module& module) { return !says_so(module); });

@@ -38,7 +38,7 @@ Path container_of(const Sublayer& sublayer, const std::vector<Sublayer>& all) {
     return path;
 }
 
-// Called a norm, a gain with a shift, or a gain under the name of one; LayerScale's gamma is none.
+// Called a norm, a gain with a shift, or a gain under the name of one; LayerScale's gamma isn't one.
 bool is_called_norm(const Module& module) {
     const Words words = words_of(module.path);
     if (names_norm(words)) return true;

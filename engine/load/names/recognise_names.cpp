@@ -73,7 +73,7 @@ void orient(std::vector<Assigned>& parts, Context& context) {
     for (const Assigned& part : parts) {
         const int way = direction(part, context);
         turned = turned || way > 0;
-        // A fused matrix alone may be of grouped queries as well; GPT-2's c_attn is not.
+        // Only a fused matrix may also hold grouped queries; GPT-2's c_attn doesn't.
         const bool fused = part.name.find('{') != std::string::npos && part.module.last_words() != Words{"c", "attn"};
         proven = proven || (way > 0 && !fused);
         straight = straight || way < 0;
@@ -219,7 +219,7 @@ private:
                         leave_open(table);
                     else
                         place({table, prefix + "relative_bias"});
-                // Beside a single block stands what is outside of it.
+                // What is outside a single block stands beside it.
                 for (const Module& module : stacks[s][l].open)
                     numbered ? leave_open(module) : beside_.push_back(module);
             }

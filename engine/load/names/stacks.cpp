@@ -290,7 +290,7 @@ private:
         return std::nullopt;
     }
 
-    // A norm after the embedding, or behind the last block.
+    // A norm after the embedding, or after the last block.
     [[nodiscard]] std::optional<Thing> norm_of(const Module& module, const Words& words) {
         if (any_has(words, {"emb"})) return Thing::embedding_norm;
         const Words last = module.last_words();

@@ -9,7 +9,7 @@
 
 namespace decoderscope::platform {
 
-// Windows gives large pages only to those who were given the right.
+// Windows gives large pages only to users who have the right.
 void* map_pages(std::size_t bytes) {
     void* const piece = ::VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
     if (piece == nullptr) throw std::bad_alloc();
