@@ -93,10 +93,10 @@ void band_controls(const MasksScene& scene) {
     Index& width = scene.tab().band;
     width = std::clamp<Index>(width, 1, std::max(mask.rows, mask.columns));
     const Index before = width;
-    const std::string label = tr("Sliding window {width}", {{"width", width}});
-    const bool clicked =
-        toggle_button(ui, labelled(label, "band").c_str(), false,
-                      tr("Each query sees only this many keys, its own included. Replaces what was drawn before."));
+    const std::string label = tr("Window {width}", {{"width", width}});
+    const bool clicked = toggle_button(
+        ui, labelled(label, "band").c_str(), false,
+        tr("Sliding window: each query sees only this many keys, its own included. Replaces what was drawn before."));
     ImGui::SameLine(0, 0);
     if (icon_button(ui, "narrower", Icon::back, width > 1, tr("Narrower window"))) --width;
     ImGui::SameLine(0, 0);
@@ -193,7 +193,7 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
     std::vector<FlowItem> items;
     add_attentions(items, scene);
     add_tools(items, scene);
-    const std::string band = tr("Sliding window {width}", {{"width", 88}});  // as wide as it gets
+    const std::string band = tr("Window {width}", {{"width", 88}});  // as wide as it gets
     items.push_back(
         {button_width(band.c_str()) + ImGui::GetFrameHeight() * 2.0F, ui.px(10), [&scene] { band_controls(scene); }});
     items.push_back({button_width(tr("All heads")), ui.px(10), [&scene] {

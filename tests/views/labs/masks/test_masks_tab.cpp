@@ -102,7 +102,7 @@ TEST_CASE("a sliding window is one command and Reset takes it back, for every he
     Driver d;
     open_tab(d, Key::m, "masks");
     REQUIRE(d.click_text("Allheads"));
-    REQUIRE(d.click_text("Slidingwindow2"));
+    REQUIRE(d.click_text("Window2"));
     REQUIRE(d.last<command::PaintMasks>());
     CHECK(d.last<command::PaintMasks>()->instead);
     CHECK_FALSE(d.last<command::PaintMasks>()->stroke.head);
