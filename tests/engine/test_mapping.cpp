@@ -103,7 +103,7 @@ TEST_CASE("a mapping that can't be meant is refused with a sentence") {
              {R"({"a": 1})", "a:"},
              {R"({"a": "norm.weight, upside down"})", "upside down"},
              {R"({"a": "norm.weight", "a": "norm.bias"})", "a"},
-             {R"({"a": "norm.weight", "b": "norm.weight"})", "norm.weight is a already"},
+             {R"({"a": "norm.weight", "b": "norm.weight"})", "norm.weight is already a"},
              {R"({"a": "x.{q,k}_proj.weight", "b": "x.k_proj.weight"})", "x.k_proj.weight"}}) {
         INFO(text);
         try {

@@ -212,7 +212,7 @@ TEST_CASE("a GGUF file that is wrong is refused in one sentence") {
     refused(one({32}, 0, 0, 127), {"w", "128 bytes", "127"});
     refused(one({32}, 0, 64, 128), {"w", "byte 64", "128"});
     refused(one({8}, 0, 8, 128), {"w", "multiple of 32"});
-    refused(GgufBytes().head(2, 0).tensor("w", {8}, 0, 0).tensor("w", {8}, 0, 32).data(64), {"tensor 1", "its own"});
+    refused(GgufBytes().head(2, 0).tensor("w", {8}, 0, 0).tensor("w", {8}, 0, 32).data(64), {"tensor 1", "duplicate"});
 }
 
 TEST_CASE("a GGUF model of another architecture, or with what isn't known of it, is refused by the key's name") {
