@@ -92,7 +92,7 @@ TEST_CASE("a file that can't be read is named with its line and what was expecte
     CHECK(contains(refused_file("logits[0, 1],1"), "a.csv:1: logits"));
     CHECK(contains(refused_file("logits[0, 1,1"), "a.csv:1: "));
     CHECK(contains(refused_file("logits,1,\"no end\nat all"), "a.csv:1: a text in quotes doesn't end"));
-    CHECK(contains(refused_file("logits,1,\"an end\" and more"), "a.csv:1: more text behind a text in quotes"));
+    CHECK(contains(refused_file("logits,1,\"an end\" and more"), "a.csv:1: more text after a text in quotes"));
     CHECK(refused_file("name, value, text\n") == "a.csv: no numbers, expected NAME, value, text in each line");
     CHECK(refused_file("") == "a.csv: no numbers, expected NAME, value, text in each line");
     CHECK(contains(refused_file("logits,1," + std::string(kLongestOverlayText + 1, 'a')), "at most 2000"));
