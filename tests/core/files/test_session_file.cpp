@@ -222,7 +222,7 @@ TEST_CASE("vectors of an inputs file are read from it again, and a file with oth
     {
         const SavedSession other = open_session(folder.file("a.dscope"));
         REQUIRE(other.remarks.size() == 1);
-        CHECK(other.remarks[0].english().find("inputs.safetensors has other numbers") != std::string::npos);
+        CHECK(other.remarks[0].english().find("inputs.safetensors have changed") != std::string::npos);
         CHECK(other.scenario.inputs.x.data()[0] == 0.5F);
     }
     fs::remove(folder.file("inputs.safetensors"));
