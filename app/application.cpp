@@ -98,7 +98,7 @@ bool Application::frame(views::Textures& textures) {
     const views::Commands commands = views::shell::draw_workspace({*fonts_, theme, textures}, session_, state_);
     carry_out(commands);
     session_.update(kPatience);
-    session_.keep(views::dialogs::saved_view(state_));
+    session_.keep(session_.unsaved() ? views::dialogs::saved_view(state_) : core::files::SavedView());
     remember_opened();
     follow_language();
     keep_settings();

@@ -11,6 +11,7 @@
 #include "engine/load/bundled_models.h"
 #include "engine/load/recorded_run.h"
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -29,13 +30,43 @@ void lay_over(core::files::SavedSession& work, const std::string& path) {
     work.overlay = std::make_shared<const core::Overlay>(core::read_overlay(path, *core::plan_of(work.scenario)));
 }
 
+// "FLOAT", CLI11's name for any number that need not be whole. None of ours may be NaN, infinite or negative.
+void check_numbers(CLI::App& command) {
+    for (CLI::Option* option : command.get_options())
+        if (option->get_type_name().starts_with("FLOAT"))
+            option->check(CLI::Validator(
+                [](const std::string& text) {
+                    double value = -1.0;
+                    const bool read = CLI::detail::lexical_cast(text, value);
+                    return read && std::isfinite(value) && value >= 0.0
+                               ? std::string()
+                               : text + ": expected a finite number that is not negative";
+                },
+                ""));
+    for (CLI::App* deeper : command.get_subcommands(nullptr)) check_numbers(*deeper);
+}
+
+// "trace with --inputs --out": not what they are set to, which may be a person's text.
+std::string asked_for(const CLI::App& app) {
+    const std::vector<CLI::App*> commands = app.get_subcommands();
+    const CLI::App& command = commands.empty() ? app : *commands.front();
+    std::string text = commands.empty() ? "the window" : command.get_name(), with = " with";
+    for (const CLI::Option* option : command.get_options())
+        if (option->count() > 0 && !option->get_positional()) {
+            text += with + " " + option->get_name();
+            with.clear();
+        }
+    return text;
+}
+
 }  // namespace
 
 CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
     CliResult result;
     cli::RunOptions run;
     run.notes = &err;
-    std::string tour, lesson, overlay;
+    std::string tour, lesson, overlay, log_path;
+    std::shared_ptr<core::Log> log;
     bool embed = false, named = false;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
@@ -67,6 +98,9 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     app.add_option("--overlay", overlay,
                    "tint the map and timeline by numbers from a file: NAME, value, text as CSV, or JSON");
 
+    app.add_option("--log", log_path,
+                   "write what is done, how long it takes and what fails to this file, for a report; before a command");
+
     app.add_flag("--embed", embed, "only the stage, for a page that embeds it");
 
     const cli::Context context{
@@ -78,12 +112,16 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,
                            cli::add_bisect, cli::add_compare, cli::add_recorder, cli::add_open, cli::add_lessons})
         add(app, context);
+    check_numbers(app);
 
     try {
         // CLI11 expects the arguments in reverse order.
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
         named = app.count("--model") + app.count("FILE") > 0;
+        if (!log_path.empty()) log = std::make_shared<core::Log>(log_path);
+        if (log) log->write(asked_for(app) + " of " + run.model);
         work();
+        if (result.window) result.window->log = log;
         if (result.window && !overlay.empty()) lay_over(result.window->work, overlay);
     } catch (const CLI::Success& done) {
         app.exit(done, out, err);
@@ -92,11 +130,13 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
         result.status = 2;
     } catch (const Error& failed) {
         err << "decoderscope: " << failed.what() << '\n';
+        if (log) log->write(std::string("failed: ") + failed.what());
         result = {.window = std::nullopt, .status = 1};
     } catch (const std::bad_alloc&) {
         err << "decoderscope: " << run.model << ": the run does not fit into this machine's memory\n";
         result.status = 1;
     }
+    if (log && !result.window) log->write("ended with status " + std::to_string(result.status));
     return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/files/saved_session.h"
+#include "app/core/session/log.h"
 #include "engine/base/message.h"
 
 #include <functional>
@@ -23,7 +24,8 @@ struct WindowRequest {
     std::shared_ptr<const core::lessons::Lesson> lesson;  // to open; nullptr: none
     bool embed = false;                                   // the stage alone, for a page that embeds it
     bool everything = false;  // a model, a session or a link was named: the window shows all that it has
-    Sentence said = {};       // why it opens on something other than what was asked for; empty: it doesn't
+    std::shared_ptr<core::Log> log = nullptr;  // of what is done; nullptr: none
+    Sentence said = {};  // why it opens on something other than what was asked for; empty: it doesn't
 };
 
 // The result of a command line.

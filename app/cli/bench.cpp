@@ -1,7 +1,7 @@
 #include "app/cli/bench.h"
 
 #include "app/cli/commands.h"
-#include "app/core/labs/generate/generator.h"
+#include "app/core/generate/generator.h"
 #include "app/core/run/recording.h"
 #include "engine/base/error.h"
 

@@ -141,7 +141,7 @@ void check_together(const ExportRequest& request) {
     const std::string file = request.each_head ? "x." + request.ending : request.path;
     if (!core::is_export_path(file))
         throw CLI::ValidationError(request.each_head ? "--format " + request.ending : "--out " + request.path,
-                                   "expected an ending of " + core::export_endings());
+                                   "expected one of " + core::export_endings());
     if (request.with_operands && (request.gathering.all_heads || request.gathering.all_layers || request.each_head))
         throw CLI::ExcludesError("--with-operands", "--all-heads, --all-layers and --each-head");
 }

@@ -1,6 +1,6 @@
 #include "app/cli/commands.h"
-#include "app/core/labs/generate/generation.h"
-#include "app/core/labs/generate/generator.h"
+#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"

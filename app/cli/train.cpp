@@ -186,9 +186,7 @@ void add_train(CLI::App& app, const Context& context) {
         "a text file with one text per line to learn to continue, for verses and any model with a vocabulary");
     data->excludes(task)->excludes(lines);
     command.add_option("--steps", request->steps, "how many steps")->required()->check(CLI::Range(1, 100'000'000));
-    command.add_option("--lr", request->settings.learning_rate, "the learning rate")
-        ->required()
-        ->check(CLI::NonNegativeNumber);
+    command.add_option("--lr", request->settings.learning_rate, "the learning rate")->required();
     command.add_option("--warmup", request->settings.warmup, "step t of the first N has t/N of the learning rate (0)")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--optimizer", request->optimizer, "adam (the default), adamw or sgd, as torch.optim has them")
@@ -197,12 +195,9 @@ void add_train(CLI::App& app, const Context& context) {
         ->delimiter(',')
         ->expected(2)
         ->check(CLI::Range(0.0, 1.0).description(""));
-    command.add_option("--eps", request->settings.optimiser.eps, "the eps of adam and adamw (1e-8)")
-        ->check(CLI::NonNegativeNumber);
-    command.add_option("--momentum", request->settings.optimiser.momentum, "the momentum of sgd (0)")
-        ->check(CLI::NonNegativeNumber);
-    command.add_option("--weight-decay", request->weight_decay, "the weight decay (adamw: 0.01, the others: 0)")
-        ->check(CLI::NonNegativeNumber);
+    command.add_option("--eps", request->settings.optimiser.eps, "the eps of adam and adamw (1e-8)");
+    command.add_option("--momentum", request->settings.optimiser.momentum, "the momentum of sgd (0)");
+    command.add_option("--weight-decay", request->weight_decay, "the weight decay (adamw: 0.01, the others: 0)");
     command.add_option("--clip", request->clip, "scales the gradients so that their norm is at most this")
         ->check(CLI::PositiveNumber);
     command.add_option("--init", request->init, "start from fresh weights, by Xavier's or PyTorch's rule, from --seed")

@@ -25,6 +25,7 @@ int show(const app::WindowRequest& request) {
     application->remember_settings(core::files::settings_path());
     application->remember_lessons(core::lessons::progress_path());
     application->autosave_in(core::files::autosave_folder());
+    if (request.log) application->session().log_to(request.log);
     if (request.lesson) application->open(request.lesson);
     if (request.everything) application->show_everything();
     if (request.embed) application->embed();

@@ -139,11 +139,11 @@ private:
             return plan_.step(name, TargetCell{step.axes, target_.cell}, {}, step.meaning, role);
         const std::vector<Way>& ways = ways_[step.id];
         if (ways.size() == 1) return pull_back(name, ways.front(), step.meaning, role);
-        std::vector<Ref> parts;
+        std::vector<OperandRef> parts;
         for (auto way = ways.rbegin(); way != ways.rend(); ++way) {
             parts.push_back(pull_back(name + ".through." + plan_[way->reader].name + operand_suffix(ways, *way), *way,
                                       step.meaning, Role::internal));
-            plan_.name_gradient(parts.back()->id, step.id, false);
+            plan_.name_gradient(parts.back().step()->id, step.id, false);
         }
         return plan_.step(name, SumGradients{.when_read = step.role == Role::parameter}, parts, step.meaning, role);
     }
@@ -156,7 +156,7 @@ private:
 
     Ref pull_back(const std::string& name, const Way& way, Meaning meaning, Role role) {
         const Step& reader = plan_[way.reader];
-        std::vector<Ref> operands;
+        std::vector<OperandRef> operands;
         for (const StepId id : reader.operands) operands.push_back(&plan_[id]);
         operands.push_back(reader.patches.empty() ? &reader : computed(reader));
         operands.push_back(gradients_[way.reader]);
@@ -169,7 +169,7 @@ private:
     Ref computed(const Step& step) {
         const std::string name = step.name + ".before_edits";
         if (const Ref known = plan_.find(name)) return known;
-        std::vector<Ref> operands;
+        std::vector<OperandRef> operands;
         for (const StepId id : step.operands) operands.push_back(&plan_[id]);
         return plan_.step(name, step.operation, operands, step.meaning, Role::internal);
     }

@@ -1,5 +1,7 @@
 #include "engine/base/error.h"
 
+#include <new>
+
 namespace decoderscope {
 
 Error::Error(Sentence sentence)
@@ -9,7 +11,20 @@ Error::Error(Phrase phrase, Arguments arguments) : Error(Sentence(phrase, std::m
 
 Sentence sentence_of(const std::exception& thrown) {
     const auto* error = dynamic_cast<const Error*>(&thrown);
-    return error != nullptr ? error->sentence() : Sentence::verbatim(thrown.what());
+    if (error != nullptr) return error->sentence();
+    if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)
+        return message("this does not fit into the machine's memory");
+    return message("unexpected error: {what}", {{"what", thrown.what()}});
+}
+
+Sentence sentence_of_current() {
+    try {
+        throw;
+    } catch (const std::exception& thrown) {
+        return sentence_of(thrown);
+    } catch (...) {
+        return message("unexpected error");
+    }
 }
 
 }  // namespace decoderscope

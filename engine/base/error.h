@@ -36,7 +36,9 @@ auto naming(const std::string& where, Work work) {
     return naming(Sentence::verbatim(where), work);
 }
 
-// The message of any exception: our own sentence, or the library's text.
+// The message of any exception: our own sentence, or one that quotes a library's text.
 [[nodiscard]] Sentence sentence_of(const std::exception& thrown);
+// The same of what is being handled; call it in a catch block.
+[[nodiscard]] Sentence sentence_of_current();
 
 }  // namespace decoderscope

@@ -40,7 +40,7 @@ Projections projections(Builder& b, const std::string& parameters) {
 }
 
 // The gain of the norm of q or k; nullptr without one.   -> [d_head], or [head·d_head] across heads
-Ref head_gain(Builder& b, const std::string& name, Index heads) {
+OptionalRef head_gain(Builder& b, const std::string& name, Index heads) {
     const Index d_head = b.config.d_head();
     const Axis width = b.config.qk_norm_across_heads ? Axis{axis::out, heads * d_head} : Axis{axis::d_head, d_head};
     return gain_parameter(b, name, {width});
@@ -49,7 +49,7 @@ Ref head_gain(Builder& b, const std::string& name, Index heads) {
 // How projected heads are prepared for the scores.
 struct Preparation {
     bool normed = false;
-    Ref gain = nullptr;  // of the norm; nullptr: none
+    OptionalRef gain;  // of the norm
     std::optional<ops::Rope> rope = {};
 };
 
@@ -57,7 +57,8 @@ struct Preparation {
 // the last of these steps is internal.   -> [batch, head, pos, d_head]
 Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count,
           const Preparation& preparation, Meaning meaning, Role role = Role::recorded) {
-    const auto step = [&](bool last, const char* unfinished, Operation operation, std::initializer_list<Ref> operands) {
+    const auto step = [&](bool last, const char* unfinished, Operation operation,
+                          std::initializer_list<OperandRef> operands) {
         return b.plan.step(last ? name : name + unfinished, std::move(operation), operands, meaning,
                            last ? role : Role::internal);
     };
@@ -104,7 +105,7 @@ struct Projected {
 
 // A Linear's output, or some columns of one, normalised.   {x [batch, pos, rank]} -> name [batch, pos, rank]
 Ref latent_row(Builder& b, const std::string& name, const std::string& parameters, Ref x, Role role) {
-    const Ref gain = gain_parameter(b, parameters, {{axis::rank, x->axes[2].size}});
+    const OptionalRef gain = gain_parameter(b, parameters, {{axis::rank, x->axes[2].size}});
     const double eps = b.config.latent_norm_eps > 0.0 ? b.config.latent_norm_eps : b.config.layer_norm_eps;
     const ops::RowNorm norm = {eps, b.config.norm == NormKind::rmsnorm_plus_one};
     return b.plan.step(name, norm, {x, gain}, std::nullopt, role);
@@ -129,7 +130,7 @@ Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kep
     const auto linear = [&](const char* name, Index out, Index in) {
         return linear_parameters(b, a.parameters + name, out, in);
     };
-    const auto internal = [&](const std::string& name, Operation operation, std::initializer_list<Ref> operands,
+    const auto internal = [&](const std::string& name, Operation operation, std::initializer_list<OperandRef> operands,
                               Meaning meaning) {
         return plan.step(a.at + name, std::move(operation), operands, meaning, Role::internal);
     };
@@ -179,7 +180,7 @@ Projected plain_projections(Builder& b, const Attention& a, const KeptRows& kept
     const bool normed = a.queries == a.memory && b.config.qk_norm;
     const Projections proj = projections(b, a.parameters);
     const auto gain = [&](const char* name, Index heads) {
-        return normed ? head_gain(b, a.parameters + name, heads) : nullptr;
+        return normed ? head_gain(b, a.parameters + name, heads) : OptionalRef();
     };
     const Preparation for_q = {normed, gain(".q_norm", b.config.nhead), a.rope};
     const Preparation for_k = {normed, gain(".k_norm", b.config.num_key_value_heads), a.rope};
@@ -231,7 +232,7 @@ Ref attention(Builder& b, const Attention& a) {
     const Ref raw_scores = scores;
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", ops::SoftCap{cap}, {scores});
-    const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});
+    const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {OptionalRef{a.padding}, OptionalRef{a.custom}});
     const Ref masked = plan.step(a.at + ".masked_scores", ops::FillMasked{b.config.mask_value}, {scores, mask});
     const Ref left = dropout(b, DropoutSite::attention_scores, masked);
     const Ref sinks = self && b.config.attention_sinks ? sink_parameter(b, a.parameters) : nullptr;

@@ -60,11 +60,11 @@ LinearParameters head_parameters(Builder& b) {
     LinearParameters head;
     if (b.config.tie_word_embeddings) {
         head.weight = b.plan.find("embed.weight");
-        if (b.config.bias) head.bias = b.plan.optional_parameter("lm_head.bias", tokens, init);
+        if (b.config.bias) head.bias = {b.plan.optional_parameter("lm_head.bias", tokens, init)};
         return head;
     }
     head.weight = b.plan.parameter("lm_head.weight", {{axis::vocab, vocab}, {axis::d_model, d_model}}, init);
-    if (b.config.bias) head.bias = b.plan.optional_parameter("lm_head.bias", tokens, init);
+    if (b.config.bias) head.bias = {b.plan.optional_parameter("lm_head.bias", tokens, init)};
     return head;
 }
 
@@ -72,7 +72,8 @@ LinearParameters head_parameters(Builder& b) {
 void language_head(Builder& b, const std::string& at, const LinearParameters& head, Ref x) {
     const double scale = b.config.logit_scale, cap = b.config.logit_soft_cap;
     const bool scaled = scale != 1.0, capped = cap > 0.0;
-    const auto step = [&](bool last, const char* unfinished, Operation operation, std::initializer_list<Ref> operands) {
+    const auto step = [&](bool last, const char* unfinished, Operation operation,
+                          std::initializer_list<OperandRef> operands) {
         return b.plan.step(at + (last ? "logits" : unfinished), std::move(operation), operands, std::nullopt,
                            last ? Role::recorded : Role::internal);
     };

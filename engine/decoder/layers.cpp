@@ -19,7 +19,7 @@ LinearParameters linear_parameters(Builder& b, const std::string& name, Index ou
     const Init init = {Init::Kind::linear, in};
     LinearParameters linear;
     linear.weight = b.plan.parameter(name + ".weight", {{axis::out, out}, {axis::in, in}}, init);
-    if (b.config.bias) linear.bias = b.plan.parameter(name + ".bias", {{axis::out, out}}, init);
+    if (b.config.bias) linear.bias = {b.plan.parameter(name + ".bias", {{axis::out, out}}, init)};
     return linear;
 }
 
@@ -66,20 +66,20 @@ Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Ind
     return {norm(b, prefix + "embed_norm", prefix + "embed_norm", sum)};
 }
 
-Ref gain_parameter(Builder& b, const std::string& name, Axes axes) {
-    if (!b.config.norm_gain) return nullptr;
+OptionalRef gain_parameter(Builder& b, const std::string& name, Axes axes) {
+    if (!b.config.norm_gain) return {};
     const bool plus_one = b.config.norm == NormKind::rmsnorm_plus_one;
-    return b.plan.parameter(name + ".weight", std::move(axes),
-                            {plus_one ? Init::Kind::gain_less_one : Init::Kind::gain});
+    return {
+        b.plan.parameter(name + ".weight", std::move(axes), {plus_one ? Init::Kind::gain_less_one : Init::Kind::gain})};
 }
 
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
     b.plan.begin_norm(at, is_centred(kind) ? message("LayerNorm") : message("RMSNorm"));
-    const Ref gain = gain_parameter(b, parameters, width);
+    const OptionalRef gain = gain_parameter(b, parameters, width);
     const bool shifted = b.config.bias && is_centred(kind);
-    const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;
+    const OptionalRef shift = {shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr};
     const Ref scale = b.plan.step(at + ".scale", ops::NormScale{kind, b.config.layer_norm_eps}, {x});
     const Ref normalized =
         b.plan.step(at + ".normalized", ops::Normalize{kind, b.config.norm_gain}, {x, scale, gain, shift});

@@ -36,7 +36,7 @@ struct Stack {
 // A Linear's parameters; the bias is nullptr if the configuration has none.
 struct LinearParameters {
     Ref weight = nullptr;  // [out, in]
-    Ref bias = nullptr;    // [out]
+    OptionalRef bias;      // [out]
 };
 [[nodiscard]] LinearParameters linear_parameters(Builder& b, const std::string& name, Index out, Index in);
 
@@ -49,7 +49,7 @@ struct Entering {
 [[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
 
 // The weight of a norm over these axes; nullptr if norms have none (norm_gain).
-[[nodiscard]] Ref gain_parameter(Builder& b, const std::string& name, Axes axes);
+[[nodiscard]] OptionalRef gain_parameter(Builder& b, const std::string& name, Axes axes);
 
 // {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
 [[nodiscard]] Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x);

@@ -17,16 +17,16 @@ LinearParameters stacked_parameters(Builder& b, const std::string& name, Index o
     linear.weight =
         b.plan.parameter(name + ".weight", {experts, {axis::out, out}, {axis::in, in}}, {Init::Kind::linear, in});
     if (b.config.bias)
-        linear.bias = b.plan.parameter(name + ".bias", {experts, {axis::out, out}}, {Init::Kind::linear_bias, in});
+        linear.bias = {b.plan.parameter(name + ".bias", {experts, {axis::out, out}}, {Init::Kind::linear_bias, in})};
     return linear;
 }
 
 // What is added to the scores before the choice; nullptr if there is none. It begins at 0 for a sigmoid's scores, and
 // isn't made for a softmax's.   -> [expert]
-Ref correction(Builder& b, const std::string& router) {
+OptionalRef correction(Builder& b, const std::string& router) {
     const Axes axes = {{axis::expert, b.config.experts}};
     const bool made = b.config.router == RouterKind::sigmoid;
-    return b.plan.optional_parameter(router + ".correction", axes, {Init::Kind::shift}, made);
+    return {b.plan.optional_parameter(router + ".correction", axes, {Init::Kind::shift}, made)};
 }
 
 struct Routing {
@@ -89,7 +89,7 @@ Ref mixture(Builder& b, const std::string& block, const std::string& parameters,
     const LinearParameters down = linear("down_proj", c.d_model, d_ff);
     const Ref out = b.plan.step(at + ".expert_out", ops::ExpertLinear{axis::d_model},
                                 {post, routing.expert, down.weight, down.bias});  // [batch, pos, slot, d_model]
-    const Ref shared = c.shared_dim_feedforward > 0 ? shared_mlp(b, at, parameters, x) : nullptr;
+    const OptionalRef shared = {c.shared_dim_feedforward > 0 ? shared_mlp(b, at, parameters, x) : nullptr};
     return b.plan.step(block + ".mlp_out", ops::MixExperts{}, {out, routing.weight, shared});
 }
 

@@ -35,6 +35,16 @@ std::uint64_t least_bytes(Kind kind) {
     }
 }
 
+// Whether all of a text is UTF-8, as JSON must have it.
+bool is_utf8(const OrderedJson& text) {
+    try {
+        static_cast<void>(text.dump());
+        return true;
+    } catch (const OrderedJson::exception&) {
+        return false;
+    }
+}
+
 class HeaderReader {
 public:
     explicit HeaderReader(std::span<const char> file) : file_(file) {}
@@ -79,7 +89,7 @@ public:
             case Kind::boolean:
                 return number<std::uint8_t>() != 0;
             case Kind::text:
-                return text(limits::kTextBytes);
+                return valid_text(text(limits::kTextBytes));
             case Kind::u64:
                 return number<std::uint64_t>();
             case Kind::i64:
@@ -98,6 +108,12 @@ private:
         if (bytes > left())
             throw Error("the file ends at byte {size}, expected {bytes} more from byte {at} on",
                         {{"size", file_.size()}, {"bytes", bytes}, {"at", at_}});
+    }
+
+    // As JSON must have it: what isn't UTF-8 becomes the replacement character.
+    static OrderedJson valid_text(OrderedJson text) {
+        return is_utf8(text) ? text
+                             : OrderedJson::parse(text.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
     }
 
     OrderedJson list() {
@@ -147,16 +163,6 @@ GgufTensor read_tensor(HeaderReader& reader) {
     tensor.begin = reader.number<std::uint64_t>();
     tensor.end = static_cast<std::uint64_t>(count / tensor.type->numbers * tensor.type->bytes);
     return tensor;
-}
-
-// Whether all of a text is UTF-8, as JSON must have it.
-bool is_utf8(const std::string& text) {
-    try {
-        static_cast<void>(OrderedJson(text).dump());
-        return true;
-    } catch (const OrderedJson::exception&) {
-        return false;
-    }
 }
 
 void read_metadata(HeaderReader& reader, std::uint64_t count, OrderedJson& metadata) {

@@ -150,8 +150,8 @@ concept WorksByRow = requires(const T& op) {
 class Operation {
 public:
     template <IsOperation T>
-    Operation(T operation)
-        : self_(std::make_shared<Model<T>>(std::move(operation))) {}  // NOLINT: made from any operation
+    Operation(T operation)  // NOLINT: made from any operation
+        : self_(std::make_shared<Model<T>>(std::move(operation))) {}
 
     [[nodiscard]] OpDescription about() const { return self_->about(); }
     [[nodiscard]] Axes axes(const OperandAxes& operands) const { return self_->axes(operands); }

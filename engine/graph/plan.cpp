@@ -162,17 +162,18 @@ Ref Plan::input(const std::string& name, const Tensor& values) {
                 .source = values});
 }
 
-Ref Plan::step(std::string name, Operation operation, std::span<const Ref> operands, std::optional<Meaning> meaning,
-               Role role) {
+Ref Plan::step(std::string name, Operation operation, std::span<const OperandRef> operands,
+               std::optional<Meaning> meaning, Role role) {
     Step step{.name = std::move(name),
               .role = role,
               .operation = std::move(operation),
               .meaning = meaning.value_or(meaning_)};
     OperandAxes operand_axes;
-    for (const Ref operand : operands) {
-        if (operand == nullptr) continue;
-        step.operands.push_back(operand->id);
-        operand_axes.push_back(operand->axes);
+    for (const OperandRef& operand : operands) {
+        if (operand.is_missing()) throw std::logic_error(step.name + " lacks an operand");
+        if (operand.step() == nullptr) continue;
+        step.operands.push_back(operand.step()->id);
+        operand_axes.push_back(operand.step()->axes);
     }
     step.axes = step.operation.axes(operand_axes);
     if (is_over_keys(step.axes)) follow_scores(step);
@@ -246,7 +247,7 @@ void Plan::begin_attention(std::string name, Part part) {
 }
 
 void Plan::begin_norm(std::string name, std::optional<Phrase> title) {
-    begin_part(Part::norm, Meaning::norm, std::move(title));
+    begin_part(Part::norm, Meaning::norm, title);
     here_.norm = std::move(name);
 }
 
@@ -310,6 +311,13 @@ std::string Plan::attention_in(std::string_view block) const {
 Ref Plan::find(std::string_view name) const {
     const auto found = by_name_.find(std::string(name));
     return found == by_name_.end() ? nullptr : &steps_[found->second];
+}
+
+bool computed_alike(const Plan& a, const Step& of_a, const Plan& b, const Step& of_b) {
+    return of_a.name == of_b.name && of_a.axes == of_b.axes && of_a.operation == of_b.operation &&
+           std::ranges::equal(of_a.operands, of_b.operands, [&](StepId left, StepId right) {
+               return a[left].name == b[right].name && a[left].axes == b[right].axes;
+           });
 }
 
 Values values_of(const Plan& plan, const Step& step) {

@@ -132,6 +132,25 @@ struct Step {
 
 using Ref = const Step*;
 
+// An operand that a step may lack: a bias, a mask.
+struct OptionalRef {
+    Ref step = nullptr;
+};
+
+// An operand of a new step; nullptr only where it is an optional one.
+class OperandRef {
+public:
+    OperandRef(Ref step) : step_(step) {}                                        // NOLINT: any step can be one
+    OperandRef(OptionalRef optional) : step_(optional.step), optional_(true) {}  // NOLINT: the same
+
+    [[nodiscard]] Ref step() const { return step_; }
+    [[nodiscard]] bool is_missing() const { return step_ == nullptr && !optional_; }
+
+private:
+    Ref step_;
+    bool optional_ = false;
+};
+
 // How PyTorch would initialise a parameter.
 struct Init {
     // gain_less_one: 1 is added to it; linear_bias: a Linear's bias that its axes don't show to be one
@@ -168,10 +187,10 @@ public:
     // An input of the run; nullptr if absent.
     Ref input(const std::string& name, const Tensor& values);
 
-    // The next step. Operands that are nullptr are left out.
-    Ref step(std::string name, Operation operation, std::span<const Ref> operands,
+    // The next step. Optional operands that are not there are left out.
+    Ref step(std::string name, Operation operation, std::span<const OperandRef> operands,
              std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded);
-    Ref step(std::string name, Operation operation, std::initializer_list<Ref> operands,
+    Ref step(std::string name, Operation operation, std::initializer_list<OperandRef> operands,
              std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded) {
         return step(std::move(name), std::move(operation), std::span(operands.begin(), operands.size()), meaning, role);
     }
@@ -251,6 +270,9 @@ private:
     Belonging here_;
     Meaning meaning_ = Meaning::residual;
 };
+
+// Whether two plans compute a step of theirs in the same way, from steps of the same names and axes. Ignores edits.
+[[nodiscard]] bool computed_alike(const Plan& a, const Step& of_a, const Plan& b, const Step& of_b);
 
 // Which kind of numbers a step holds: what its operation says or, if that passes them on, what its main operand holds.
 [[nodiscard]] Values values_of(const Plan& plan, const Step& step);

@@ -213,11 +213,7 @@ struct Executor {
         if (options.previous == nullptr) return nullptr;
         const Plan& before = options.previous->plan();
         const Ref same = before.find(step.name);
-        const bool alike =
-            same != nullptr && same->axes == step.axes && same->operation == step.operation &&
-            std::ranges::equal(same->operands, step.operands, [&](StepId theirs, StepId ours) {
-                return before[theirs].name == run->plan()[ours].name && before[theirs].axes == run->plan()[ours].axes;
-            });
+        const bool alike = same != nullptr && computed_alike(before, *same, run->plan(), step);
         return alike && !options.previous->value(same->id).empty() ? same : nullptr;
     }
 

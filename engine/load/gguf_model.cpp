@@ -360,8 +360,8 @@ std::vector<Token> tokens_in(const OrderedJson& metadata) {
 // A token that is cut out of a text before anything else.
 bool is_added(const Token& token) { return token.type == TokenType::control || token.type == TokenType::user_defined; }
 
-OrderedJson added_tokens(const std::vector<Token>& tokens) {
-    OrderedJson added = OrderedJson::array();
+Json added_tokens(const std::vector<Token>& tokens) {
+    Json added = Json::array();
     for (std::size_t id = 0; id < tokens.size(); ++id) {
         const bool unknown = tokens[id].type == TokenType::unknown;
         if (!is_added(tokens[id]) && !unknown) continue;
@@ -376,8 +376,8 @@ OrderedJson added_tokens(const std::vector<Token>& tokens) {
     return added;
 }
 
-OrderedJson vocabulary_of(const std::vector<Token>& tokens) {
-    OrderedJson vocabulary = OrderedJson::object();
+Json vocabulary_of(const std::vector<Token>& tokens) {
+    Json vocabulary = Json::object();
     for (std::size_t id = 0; id < tokens.size(); ++id)
         if (!is_added(tokens[id])) vocabulary[tokens[id].text] = id;
     return vocabulary;
@@ -400,34 +400,34 @@ std::optional<std::string> pattern_named(const std::string& pre) {
 
 constexpr const char* kSequence = "Sequence";  // not a message: tokenizer.json's
 
-OrderedJson pre_tokenizer_named(const std::string& pre) {
+Json pre_tokenizer_named(const std::string& pre) {
     const auto byte_level = [](bool by_regex) {
-        return OrderedJson{
+        return Json{
             {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", by_regex}};
     };
     if (pre == "gpt-2" || pre == "gpt2") return byte_level(true);
     const auto pattern = pattern_named(pre);
     if (!pattern) return {{"type", "tokenizer.ggml.pre = " + pre}};
-    const OrderedJson split = {{"type", "Split"},                   // not a message: tokenizer.json's
-                               {"pattern", {{"Regex", *pattern}}},  // not a message: tokenizer.json's
-                               {"behavior", "Isolated"},            // not a message: tokenizer.json's
-                               {"invert", false}};
+    const Json split = {{"type", "Split"},                   // not a message: tokenizer.json's
+                        {"pattern", {{"Regex", *pattern}}},  // not a message: tokenizer.json's
+                        {"behavior", "Isolated"},            // not a message: tokenizer.json's
+                        {"invert", false}};
     return {{"type", kSequence}, {"pretokenizers", {split, byte_level(false)}}};
 }
 
 // Byte-level BPE with merges.
-OrderedJson byte_level(const OrderedJson& metadata, const std::vector<Token>& tokens) {
+Json byte_level(const OrderedJson& metadata, const std::vector<Token>& tokens) {
     const std::string pre = text_in(metadata, "tokenizer.ggml.pre", "gpt-2");
     const auto merges = metadata.find("tokenizer.ggml.merges");
     return {
-        {"normalizer", pre == "qwen2" ? OrderedJson{{"type", "NFC"}} : OrderedJson()},
+        {"normalizer", pre == "qwen2" ? Json{{"type", "NFC"}} : Json()},
         {"pre_tokenizer", pre_tokenizer_named(pre)},
         {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}}},
         {"model",
          {{"type", "BPE"},
           {"ignore_merges", pre.starts_with("llama")},
           {"vocab", vocabulary_of(tokens)},
-          {"merges", merges != metadata.end() ? *merges : OrderedJson::array()}}}};
+          {"merges", merges != metadata.end() ? Json(*merges) : Json::array()}}}};
 }
 
 // Where a UTF-8 character begins.
@@ -435,7 +435,7 @@ bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) !
 
 // The merges that scores stand for: of each token every pair of tokens that it can be joined from, the best score
 // first.
-OrderedJson merges_by_score(const std::vector<Token>& tokens) {
+Json merges_by_score(const std::vector<Token>& tokens) {
     std::map<std::string_view, std::size_t> ids;
     std::vector<std::size_t> order;
     for (std::size_t id = 0; id < tokens.size(); ++id)
@@ -444,7 +444,7 @@ OrderedJson merges_by_score(const std::vector<Token>& tokens) {
             order.push_back(id);
         }
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return tokens[a].score > tokens[b].score; });
-    OrderedJson merges = OrderedJson::array();
+    Json merges = Json::array();
     for (const std::size_t id : order) {
         const std::string_view text = tokens[id].text;
         for (std::size_t at = 1; at < text.size(); ++at)
@@ -455,22 +455,21 @@ OrderedJson merges_by_score(const std::vector<Token>& tokens) {
 }
 
 // SentencePiece's BPE, whose merges are scores.
-OrderedJson by_scores(const OrderedJson& metadata, const std::vector<Token>& tokens) {
+Json by_scores(const OrderedJson& metadata, const std::vector<Token>& tokens) {
     const bool prefix = flag_in(metadata, "tokenizer.ggml.add_space_prefix", true);
-    OrderedJson normalizers = OrderedJson::array();
+    Json normalizers = Json::array();
     const auto replace = [](const char* from, const char* to) {
-        const OrderedJson pattern = {{"String", from}};  // not a message: tokenizer.json's
-        return OrderedJson{{"type", "Replace"}, {"pattern", pattern}, {"content", to}};  // not a message: the same
+        const Json pattern = {{"String", from}};                                  // not a message: tokenizer.json's
+        return Json{{"type", "Replace"}, {"pattern", pattern}, {"content", to}};  // not a message: the same
     };
-    OrderedJson decoders = {
-        replace("▁", " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}};  // not a message: the same
+    Json decoders = {replace("▁", " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}};  // not a message: the same
     if (prefix) {
         normalizers.push_back({{"type", "Prepend"}, {"prepend", "▁"}});  // not a message: tokenizer.json's
         decoders.push_back(
             {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});  // not a message: the same
     }
     normalizers.push_back(replace(" ", "▁"));
-    OrderedJson unknown;
+    Json unknown;
     for (const Token& token : tokens)
         if (token.type == TokenType::unknown) unknown = token.text;
     return {{"normalizer", {{"type", kSequence}, {"normalizers", normalizers}}},
@@ -486,8 +485,8 @@ OrderedJson by_scores(const OrderedJson& metadata, const std::vector<Token>& tok
 }
 
 // What comes before and after a text.
-OrderedJson around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool usually_begins) {
-    OrderedJson single = OrderedJson::array(), special = OrderedJson::object();
+Json around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool usually_begins) {
+    Json single = Json::array(), special = Json::object();
     const auto add = [&](const char* whether, const char* which, bool usual) {
         const auto id = metadata.find(which);
         if (!flag_in(metadata, whether, usual) || id == metadata.end() || !id->is_number_unsigned()) return;
@@ -501,15 +500,12 @@ OrderedJson around(const OrderedJson& metadata, const std::vector<Token>& tokens
     single.push_back({{kSequence, {{"id", "A"}, {"type_id", 0}}}});
     add("tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false);
     if (special.empty()) return {};
-    return {{"type", "TemplateProcessing"},
-            {"single", single},
-            {"pair", OrderedJson::array()},
-            {"special_tokens", special}};
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", Json::array()}, {"special_tokens", special}};
 }
 
 }  // namespace
 
-std::string tokenizer_of_gguf(const OrderedJson& metadata) {
+Json tokenizer_of_gguf(const OrderedJson& metadata) {
     const std::vector<Token> tokens = tokens_in(metadata);
     if (tokens.empty()) return {};
     const std::string kind = text_in(metadata, "tokenizer.ggml.model", "");
@@ -517,7 +513,7 @@ std::string tokenizer_of_gguf(const OrderedJson& metadata) {
     const char* needed = kind == "gpt2" ? "tokenizer.ggml.merges" : "tokenizer.ggml.scores";
     const auto found = metadata.find(needed);
     const bool joins = found != metadata.end() && found->is_array();
-    OrderedJson json;
+    Json json;
     if (kind == "gpt2" && joins)
         json = byte_level(metadata, tokens);
     else if (kind == "llama" && joins)
@@ -529,7 +525,7 @@ std::string tokenizer_of_gguf(const OrderedJson& metadata) {
     const std::string pre = text_in(metadata, "tokenizer.ggml.pre", "");
     json["added_tokens"] = added_tokens(tokens);
     json["post_processor"] = around(metadata, tokens, kind == "llama" || pre.starts_with("llama"));
-    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+    return json;
 }
 
 }  // namespace decoderscope::load

@@ -19,8 +19,8 @@ struct GgufModel {
 // the architecture isn't known to have.
 [[nodiscard]] GgufModel read_gguf_model(const GgufFile& file);
 
-// The tokenizer in a GGUF file's metadata, as a tokenizer.json would have it; empty if there is none. If its kind isn't
+// The tokenizer in a GGUF file's metadata, as a tokenizer.json would have it; null if there is none. If its kind isn't
 // known here, only the pieces are of use.
-[[nodiscard]] std::string tokenizer_of_gguf(const OrderedJson& metadata);
+[[nodiscard]] Json tokenizer_of_gguf(const OrderedJson& metadata);
 
 }  // namespace decoderscope::load

@@ -117,7 +117,7 @@ Sentence remark_on(const ExpandedBytes& expanded, std::uint64_t room, const std:
 
 // How many bytes of numbers this machine's memory may be filled with: three quarters of it.
 std::uint64_t memory_for_weights() {
-    const std::optional<std::uint64_t> all = platform::bytes_of_the_machine();
+    const std::optional<std::uint64_t> all = platform::bytes_of_memory();
     return all ? *all / 4 * 3 : std::numeric_limits<std::uint64_t>::max();
 }
 
@@ -226,7 +226,7 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, names::Reco
 }
 
 tokenizer::Tokenizers tokenizers_of_gguf(const GgufFile& file, const Config& config) {
-    const std::string json = naming(file.path(), [&] { return tokenizer_of_gguf(file.metadata()); });
+    const Json json = naming(file.path(), [&] { return tokenizer_of_gguf(file.metadata()); });
     tokenizer::SpecialIds ids;
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
         if (const auto end = file.metadata().find(key); end != file.metadata().end() && end->is_number_unsigned())
@@ -234,54 +234,86 @@ tokenizer::Tokenizers tokenizers_of_gguf(const GgufFile& file, const Config& con
     return tokenizer::tokenizers_of(json, file.path(), ids, config);
 }
 
+// What is known of a model before its tensors are looked at: from a GGUF file's metadata, from a config.json, or, of
+// weights alone, nothing.
+struct Described {
+    bool configured = false;
+    std::string config_json;
+    families::ModelFamily family;  // without a model_type if none is known
+    Overrides answers;
+    names::RecognisedNames names;
+};
+
+// The overrides must fit, whatever the tensors are.
+void check_configuration(const std::string& json, const std::string& path, const Overrides& overrides) {
+    naming(path, [&] { static_cast<void>(parse_config(json, configuration_of(overrides))); });
+}
+
+// It says all that a config.json would, and what each tensor is.
+Described described_by_gguf(const Checkpoint& checkpoint, const Overrides& overrides, const names::Mapping& mapping) {
+    const std::string& path = checkpoint.weights_path();
+    GgufModel read = naming(path, [&] { return read_gguf_model(*checkpoint.gguf()); });
+    check_configuration(read.family.config_json, path, overrides);
+    names::RecognisedNames names;
+    names.mapping = std::move(read.mapping);
+    if (!mapping.empty())
+        names = naming(path, [&] { return names::with_mapping(names, mapping, checkpoint.shapes()); });
+    return {true, read.family.config_json, std::move(read.family), overrides, std::move(names)};
+}
+
+Described described_by_names(const Checkpoint& checkpoint, Described known, const names::Mapping& mapping) {
+    known.names = naming(checkpoint.weights_path(), [&] {
+        return recognised_names(checkpoint, known.answers, mapping, known.family.unused_beginnings);
+    });
+    return known;
+}
+
+Described described_by_config(const Checkpoint& checkpoint, const std::string& path, const Overrides& overrides,
+                              const names::Mapping& mapping) {
+    const std::string text = text_of_file(path);
+    Described known{.configured = true, .family = naming(path, [&] { return families::read_family(text); })};
+    known.config_json = known.family.config_json;
+    check_configuration(known.config_json, path, overrides);
+    known.answers = with_known_answers(overrides, known.family);
+    return described_by_names(checkpoint, std::move(known), mapping);
+}
+
+Described described(const Checkpoint& checkpoint, const Overrides& overrides, const names::Mapping& mapping) {
+    if (checkpoint.gguf() != nullptr) return described_by_gguf(checkpoint, overrides, mapping);
+    const std::string config_path = (checkpoint.folder() / "config.json").string();
+    if (is_there(config_path)) return described_by_config(checkpoint, config_path, overrides, mapping);
+    return described_by_names(checkpoint, {.answers = overrides}, mapping);
+}
+
 std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files, const Overrides& overrides,
                                   const names::Mapping& mapping, LoadProgress& progress) {
     const Checkpoint& checkpoint = *files;
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
-    const bool is_gguf = checkpoint.gguf() != nullptr;  // which says all that a config.json would
+    const bool is_gguf = checkpoint.gguf() != nullptr;
     const bool by_folder = checkpoint.is_folder() || (!is_gguf && is_there(folder / "config.json"));
     Model model{{.name = by_folder ? folder.string() : weights_path}};
     model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
-    const std::string config_path = (folder / "config.json").string();
-    const bool configured = is_gguf || is_there(config_path);
-    Overrides answers = overrides;
-    families::ModelFamily family;
-    names::RecognisedNames names;
-    if (is_gguf) {
-        GgufModel read = naming(weights_path, [&] { return read_gguf_model(*checkpoint.gguf()); });
-        family = std::move(read.family);
-        names.mapping = std::move(read.mapping);
-        model.config_json = family.config_json;
-        static_cast<void>(naming(weights_path, [&] { return model.config(configuration_of(overrides)); }));
-    } else if (configured) {
-        const std::string text = text_of_file(config_path);
-        family = naming(config_path, [&] { return families::read_family(text); });
-        model.config_json = family.config_json;
-        static_cast<void>(naming(config_path, [&] { return model.config(configuration_of(overrides)); }));
-        answers = with_known_answers(std::move(answers), family);
-    }
-    const bool by_family = !family.model_type.empty();
     model.mapping = mapping;
-    if (!is_gguf)
-        names = naming(weights_path,
-                       [&] { return recognised_names(checkpoint, answers, mapping, family.unused_beginnings); });
-    else if (!mapping.empty())
-        names = naming(weights_path, [&] { return names::with_mapping(names, mapping, checkpoint.shapes()); });
+    Described known = described(checkpoint, overrides, mapping);
+    const families::ModelFamily& family = known.family;
+    names::RecognisedNames& names = known.names;
+    const bool by_family = !family.model_type.empty();
+    model.config_json = std::move(known.config_json);
     leave_unused(names, family);
     if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
     const names::RecognisedNames kept = names;
-    if (configured)
-        configure_by_family(model, checkpoint, std::move(names), family, answers, overrides);
+    if (known.configured)
+        configure_by_family(model, checkpoint, std::move(names), family, known.answers, overrides);
     else
         configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
     const Config config = model.config(configuration_of(overrides));
     std::vector<std::string> tables;
     naming(weights_path, [&] {
         refuse_open_names(kept, config);
-        refuse_unanswered_names(kept, answers);
+        refuse_unanswered_names(kept, known.answers);
         if (by_family)
             tables = add_omitted_parameters(state_dict, config, family);
         else

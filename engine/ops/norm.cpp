@@ -64,8 +64,8 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
     std::vector<Term> squares;
     for (std::size_t d = 0; d < row.size(); ++d) {
         const double off = static_cast<double>(row[d]) - centre;
-        const std::string text = centred ? "(" + short_number(static_cast<double>(row[d])) + " − mean)²"
-                                         : short_number(static_cast<double>(row[d])) + "²";
+        const std::string number = short_number(static_cast<double>(row[d]));
+        const std::string text = centred ? "(" + number + " − " + short_number(centre) + ")²" : number + "²";
         squares.push_back(term({derived_factor(off * off, text, 0, {cell[0], cell[1], static_cast<Index>(d)}),
                                 constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
     }

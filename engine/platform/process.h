@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <optional>
+#include <string>
 
 // The process, the machine and the time.
 namespace decoderscope::platform {
@@ -21,15 +23,25 @@ struct PythonCommand {
 };
 [[nodiscard]] PythonCommand python_command();
 
+// The system's name, its version and the processor's kind: "Linux 6.1.0 x86_64".
+[[nodiscard]] std::string system_name();
+
 // Whether a person sees in a terminal what is written to standard error.
 [[nodiscard]] bool errors_go_to_a_terminal();
 
-// The bytes of memory that the machine has; nothing if that isn't known.
-[[nodiscard]] std::optional<std::uint64_t> bytes_of_the_machine();
-// The bytes of memory that the machine can still give without swapping, and what is left of a container's limit;
-// nothing if that isn't known.
-[[nodiscard]] std::optional<std::size_t> free_bytes_of_the_machine();
-[[nodiscard]] std::optional<std::size_t> free_bytes_of_the_container();
+// A container's limit of memory and what it has in use, in bytes; nothing if there is no limit. `folder` is where the
+// system describes control groups, of version 2 or 1.
+struct ContainerMemory {
+    std::uint64_t most = 0, used = 0;
+};
+[[nodiscard]] std::optional<ContainerMemory> memory_of_the_container(
+    const std::filesystem::path& folder = "/sys/fs/cgroup");
+
+// The bytes of memory that there are for this process: the machine's, or a container's limit if that is less; nothing
+// if neither is known.
+[[nodiscard]] std::optional<std::uint64_t> bytes_of_memory();
+// What of them can still be used without swapping.
+[[nodiscard]] std::optional<std::uint64_t> free_bytes_of_memory();
 
 // A time on the clock of this place, and in UTC; nothing if it is out of the calendar's range.
 [[nodiscard]] std::optional<std::tm> local_time(std::time_t time);

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -103,6 +104,8 @@ std::span<float> Tensor::writable() {
         std::copy(values().begin(), values().end(), copy->writable());
         storage_ = std::move(copy);
     }
+    // use_count() orders nothing: what another thread read through its copy comes before what is written now.
+    std::atomic_thread_fence(std::memory_order_acquire);
     return {storage_->writable(), static_cast<std::size_t>(size_)};
 }
 

@@ -24,13 +24,13 @@ struct Axis {
     bool operator==(const Axis&) const = default;
 };
 
-// The axes of a tensor, the outermost first. A value: copies share one list until one of them is written, because a run
-// has hundreds of tensors and each forward pass creates them with axes that its plan already has.
+// The axes of a tensor, the outermost first. A value: copies share one list, which never changes, because a run has
+// hundreds of tensors and each forward pass creates them with axes that its plan already has.
 class Axes {
 public:
     Axes() = default;
     Axes(std::initializer_list<Axis> axes)
-        : axes_(axes.size() > 0 ? std::make_shared<std::vector<Axis>>(axes) : nullptr) {}
+        : axes_(axes.size() > 0 ? std::make_shared<const std::vector<Axis>>(axes) : nullptr) {}
 
     [[nodiscard]] std::size_t size() const { return axes_ ? axes_->size() : 0; }
     [[nodiscard]] bool empty() const { return size() == 0; }
@@ -40,23 +40,26 @@ public:
     [[nodiscard]] const Axis& front() const { return axes_->front(); }
     [[nodiscard]] const Axis& back() const { return axes_->back(); }
 
-    void replace(std::size_t i, Axis axis) { own()[i] = axis; }
-    void rename(std::size_t i, std::string_view name) { own()[i].name = name; }
-    void resize(std::size_t i, Index size) { own()[i].size = size; }
-    void push_back(Axis axis) { own().push_back(axis); }
+    void replace(std::size_t i, Axis axis) {
+        change([&](std::vector<Axis>& axes) { axes[i] = axis; });
+    }
+    void rename(std::size_t i, std::string_view name) { replace(i, {name, (*this)[i].size}); }
+    void resize(std::size_t i, Index size) { replace(i, {(*this)[i].name, size}); }
+    void push_back(Axis axis) {
+        change([&](std::vector<Axis>& axes) { axes.push_back(axis); });
+    }
 
     bool operator==(const Axes& other) const { return axes_ == other.axes_ || std::ranges::equal(*this, other); }
 
 private:
-    std::vector<Axis>& own() {
-        if (!axes_)
-            axes_ = std::make_shared<std::vector<Axis>>();
-        else if (axes_.use_count() > 1)
-            axes_ = std::make_shared<std::vector<Axis>>(*axes_);
-        return *axes_;
+    template <class Change>
+    void change(const Change& make) {
+        std::vector<Axis> axes(begin(), end());
+        make(axes);
+        axes_ = std::make_shared<const std::vector<Axis>>(std::move(axes));
     }
 
-    std::shared_ptr<std::vector<Axis>> axes_;  // nullptr: none
+    std::shared_ptr<const std::vector<Axis>> axes_;  // nullptr: none
 };
 
 // The names of the decoder's axes.

@@ -194,7 +194,10 @@ Tokenizer whole_tokenizer(const Json& file, const Vocabulary& vocabulary, const 
 }  // namespace
 
 ReadTokenizer parse_tokenizer_json(std::string_view json) {
-    const Json file = parse_json(json, message("a tokenizer as Hugging Face writes it"));
+    return read_tokenizer_json(parse_json(json, message("a tokenizer as Hugging Face writes it")));
+}
+
+ReadTokenizer read_tokenizer_json(const Json& file) {
     const Json& model = at(file, "model");
     if (!model.is_object()) throw Error("model: missing, expected an object with a vocabulary");
     Vocabulary vocabulary;
@@ -263,7 +266,7 @@ auto parsed(const fs::path& path, Parse parse) {
 
 Found read_characters(const fs::path& path) { return {parsed(path, parse_character_vocabulary), path.string(), {}}; }
 
-Found read_tokenizer_json(const fs::path& path) {
+Found read_hugging_face(const fs::path& path) {
     ReadTokenizer read = parsed(path, parse_tokenizer_json);
     return {std::move(read.tokenizer), path.string(), std::move(read.labels_alone_because)};
 }
@@ -282,7 +285,7 @@ Found read_pieces(const fs::path& path) { return {parsed(path, parse_pieces), pa
 
 Found read_target(const fs::path& folder) {
     const std::pair<const char*, Found (*)(const fs::path&)> readers[] = {{"vocabulary.json", read_characters},
-                                                                          {"tokenizer.json", read_tokenizer_json},
+                                                                          {"tokenizer.json", read_hugging_face},
                                                                           {"vocab.json", read_vocab_and_merges},
                                                                           {"pieces.json", read_pieces}};
     for (const auto& [name, read] : readers)
@@ -330,9 +333,9 @@ Tokenizers of_target(const Found& target, const SpecialIds& ids, const Config& c
 
 }  // namespace
 
-Tokenizers tokenizers_of(std::string_view json, const std::string& path, const SpecialIds& ids, const Config& config) {
-    if (json.empty() || config.vocab_size == 0) return {};
-    ReadTokenizer read = naming(path, [&] { return parse_tokenizer_json(json); });
+Tokenizers tokenizers_of(const Json& json, const std::string& path, const SpecialIds& ids, const Config& config) {
+    if (json.is_null() || config.vocab_size == 0) return {};
+    ReadTokenizer read = naming(path, [&] { return read_tokenizer_json(json); });
     return of_target({std::move(read.tokenizer), path, std::move(read.labels_alone_because)}, ids, config);
 }
 

@@ -5,6 +5,8 @@
 #include "engine/tensor/tensor.h"
 #include "engine/tokenizer/tokenizer.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -24,6 +26,7 @@ struct ReadTokenizer {
 // labels, and the sentence names its key: cutting text almost correctly would be worse. "truncation" and "padding" are
 // ignored. Throws Error naming the key or token, and what was expected, if the vocabulary can't be read.
 [[nodiscard]] ReadTokenizer parse_tokenizer_json(std::string_view json);
+[[nodiscard]] ReadTokenizer read_tokenizer_json(const nlohmann::json& file);
 
 // What a model's configuration says of its tokens.
 struct SpecialIds {
@@ -51,8 +54,8 @@ struct Tokenizers {
 // and what was expected; also if there are more tokens than the model has.
 [[nodiscard]] Tokenizers read_tokenizers(const std::filesystem::path& folder, const Config& config);
 
-// As above, for a tokenizer.json's text that a file at `path` stands for; empty: none. Throws Error naming that file.
-[[nodiscard]] Tokenizers tokenizers_of(std::string_view json, const std::string& path, const SpecialIds& ids,
+// As above, for a tokenizer.json that a file at `path` stands for; null: none. Throws Error naming that file.
+[[nodiscard]] Tokenizers tokenizers_of(const nlohmann::json& json, const std::string& path, const SpecialIds& ids,
                                        const Config& config);
 
 }  // namespace decoderscope::tokenizer

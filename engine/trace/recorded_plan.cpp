@@ -146,7 +146,8 @@ private:
                                                                                              ? Values::non_negative
                                                                                              : Values::any};
         if (made != nullptr) operation.what = made->function.empty() ? made->kind : made->function;
-        const std::vector<Ref> operands = made == nullptr ? std::vector<Ref>() : given_to(*made, tensor.name);
+        const std::vector<Ref> read = made == nullptr ? std::vector<Ref>() : given_to(*made, tensor.name);
+        const std::vector<OperandRef> operands(read.begin(), read.end());
         plan_.step(tensor.name, operation, operands, meaning_of(part, place));
     }
 

@@ -19,9 +19,11 @@ constexpr int kTries = 5;
 
 using Vector [[gnu::vector_size(kVector * sizeof(float))]] = float;
 
-// 2 · kVector · kIndependent · kRounds operations. Returns something that depends on all of them.
+// 2 · kVector · kIndependent · kRounds operations. Returns something that depends on all of them. The sums begin with
+// different numbers: of equal ones a compiler computes one.
 float multiply_and_add() {
     std::array<Vector, kIndependent> sums{};
+    for (std::size_t i = 0; i < kIndependent; ++i) sums[i] += static_cast<float>(i);
     const Vector factor = Vector{} + 0.999F, summand = Vector{} + 0.001F;
     for (std::size_t round = 0; round < kRounds; ++round)
         for (Vector& sum : sums) sum = sum * factor + summand;

@@ -22,8 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             });
         fuzz::read([&] { static_cast<void>(load::read_gguf_model(opened)); });
         fuzz::read([&] {
-            const std::string json = load::tokenizer_of_gguf(opened.metadata());
-            if (!json.empty()) static_cast<void>(tokenizer::parse_tokenizer_json(json));
+            const Json json = load::tokenizer_of_gguf(opened.metadata());
+            if (!json.is_null()) static_cast<void>(tokenizer::read_tokenizer_json(json));
         });
     });
     return 0;

@@ -84,11 +84,11 @@ TEST_CASE("a job's result is reported once") {
     CHECK_FALSE(gated.job.busy());
 }
 
-TEST_CASE("a job's exception is rethrown where its result is collected") {
+TEST_CASE("what a job throws is an Error where its result is collected") {
     Job<int> job;
     job.start([](const std::stop_token&) { return counted(3, true); });
     job.finish();
-    CHECK_THROWS_AS(job.collect(), std::runtime_error);
+    CHECK_THROWS_AS(job.collect(), Error);
     CHECK_FALSE(job.collect());
 }
 

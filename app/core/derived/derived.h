@@ -1,12 +1,14 @@
 #pragma once
 
 #include "app/core/jobs/job.h"
+#include "engine/base/error.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -24,7 +26,8 @@ inline constexpr std::size_t kMostOrigins = 3;
 class Origins {
 public:
     template <class... Held>
-    requires(sizeof...(Held) <= kMostOrigins) Origins(const std::shared_ptr<Held>&... held) : held_{held...} {}
+    requires(sizeof...(Held) <= kMostOrigins) Origins(const std::shared_ptr<Held>&... held)  // NOLINT: runs are origins
+        : held_{held...} {}
 
     [[nodiscard]] const std::array<std::shared_ptr<const void>, kMostOrigins>& all() const { return held_; }
 
@@ -123,29 +126,43 @@ public:
     template <class Asked, class Begin>
     Value<T> begin(const Origins& of, const Asked& key, Begin&& make, std::uint64_t used) {
         if (under_way_) return {};
-        auto work = std::make_shared<Resumable<T>>(make());
-        if (work->advance()) return put(of, key, work->result(), used);
+        std::shared_ptr<Resumable<T>> work;
+        try {
+            work = std::make_shared<Resumable<T>>(make());
+            if (work->advance()) return put(of, key, work->result(), used);
+        } catch (...) {
+            entries_.push_back({HeldOrigins(of), Key(key), {}, used});
+            throw;
+        }
         under_way_.emplace(HeldOrigins(of), Key(key), used);
         job_.start([work](const std::stop_token&) { return rest_of(work); });
         return {};
     }
 
-    // Takes over the job's result once it is finished; without threads, after another slice of it. Rethrows what the
-    // work threw.
+    // Takes over the job's result once it is finished; without threads, after another slice of it. What the work threw
+    // is thrown once, as an Error; the value then stays empty.
     void go_on(std::uint64_t used) {
         if (!under_way_) return;
         job_.advance(JobRunner::Clock::now());
-        std::optional<T> made;
+        Value<T> value;
+        std::exception_ptr thrown;
         try {
-            made = job_.collect();
-        } catch (...) {  // what the work threw is reported once
-            under_way_.reset();
-            throw;
+            std::optional<T> made = job_.collect();
+            if (!made) return;
+            value = as_value(std::move(*made), used);
+        } catch (const Error&) {
+            thrown = std::current_exception();
         }
-        if (!made) return;
-        entries_.push_back(
-            {std::move(under_way_->of), std::move(under_way_->key), as_value(std::move(*made), used), used});
+        entries_.push_back({std::move(under_way_->of), std::move(under_way_->key), value, used});
         under_way_.reset();
+        if (thrown) std::rethrow_exception(thrown);
+    }
+
+    // Whether its work threw.
+    template <class Asked>
+    [[nodiscard]] bool failed(const Origins& of, const Asked& key) {
+        const Entry* entry = entry_of(of, key);
+        return entry != nullptr && !entry->value;
     }
 
     // Whether this value is under way; if so, it counts as asked for.
@@ -160,7 +177,7 @@ public:
     [[nodiscard]] Value<T> latest(const Asked& key) const {
         const Entry* last = nullptr;
         for (const Entry& entry : entries_)
-            if (entry.key == key && (last == nullptr || entry.used > last->used)) last = &entry;
+            if (entry.key == key && entry.value && (last == nullptr || entry.used > last->used)) last = &entry;
         return last != nullptr ? last->value : Value<T>();
     }
 
@@ -251,16 +268,24 @@ public:
     // As above, for what may take longer than a frame: `begin()` returns a Resumable<T>, which owns what it reads. Its
     // first slice runs in the frame that asks; the rest is a job, dropped when a frame no longer asks for it. Empty
     // until it is done; waiting() then says that another frame is needed. One job per type: another value waits until
-    // it is done or dropped.
+    // it is done or dropped. It stays empty if the work throws (take_failure).
     template <class T, class... Parts, class Begin>
     [[nodiscard]] Value<T> later(const Origins& of, const std::tuple<Parts...>& key, Begin&& begin) {
         auto& shelf = this->shelf<T, Key<Parts...>>();
-        shelf.go_on(++clock_);
-        Value<T> found = shelf.find(of, key, ++clock_);
-        if (!found && !shelf.is_under_way(of, key, ++clock_)) found = shelf.begin(of, key, begin, ++clock_);
+        Value<T> found;
+        try {
+            shelf.go_on(++clock_);
+            found = shelf.find(of, key, ++clock_);
+            if (found || shelf.failed(of, key)) return found;
+            if (!shelf.is_under_way(of, key, ++clock_)) found = shelf.begin(of, key, begin, ++clock_);
+        } catch (const std::exception& thrown) {
+            failure_ = sentence_of(thrown);
+        }
         waiting_ = waiting_ || !found;
         return found;
     }
+    // Why a value could not be made, once.
+    [[nodiscard]] Sentence take_failure() { return std::exchange(failure_, {}); }
 
     // The most recently used value with this key, whatever its origins: a new value may reuse parts of it. Empty if
     // there is none.
@@ -297,6 +322,7 @@ private:
     std::uint64_t clock_ = 0;  // counts requests, so that no two values have the same number
     std::uint64_t frame_began_ = 0;
     bool waiting_ = false;
+    Sentence failure_;
     const Catalog* language_ = &spoken();  // that the values' texts are in
 };
 

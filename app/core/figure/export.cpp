@@ -131,8 +131,7 @@ private:
 
 std::string export_endings() {
     std::string text;
-    for (std::size_t i = 0; i < formats.size(); ++i)
-        text += (i == 0 ? "" : i + 1 < formats.size() ? ", " : " or ") + std::string(formats[i].ending);
+    for (std::size_t i = 0; i < formats.size(); ++i) text += (i == 0 ? "" : ", ") + std::string(formats[i].ending);
     return text;
 }
 
@@ -142,7 +141,7 @@ void export_exhibit(const Exhibit& exhibit, const std::string& path, const Expor
     const InEnglish english;
     const Format* format = format_of(path);
     if (format == nullptr)
-        throw Error("{path}: cannot tell the format of the export; expected a path that ends in {endings}",
+        throw Error("{path}: cannot tell the format of the export; expected a path that ends in one of {endings}",
                     {{"path", path}, {"endings", export_endings()}});
     if (format->write == nullptr) return write_tensors(exhibit, path);
     write_whole(path, [&](std::ostream& out) {

@@ -391,6 +391,21 @@ Scenario scenario_on(load::Opened opened, const SavedRun& saved) {
     return scenario;
 }
 
+namespace {
+
+// What is trained stands in a file where the tabs' choices do.
+void take_training(SavedSession& work) {
+    const auto saved = work.view.labs.extract(std::string(train::kTrainLab));
+    if (saved.empty()) return;
+    try {
+        work.training = train::read_plan(saved.mapped());
+    } catch (const Error& error) {
+        work.remarks.push_back(error.sentence());
+    }
+}
+
+}  // namespace
+
 SavedSession open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
     return naming(name, [&] {
         Opener opener(progress);
@@ -406,6 +421,7 @@ SavedSession open_session(const SessionFile& file, const Sentence& name, LoadPro
             });
         work.saved_as = file.saved_as;
         work.remarks = std::move(opener.remarks);
+        take_training(work);
         return work;
     });
 }
@@ -457,6 +473,8 @@ SessionFile session_file_of(const SavedSession& work) {
                      .saved_as = work.saved_as,
                      .changed = work.changed};
     for (const PinnedWork& pin : work.pins) file.pins.push_back({pin.label, saved_run(pin.scenario)});
+    if (work.training != train::TrainingPlan() || work.view.tab == train::kTrainLab)
+        file.view.labs[std::string(train::kTrainLab)] = train::saved_plan(work.training);
     return file;
 }
 

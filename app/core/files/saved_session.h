@@ -38,6 +38,7 @@ struct SavedSession {
     Cursor cursor;  // no step: where the model's author suggests
     generate::Sampling sampling;
     SavedView view;
+    train::TrainingPlan training;
     Notes notes;
     std::shared_ptr<const Overlay> overlay;  // nullptr: none
     std::vector<PinnedWork> pins;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/labs/bisect/chosen_match.h"
+#include "app/core/run/chosen_match.h"
 #include "app/core/run/norm_placements.h"
 #include "engine/tensor/tensor.h"
 
@@ -48,7 +48,7 @@ struct SavedCompare {
     std::pair<std::string, std::string> option;  // the other configuration: a key and its value
     std::string file;                            // an absolute path; empty: none
     double tolerance = 0.0;
-    bisect::BisectInputs bisect = {};
+    BisectInputs bisect = {};
     bool operator==(const SavedCompare&) const = default;
 };
 

@@ -170,10 +170,10 @@ OrderedJson json_of(const SavedNorms& norms) {
     return json;
 }
 
-OrderedJson json_of(const bisect::BisectInputs& question) {
+OrderedJson json_of(const BisectInputs& question) {
     OrderedJson json = OrderedJson::object();
     if (question.tolerance) json["tolerance"] = *question.tolerance;
-    for (const bisect::ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
+    for (const ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
     return json;
 }
 
@@ -182,7 +182,7 @@ OrderedJson json_of(const SavedCompare& compare, const fs::path& folder) {
                         {"tolerance", compare.tolerance}};
     if (!compare.option.first.empty()) json["set"] = {{compare.option.first, compare.option.second}};
     if (!compare.file.empty()) json["file"] = written_path(compare.file, folder);
-    if (compare.bisect != bisect::BisectInputs()) json["bisect"] = json_of(compare.bisect);
+    if (compare.bisect != BisectInputs()) json["bisect"] = json_of(compare.bisect);
     return json;
 }
 

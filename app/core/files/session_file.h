@@ -1,14 +1,14 @@
 #pragma once
 
 #include "app/core/files/saved_view.h"
-#include "app/core/labs/generate/sampling.h"
-#include "app/core/labs/train/training_plan.h"
+#include "app/core/generate/sampling.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/cursor.h"
 #include "app/core/run/notes.h"
 #include "app/core/run/overlay.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/typed_inputs.h"
+#include "app/core/train/training_plan.h"
 #include "engine/graph/edit.h"
 
 #include <array>

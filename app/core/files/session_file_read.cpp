@@ -273,8 +273,8 @@ SavedNorms read_norms(JsonObject json) {
     return norms;
 }
 
-bisect::BisectInputs read_question(JsonObject json) {
-    bisect::BisectInputs question;
+BisectInputs read_question(JsonObject json) {
+    BisectInputs question;
     if (json.find("tolerance") != nullptr) question.tolerance = json.number("tolerance");
     if (question.tolerance && (!std::isfinite(*question.tolerance) || *question.tolerance <= 0.0))
         json.fail("tolerance", message("expected a number above 0"));

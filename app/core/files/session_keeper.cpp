@@ -118,7 +118,11 @@ void SessionKeeper::schedule() {
     count();
     const bool now = drop_ || !saves_.empty();
     if (!now && (!autosave_ || ending_)) return;
-    runner_.start([this](const std::stop_token&) { return serve(); }, now ? Clock::now() : autosave_due_);
+    runner_.start([this](const std::stop_token&) { return serve(); },
+                  [this](const Sentence& error, const std::stop_token&) {
+                      tell({{}, 0, false, error});
+                  },
+                  now ? Clock::now() : autosave_due_);
 }
 
 // ---- the runner's part
@@ -157,7 +161,7 @@ Resumable<Done> SessionKeeper::serve() {
     for (;;) {
         drop_if_told();
         if (const std::optional<Order> order = take_order())
-            write_and_tell(*order);
+            tell(write(*order));
         else if (!sums_.advance())
             break;
         co_yield kPause;
@@ -170,21 +174,19 @@ Resumable<Done> SessionKeeper::serve() {
     co_return Done{};
 }
 
-void SessionKeeper::write_and_tell(const Order& order) {
-    Outcome outcome = write(order);
-    bool tell = false;
+void SessionKeeper::tell(Outcome outcome) {
+    bool wakes = false;
     {
         const std::lock_guard lock(mutex_);
         writing_ = false;
         count();
         outcomes_.push_back(std::move(outcome));
-        tell = wake_ && !ending_;
+        wakes = wake_ && !ending_;
     }
     runner_.notify();
-    if (tell) wake_();
+    if (wakes) wake_();
 }
 
-// Exceptions can't leave a job, so every failure becomes a sentence.
 SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
     Outcome outcome{order.path, order.number, order.autosave, {}};
     try {

@@ -95,7 +95,7 @@ private:
     void drop_if_told();
     [[nodiscard]] std::optional<Order> take_order();
     [[nodiscard]] bool has_checksums(const SavedSession& work);
-    void write_and_tell(const Order& order);
+    void tell(Outcome outcome);
     [[nodiscard]] Outcome write(const Order& order);
     void forget_adopted();
 

@@ -6,6 +6,7 @@ namespace decoderscope::core {
 struct JobRunner::State {
     struct Started {
         Work make;
+        Failed failed;
         Clock::time_point due;
         std::stop_source stop;
         std::optional<Resumable<Done>> work;  // set once it has begun
@@ -36,10 +37,16 @@ struct JobRunner::State {
             under_way = std::make_unique<Started>(std::move(*waiting));
             waiting.reset();
             forgotten = false;
-            under_way->work.emplace(under_way->make(under_way->stop.get_token()));
         }
         inside = true;
-        const bool done = under_way->work->advance();
+        bool done = true;
+        try {
+            if (!under_way->work) under_way->work.emplace(under_way->make(under_way->stop.get_token()));
+            done = under_way->work->advance();
+            if (done) under_way->work->result();
+        } catch (...) {
+            under_way->failed(sentence_of_current(), under_way->stop.get_token());
+        }
         inside = false;
         if (done || forgotten) under_way.reset();
         return true;
@@ -51,9 +58,9 @@ JobRunner::~JobRunner() = default;
 JobRunner::JobRunner(JobRunner&&) noexcept = default;
 JobRunner& JobRunner::operator=(JobRunner&&) noexcept = default;
 
-void JobRunner::start(Work work, Clock::time_point due) {
+void JobRunner::start(Work work, Failed failed, Clock::time_point due) {
     if (state_->waiting) state_->waiting->stop.request_stop();
-    state_->waiting = State::Started{std::move(work), due, std::stop_source(), std::nullopt};
+    state_->waiting = State::Started{std::move(work), std::move(failed), due, std::stop_source(), std::nullopt};
 }
 
 void JobRunner::stop() {

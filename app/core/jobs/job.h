@@ -1,10 +1,10 @@
 #pragma once
 
 #include "app/core/jobs/resumable.h"
+#include "engine/base/error.h"
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -20,8 +20,10 @@ namespace decoderscope::core {
 class JobRunner {
 public:
     using Clock = std::chrono::steady_clock;
-    // Makes the work. It is kept until the work is done, so the work may use what it captures. The work must not throw.
+    // Makes the work. It is kept until the work is done, so the work may use what it captures.
     using Work = std::function<Resumable<Done>(std::stop_token)>;
+    // Told, where the work runs, what the work threw, whatever that was: no exception leaves a runner.
+    using Failed = std::function<void(const Sentence& error, const std::stop_token& stop)>;
 
     JobRunner();
     // Asks the work under way to stop, and waits until its slice ends.
@@ -30,7 +32,7 @@ public:
     JobRunner& operator=(JobRunner&&) noexcept;
 
     // Replaces work that waits; what is under way continues. Begins when `due` has come.
-    void start(Work work, Clock::time_point due = Clock::now());
+    void start(Work work, Failed failed, Clock::time_point due = Clock::now());
     // Asks the work under way and the work that waits to stop, through their tokens; they still run, to report the
     // outcome.
     void stop();
@@ -97,6 +99,9 @@ public:
         const std::uint64_t number = shared_->number;
         runner_.start([shared = shared_, work = std::move(work),
                        number](const std::stop_token& stop) { return tell(*shared, work(stop), number); },
+                      [shared = shared_, number](const Sentence& error, const std::stop_token&) {
+                          shared->take(std::nullopt, error, number);
+                      },
                       due);
     }
     // Asks the work under way and the work that waits to stop, through their tokens; their results are still delivered.
@@ -107,15 +112,15 @@ public:
             const std::lock_guard lock(shared_->mutex);
             ++shared_->number;
             shared_->result.reset();
-            shared_->thrown = nullptr;
+            shared_->error.reset();
         }
         runner_.forget();
     }
 
-    // The result, once. Rethrows what the work threw.
+    // The result, once. Throws Error if the work threw anything.
     [[nodiscard]] std::optional<Result> collect() {
         const std::lock_guard lock(shared_->mutex);
-        if (shared_->thrown) std::rethrow_exception(std::exchange(shared_->thrown, nullptr));
+        if (shared_->error) throw Error(*std::exchange(shared_->error, std::nullopt));
         return std::exchange(shared_->result, std::nullopt);
     }
     // Whether work waits or is under way.
@@ -136,31 +141,27 @@ private:
         std::function<void()> wake;
         std::mutex mutex;
         std::optional<Result> result;
-        std::exception_ptr thrown;
+        std::optional<Sentence> error;
         std::uint64_t number = 0;  // of the work whose result is still wanted
 
         [[nodiscard]] bool is_there() {
             const std::lock_guard lock(mutex);
-            return result || thrown;
+            return result || error;
+        }
+        void take(std::optional<Result> its_result, std::optional<Sentence> its_error, std::uint64_t its_number) {
+            {
+                const std::lock_guard lock(mutex);
+                if (number != its_number) return;
+                result = std::move(its_result);
+                error = std::move(its_error);
+            }
+            if (wake) wake();
         }
     };
 
     static Resumable<Done> tell(SharedState& shared, Resumable<Result> work, std::uint64_t number) {
         while (!work.advance()) co_yield kPause;
-        std::optional<Result> result;
-        std::exception_ptr thrown;
-        try {
-            result = work.result();
-        } catch (...) {
-            thrown = std::current_exception();
-        }
-        {
-            const std::lock_guard lock(shared.mutex);
-            if (shared.number != number) co_return Done{};
-            shared.result = std::move(result);
-            shared.thrown = thrown;
-        }
-        if (shared.wake) shared.wake();
+        shared.take(work.result(), std::nullopt, number);
         co_return Done{};
     }
 

@@ -11,6 +11,7 @@ namespace decoderscope::core {
 struct JobRunner::State {
     struct Waiting {
         Work work;
+        Failed failed;
         Clock::time_point due;
         std::stop_source stop;
     };
@@ -62,10 +63,13 @@ struct JobRunner::State {
         forgotten = false;
         working = true;
         lock.unlock();
-        {
+        try {
             Resumable<Done> work = now->work(now->stop.get_token());
             while (!forgotten && !work.advance()) {
             }
+            if (!forgotten) work.result();
+        } catch (...) {
+            now->failed(sentence_of_current(), now->stop.get_token());
         }
         now.reset();  // what it held is freed before it counts as done
         lock.lock();
@@ -79,10 +83,10 @@ JobRunner::~JobRunner() = default;
 JobRunner::JobRunner(JobRunner&&) noexcept = default;
 JobRunner& JobRunner::operator=(JobRunner&&) noexcept = default;
 
-void JobRunner::start(Work work, Clock::time_point due) {
+void JobRunner::start(Work work, Failed failed, Clock::time_point due) {
     const std::lock_guard lock(state_->mutex);
     if (state_->waiting) state_->waiting->stop.request_stop();
-    state_->waiting = State::Waiting{std::move(work), due, std::stop_source()};
+    state_->waiting = State::Waiting{std::move(work), std::move(failed), due, std::stop_source()};
     if (!state_->thread.joinable()) state_->thread = std::jthread([state = state_.get()] { state->serve(); });
     state_->changed.notify_all();
 }

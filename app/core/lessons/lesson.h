@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/labs/checks/invariants.h"
+#include "app/core/checks/invariants.h"
 #include "app/core/lessons/expression.h"
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/runs.h"

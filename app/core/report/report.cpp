@@ -1,7 +1,7 @@
 #include "app/core/report/report.h"
 
+#include "app/core/generate/prediction.h"
 #include "app/core/labs/diff/effect_of_edits.h"
-#include "app/core/labs/generate/prediction.h"
 #include "app/core/labs/heads/head_scores.h"
 #include "app/core/labs/masks/shown_masks.h"
 #include "app/core/labs/norms/depth_curves.h"

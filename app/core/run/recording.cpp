@@ -43,10 +43,10 @@ std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) 
 }
 
 std::optional<std::size_t> bytes_free() {
-    const auto machine = platform::free_bytes_of_the_machine(), container = platform::free_bytes_of_the_container();
-    if (!machine && !container) return std::nullopt;
-    constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max() / 2;
-    return std::min(machine.value_or(kAny), container.value_or(kAny)) + kept_memory();
+    const std::optional<std::uint64_t> free = platform::free_bytes_of_memory();
+    if (!free) return std::nullopt;
+    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / 2;
+    return static_cast<std::size_t>(std::min(*free, kMost)) + kept_memory();
 }
 
 void check_memory(const Plan& plan, Recording recording) {

@@ -5,7 +5,7 @@ namespace decoderscope::core {
 const Run& Snapshot::run_of(const Step& step) const {
     if (!early || step.id >= early->plan().steps().size()) return *run;
     const Step& same = early->plan()[step.id];
-    const bool there = same.name == step.name && same.axes == step.axes && !early->value(step.id).empty();
+    const bool there = computed_alike(early->plan(), same, run->plan(), step) && !early->value(step.id).empty();
     return there ? *early : *run;
 }
 

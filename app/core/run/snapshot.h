@@ -32,7 +32,8 @@ struct Snapshot {
     std::shared_ptr<const ReferenceRun> pinned;      // the pinned run; nullptr if none
     std::shared_ptr<const ReferenceRun> trace_file;  // the file to compare with; nullptr if none
 
-    // The run to show this step's values from.
+    // The run to show the values of this step of `run` from: the early one only where it computes the step in the same
+    // way, so that what explains a number belongs to the plan that is shown.
     [[nodiscard]] const Run& run_of(const Step& step) const;
     // The companion of that name, if its run is there; otherwise nullptr.
     [[nodiscard]] const Companion* companion(const std::string& name) const;

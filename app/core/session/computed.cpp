@@ -1,11 +1,10 @@
 #include "app/core/session/computed.h"
 
+#include "app/core/generate/cached_passes.h"
 #include "app/core/jobs/resumable.h"
-#include "app/core/labs/generate/cached_passes.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace decoderscope::core {
@@ -19,7 +18,8 @@ void Worker::start(Order order) {
         finished_.reset();
         early_.reset();
     }
-    runner_.start([this, order = std::move(order)](const std::stop_token& stop) { return compute(order, stop); });
+    runner_.start([this, order = std::move(order)](const std::stop_token& stop) { return compute(order, stop); },
+                  [this](const Sentence& error, const std::stop_token& stop) { publish({.error = error}, stop); });
 }
 
 std::optional<Worker::Result> Worker::collect() {
@@ -91,21 +91,15 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
                               .kept = kept_steps(order.recording)};
     };
     Result result;
-    try {
-        if (order.unedited)
-            result.unedited = co_await execute_in_slices(order.unedited->plan, options(order.unedited->previous.get()));
-        // With few edits, most tensors are those of the unedited run.
-        ExecuteOptions main = options(order.main.previous ? order.main.previous.get() : result.unedited.get());
-        main.last_row_first = order.last_row_first;
-        main.looked_at = order.looked_at;
-        if (!order.looked_at.empty())
-            main.early = [&](std::shared_ptr<const Run> run) { publish_early(std::move(run), stop); };
-        result.run = co_await execute_in_slices(order.main.plan, main);
-    } catch (const Error& error) {
-        result = {.error = error.sentence()};
-    } catch (const std::bad_alloc&) {
-        result = {.error = message("this run does not fit into the machine's memory")};
-    }
+    if (order.unedited)
+        result.unedited = co_await execute_in_slices(order.unedited->plan, options(order.unedited->previous.get()));
+    // With few edits, most tensors are those of the unedited run.
+    ExecuteOptions main = options(order.main.previous ? order.main.previous.get() : result.unedited.get());
+    main.last_row_first = order.last_row_first;
+    main.looked_at = order.looked_at;
+    if (!order.looked_at.empty())
+        main.early = [&](std::shared_ptr<const Run> run) { publish_early(std::move(run), stop); };
+    result.run = co_await execute_in_slices(order.main.plan, main);
     co_return result;
 }
 
@@ -117,7 +111,7 @@ Resumable<Done> Worker::compute_rest(const Order& order, const Run& run) {
             if (run.value(name).is_ready()) continue;
             (void)run.value(name).data();
             if (wake_) wake_();
-        } catch (const std::bad_alloc&) {
+        } catch (const std::exception&) {
             break;  // nothing needs them yet; a later reader gets the error
         }
     }
@@ -134,10 +128,8 @@ Resumable<Done> Worker::compute_companions(const Order& order, const std::stop_t
             const ExecuteOptions options{
                 .previous = previous, .asked = order.asked, .stop = stop, .kept = kept_steps(order.recording)};
             result.companions[name] = co_await execute_in_slices(std::move(plan), options);
-        } catch (const Error& error) {
+        } catch (const std::exception& error) {  // the others are computed
             result.companion_errors[name] = sentence_of(error);
-        } catch (const std::bad_alloc&) {
-            result.companion_errors[name] = message("this run does not fit into the machine's memory");
         }
     }
     co_return Done{};

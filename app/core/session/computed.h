@@ -1,8 +1,8 @@
 #pragma once
 
+#include "app/core/checks/invariants.h"
 #include "app/core/derived/derived.h"
 #include "app/core/jobs/job.h"
-#include "app/core/labs/checks/invariants.h"
 #include "app/core/run/recording.h"
 #include "app/core/run/snapshot.h"
 #include "app/core/session/command.h"

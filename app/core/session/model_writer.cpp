@@ -1,6 +1,6 @@
 #include "app/core/session/model_writer.h"
 
-#include "app/core/labs/train/shown_training.h"
+#include "app/core/train/shown_training.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 

@@ -66,7 +66,10 @@ void Session::update(std::chrono::milliseconds patience) {
     if (auto trace = file_jobs_.collect_trace()) computed_.compare_with_file(std::move(trace));
     computed_.collect_measured();
     file_jobs_.collect(work_.changes());
+    for (const Sentence& failure : {training_.take_failure(), derived().take_failure()})
+        if (!failure.empty()) file_jobs_.tell({failure, true});
     note_saves();
+    log_message();
 }
 
 void Session::finish_run() {
@@ -144,10 +147,12 @@ void Session::take_written() {
 }
 
 void Session::start(std::shared_ptr<const Plan> plan) {
+    run_began_ = std::chrono::steady_clock::now();
     computed_.start(work_.scenario(), std::move(plan), cursor().step);
 }
 
 void Session::take(const Worker::Result& result) {
+    log_run(result);
     if (!computed_.take(result)) {
         file_jobs_.tell({result.error, true});
         if (!shown().run) return;
@@ -156,6 +161,7 @@ void Session::take(const Worker::Result& result) {
         arriving_.reset();
         return;
     }
+    work_.note_shown();
     work_.keep_cursor_in(*shown().run);
     if (const auto opened = file_jobs_.take_started_model()) look_at_opened(*opened);
     if (arriving_) arrive_at(*std::exchange(arriving_, std::nullopt));
@@ -249,13 +255,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
     file_jobs_.read_trace(work.view.compare.file);
-    std::vector<Sentence> remarks = work.remarks;
-    try {
-        const auto saved = work.view.labs.find(std::string(train::kTrainLab));
-        work_.set_training(saved == work.view.labs.end() ? train::TrainingPlan() : train::read_plan(saved->second));
-    } catch (const Error& error) {
-        remarks.push_back(error.sentence());
-    }
+    work_.set_training(work.training);
     work_.set_notes(work.notes);
     work_.set_overlay(work.overlay);
     if (computed_.plan().find(work.cursor.step) != nullptr) {
@@ -263,7 +263,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
         work_.keep_cursor_in(*shown().run);
     }
     file_jobs_.set_view(work.view);
-    tell_remarks(remarks);
+    tell_remarks(work.remarks);
 }
 
 files::SavedSession Session::work(const files::SavedView& view) const {
@@ -271,6 +271,7 @@ files::SavedSession Session::work(const files::SavedView& view) const {
                              .cursor = cursor(),
                              .sampling = sampling(),
                              .view = view,
+                             .training = training_plan(),
                              .notes = notes(),
                              .overlay = overlay(),
                              .saved_as = file(),
@@ -278,8 +279,6 @@ files::SavedSession Session::work(const files::SavedView& view) const {
     const Snapshot& now = shown();
     work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
     if (!reading_trace().empty()) work.view.compare.file = absolute_path(reading_trace());
-    if (training_plan() != train::TrainingPlan() || view.tab == train::kTrainLab)
-        work.view.labs[std::string(train::kTrainLab)] = train::saved_plan(training_plan());
     if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});
     return work;
 }
@@ -288,6 +287,34 @@ void Session::keep(const files::SavedView& view) {
     if (!unsaved()) return file_jobs_.keep_nothing();
     const FileJobs::Kept now{changes(), cursor(), view};
     if (file_jobs_.wants(now)) file_jobs_.keep(work(view), now);
+}
+
+// ---- the log
+
+void Session::log_to(std::shared_ptr<Log> log) {
+    log_ = std::move(log);
+    this->log("opened " + scenario().about().name + ": " + std::to_string(computed_.plan().steps().size()) + " steps");
+}
+
+void Session::log(std::string_view line) const {
+    if (log_) log_->write(line);
+}
+
+void Session::log_run(const Worker::Result& result) const {
+    if (!log_) return;
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - run_began_;
+    const std::string time = std::to_string(static_cast<long long>(took.count())) + " ms";
+    if (!result.run) return log("a run failed after " + time);
+    log(scenario().about().name + ": computed " + std::to_string(result.run->computed_steps()) + " of " +
+        std::to_string(result.run->plan().steps().size()) + " steps within " + time +
+        (result.complete ? "" : ", companions follow"));
+}
+
+void Session::log_message() {
+    if (!log_) return;
+    const std::string said = message() ? (message()->failed ? "failed: " : "said: ") + message()->text.english() : "";
+    if (said != logged_message_ && !said.empty()) log(said);
+    logged_message_ = said;
 }
 
 // ---- what is unsaved

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "app/core/files/session_file.h"
-#include "app/core/labs/generate/generator.h"
-#include "app/core/labs/train/training_board.h"
+#include "app/core/generate/generator.h"
 #include "app/core/session/computed.h"
 #include "app/core/session/file_jobs.h"
+#include "app/core/session/log.h"
 #include "app/core/session/user_state.h"
+#include "app/core/train/training_board.h"
 #include "engine/base/message.h"
 
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace decoderscope::core {
@@ -122,6 +124,8 @@ public:
     }
     // Autosaves what has changed, together with the window's part of the work. Call it after every frame.
     void keep(const files::SavedView& view);
+    // Writes what happens to a log from now on.
+    void log_to(std::shared_ptr<Log> log);
     // At exit: removes the autosave if the user quit, keeps it if the program was told to stop.
     void end(bool closed_by_user) { file_jobs_.end(closed_by_user); }
     // The work as it is now, for a file.
@@ -157,6 +161,9 @@ private:
     // The work as of now is the one that was opened or saved.
     void set_mark(files::WorkMark mark);
     void note_saves();
+    void log(std::string_view line) const;
+    void log_run(const Worker::Result& result) const;
+    void log_message();
 
     // What was unsaved as of a change.
     struct Unsaved {
@@ -174,7 +181,10 @@ private:
     files::WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, files::WorkMark> saving_;  // what is being saved, by its change
     Notes lent_notes_;                                 // of the lesson's page
-    bool recovered_ = false;                           // it comes from an autosave, and isn't saved yet
+    std::shared_ptr<Log> log_;                         // nullptr: none
+    std::string logged_message_;                       // the last one in it
+    std::chrono::steady_clock::time_point run_began_;
+    bool recovered_ = false;  // it comes from an autosave, and isn't saved yet
     mutable Unsaved unsaved_;
 };
 

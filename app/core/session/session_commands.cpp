@@ -1,12 +1,12 @@
 #include "app/core/session/session_commands.h"
 
-#include "app/core/labs/generate/generation.h"
-#include "app/core/labs/train/training_plan.h"
+#include "app/core/generate/generation.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/overlay_file.h"
 #include "app/core/session/session.h"
+#include "app/core/train/training_plan.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -153,6 +153,18 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     scenario.edits.clear();
     return scenario;
 }
+
+namespace {
+
+// A command's name, as the compiler writes its type: "SetOption".
+template <class C>
+std::string name_of() {
+    const std::string_view written = __PRETTY_FUNCTION__;
+    const std::size_t begin = written.find("command::", written.find("C = ")) + std::string_view("command::").size();
+    return std::string(written.substr(begin, written.find_first_of(";]", begin) - begin));
+}
+
+}  // namespace
 
 // What each command does to a session: to the work, to what is shown, to the files in and out.
 
@@ -369,10 +381,11 @@ void Session::apply(const Command& command) {
 }
 
 void Session::carry_out(const Command& command) {
+    if (log_) command.visit([this]<class C>(const C&) { log("command " + name_of<C>()); });
     try {
         command.visit(Apply{*this});
-    } catch (const Error& error) {
-        file_jobs_.tell({error.sentence(), true});
+    } catch (const std::exception& error) {
+        file_jobs_.tell({sentence_of(error), true});
     }
 }
 

@@ -63,11 +63,19 @@ void UserState::swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to
     note_change(Typing::none);
 }
 
-void UserState::give_up(Scenario shown) {
-    now_.scenario = std::move(shown);
-    now_.scenario_number = ++last_number_;
+void UserState::give_up(const Scenario& shown) {
+    const std::uint64_t failed = now_.scenario_number;
+    const auto replace = [&](Undoable& state) {
+        if (state.scenario_number != failed) return;
+        state.scenario = shown;
+        state.scenario_number = shown_number_;
+    };
+    std::ranges::for_each(undo_, replace);
+    std::ranges::for_each(redo_, replace);
+    replace(now_);
+    for (std::vector<Undoable>* history : {&undo_, &redo_})
+        if (!history->empty() && history->back().is_same_work(now_)) history->pop_back();
     ++changes_;
-    if (!undo_.empty()) undo_.pop_back();
 }
 
 // During typing, edits and a memory that temporarily didn't fit are restored from before the typing.

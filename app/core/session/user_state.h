@@ -1,12 +1,12 @@
 #pragma once
 
-#include "app/core/labs/generate/sampling.h"
-#include "app/core/labs/train/training_plan.h"
+#include "app/core/generate/sampling.h"
 #include "app/core/run/cursor.h"
 #include "app/core/run/notes.h"
 #include "app/core/run/overlay.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/command.h"
+#include "app/core/train/training_plan.h"
 #include "engine/base/message.h"
 
 #include <cstdint>
@@ -39,8 +39,10 @@ public:
     [[nodiscard]] std::uint64_t scenario_number() const { return now_.scenario_number; }
     void undo() { swap_with(undo_, redo_); }
     void redo() { swap_with(redo_, undo_); }
-    // The last change could not be run: returns to what is shown.
-    void give_up(Scenario shown);
+    // The run of the current scenario is shown.
+    void note_shown() { shown_number_ = now_.scenario_number; }
+    // It could not be run: what is shown takes its place, and what only led from one to the other leaves the history.
+    void give_up(const Scenario& shown);
 
     // ---- what is typed
 
@@ -116,6 +118,11 @@ private:
         train::TrainingPlan training;
         Notes notes;
         std::shared_ptr<const Overlay> overlay;
+
+        [[nodiscard]] bool is_same_work(const Undoable& other) const {
+            return scenario_number == other.scenario_number && training == other.training && notes == other.notes &&
+                   overlay == other.overlay;
+        }
     };
     enum class Typing { none, input, training };
 
@@ -124,7 +131,7 @@ private:
 
     Undoable now_;
     std::vector<Undoable> undo_, redo_;
-    std::uint64_t changes_ = 0, last_number_ = 0;
+    std::uint64_t changes_ = 0, last_number_ = 0, shown_number_ = 0;
     Sentence input_error_, training_error_;
     Typing typing_ = Typing::none;  // what the last change typed
     std::optional<Index> training_step_;

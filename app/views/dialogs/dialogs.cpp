@@ -27,11 +27,6 @@ namespace decoderscope::views::dialogs {
 
 namespace {
 
-void set_text(std::span<char> buffer, const std::string& text) {
-    std::fill(buffer.begin(), buffer.end(), '\0');
-    std::copy_n(text.begin(), std::min(text.size(), buffer.size() - 1), buffer.begin());
-}
-
 // ---- what each dialog shows
 
 void keys_dialog(const Ui& ui, ViewState& state) {
@@ -99,7 +94,7 @@ std::string with_session_ending(const std::string& path) {
 }
 
 void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    if (state.dialog_opens) set_text(state.path, proposed_file(session));
+    if (state.dialog_opens) state.path = proposed_file(session);
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
     if (!state.save_because.empty())
         paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(state.save_because)), ui.px(460));
@@ -109,11 +104,8 @@ void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
               ui.px(460));
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
-    focusable_field("##path");
-    const bool entered =
-        ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
-    note_glyphs(ImGui::GetFont(), state.path.data());
-    const std::string path = with_session_ending(core::path_of(state.path.data()));
+    const bool entered = text_field("##path", state.path, ImGuiInputTextFlags_EnterReturnsTrue);
+    const std::string path = with_session_ending(core::path_of(state.path));
     draw_replacing(ui, state, path, ui.px(460));
     const bool own = path == session.file();  // its own file, as Ctrl+S writes it
     const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Save"), "done");
@@ -123,7 +115,7 @@ void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
         return close_dialog(state);
     }
     const bool again = replacing(state, path) && pressed(Key::enter);
-    const bool wanted = (entered || clicked || again) && state.path[0] != '\0';
+    const bool wanted = (entered || clicked || again) && !state.path.empty();
     if (own ? !wanted : !may_write(state, path, wanted)) return;
     commands.push_back(core::command::SaveSession{path, saved_view(state)});
     close_dialog(state);
@@ -215,12 +207,10 @@ void language_choice(const Ui& ui, ViewState& state) {
 
 // The address of the program in a browser: copied links lead there.
 void address_field(const Ui& ui, ViewState& state) {
-    if (state.dialog_opens) set_text(state.address, state.settings.browser_address);
+    if (state.dialog_opens) state.address = state.settings.browser_address;
     ImGui::SetNextItemWidth(ui.px(340));
-    focusable_field("##address");
-    if (ImGui::InputTextWithHint("##address", "https://", state.address.data(), state.address.size()))
-        state.settings.browser_address = core::files::address_of(state.address.data());
-    note_glyphs(ImGui::GetFont(), state.address.data());
+    if (text_field("##address", state.address, 0, "https://"))
+        state.settings.browser_address = core::files::address_of(state.address);
     tooltip(tr("The address of Decoderscope in a browser. Copied links lead there."));
 }
 

@@ -47,14 +47,9 @@ std::string ending_for(const ExportDialogState& dialog) {
     return dialog.choices[dialog.chosen].each ? "" : kFormats[dialog.format].ending;
 }
 
-void set_path(ExportDialogState& dialog, const std::string& path) {
-    dialog.path.fill('\0');
-    std::copy_n(path.begin(), std::min(path.size(), dialog.path.size() - 1), dialog.path.begin());
-}
-
 // Names the file after the choice, in the typed folder, with the format's extension.
 void rename(ExportDialogState& dialog) {
-    const std::string now = dialog.path.data();
+    const std::string now = dialog.path;
     const std::size_t name = platform::name_in_path(now);
     std::string stem = dialog.choices[dialog.chosen].file_name;
     if (dialog.typed) {
@@ -62,15 +57,14 @@ void rename(ExportDialogState& dialog) {
         for (const Format& format : kFormats)
             if (stem.ends_with(format.ending)) stem.erase(stem.size() - std::string_view(format.ending).size());
     }
-    set_path(dialog, now.substr(0, name) + stem + ending_for(dialog));
+    dialog.path = now.substr(0, name) + stem + ending_for(dialog);
 }
 
 // The typed extension also chooses the format.
 void read_ending(ExportDialogState& dialog) {
     dialog.typed = true;
-    const std::string path = dialog.path.data();
     for (std::size_t i = 0; i < kFormats.size(); ++i)
-        if (path.ends_with(kFormats[i].ending)) dialog.format = i;
+        if (dialog.path.ends_with(kFormats[i].ending)) dialog.format = i;
 }
 
 void open(ExportDialogState& dialog, const core::Session& session, const ViewState& state) {
@@ -194,12 +188,10 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     label(ui, choice.each ? tr("Folder") : tr("File"));
     ImGui::SetNextItemWidth(ui.px(kExportWidth - 80));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
-    focusable_field("##path");
-    const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
-                                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-    note_glyphs(ImGui::GetFont(), dialog.path.data());
+    const bool entered =
+        text_field("##path", dialog.path, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) read_ending(dialog);
-    const std::string path = core::path_of(dialog.path.data());
+    const std::string path = core::path_of(dialog.path);
     draw_where(ui, state, path);
     const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Export"), "export");
     ImGui::SameLine();
@@ -220,7 +212,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
         return copy_link(session, state, commands);
     }
     const bool again = replacing(state, path) && pressed(Key::enter);
-    const bool wanted = (entered || clicked || again) && dialog.path[0] != '\0';
+    const bool wanted = (entered || clicked || again) && !dialog.path.empty();
     // A folder that isn't empty is refused anyway.
     if (choice.each ? !wanted : !may_write(state, path, wanted)) return;
     commands.push_back(core::command::Export{path, std::make_shared<const core::Exhibit>(choice.in_english()),

@@ -19,7 +19,7 @@ struct ExportDialogState {
     std::size_t chosen = 0;
     std::size_t format = 0;
     core::ExportOptions options;
-    std::array<char, 1024> path{};
+    std::string path;
     bool typed = false;  // the path was typed by the user
     std::string said;    // what was copied
 };

@@ -18,11 +18,6 @@ namespace {
 
 constexpr float kOpenWidth = 640.0F;
 
-void set_path(OpenDialogState& open, const std::string& path) {
-    open.path.fill('\0');
-    std::copy_n(path.begin(), std::min(path.size(), open.path.size() - 1), open.path.begin());
-}
-
 void close_opening(ViewState& state) {
     state.part<OpenDialogState>().awaited = false;
     close_dialog(state);
@@ -37,7 +32,7 @@ void ask_for(OpenDialogState& open, const std::string& path, Commands& commands)
 // "212 of 498 MB"
 std::string megabytes(core::ModelLoader::Progress progress) {
     const auto mb = [](std::size_t bytes) { return std::to_string((bytes + 500'000) / 1'000'000); };
-    return mb(progress.bytes_read) + " of " + mb(progress.bytes_total) + " MB";
+    return tr("{read} of {total} MB", {{"read", mb(progress.bytes_read)}, {"total", mb(progress.bytes_total)}});
 }
 
 // ---- while the model is being read
@@ -121,7 +116,7 @@ const char* words_for(PathKind kind) {
 
 // What the path typed so far leads to. A click on a folder enters it; a click on a model opens it.
 void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
-    const std::string typed = open.path.data();
+    const std::string typed = open.path;
     if (!open.listed || open.listed_for != typed) {
         open.list = core::list_paths(typed);
         open.listed_for = typed;
@@ -137,7 +132,7 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
         const bool plain = entry.kind == PathKind::folder;
         const std::string label = fitted(ui.fonts.text, core::valid_utf8(entry.name), ui.px(kOpenWidth - 120));
         if (press_row((label + "##" + entry.path).c_str())) {
-            set_path(open, entry.path);
+            open.path = entry.path;
             if (!plain) ask_for(open, core::path_of(entry.path), commands);
         }
         ImGui::SameLine(ui.px(kOpenWidth - 84));
@@ -160,14 +155,10 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
     ImGui::SetNextItemWidth(ui.px(kOpenWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;
-    focusable_field("##path");
-    const bool entered =
-        ImGui::InputText("##path", open.path.data(), open.path.size(),
-                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion, complete);
-    note_glyphs(ImGui::GetFont(), open.path.data());
+    const bool entered = text_field("##path", open.path, ImGuiInputTextFlags_EnterReturnsTrue, "", complete);
     path_list(ui, open, commands);
     if (session.opening()) failure(ui, open, *session.opening());
-    const std::string path = core::path_of(open.path.data());
+    const std::string path = core::path_of(open.path);
     if (state.desktop.picks_files) {
         if (button(tr("Choose files …"), "pick")) {
             commands.push_back(request::PickFiles{});
@@ -217,9 +208,9 @@ void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& sta
         // The folder of the current session or model may contain others.
         const std::filesystem::path shown =
             session.file().empty() ? session.shown().scenario.about().name : session.file();
-        if (shown.is_absolute()) set_path(state.part<OpenDialogState>(), (shown.parent_path() / "").string());
+        if (shown.is_absolute()) state.part<OpenDialogState>().path = (shown.parent_path() / "").string();
     }
-    if (state.dialog_opens && opening) set_path(state.part<OpenDialogState>(), opening->name);
+    if (state.dialog_opens && opening) state.part<OpenDialogState>().path = opening->name;
     text_line(ui.fonts.heading, ui.theme.text, tr("Open a model or a session"));
     ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
     if (opening && opening->reading) return reading(ui, session, state, commands);

@@ -16,8 +16,8 @@ namespace decoderscope::views::dialogs {
 
 // What the dialog that opens a model remembers from frame to frame.
 struct OpenDialogState {
-    std::array<char, 16384> path{};  // or a link
-    std::string listed_for;          // the path that `list` was made for
+    std::string path;        // or a link
+    std::string listed_for;  // the path that `list` was made for
     core::PathList list;
     bool listed = false;
     bool awaited = false;                        // a model is being loaded: the dialog closes when it has arrived

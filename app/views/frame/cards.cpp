@@ -102,7 +102,7 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
     const std::vector<core::NotedCell> notes = core::noted_cells(session.seen_notes(), step, slice);
     const std::vector<ColoredCell> colored = colored_cells(ui, session, step, slice);
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
-                           .key = step.id + 1,
+                           .key = heatmap_key(step.name),
                            .version = shown.number(),
                            .color = color_of(step.meaning),
                            .lit = lit,

@@ -78,11 +78,11 @@ struct ViewState {
     Spot last_painted = {-1, -1};
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
-    std::array<char, 1024> path{};     // the export's, or the session's
-    Sentence save_because;             // why a session file is offered; empty: it was asked for
-    core::files::LinkBase link_base;   // where copied links lead
-    std::array<char, 1024> address{};  // of the browser version, as it is being typed
-    bool recovery_later = false;       // the offer to recover is put off until the next start
+    std::string path;                 // the session's, as it is being typed
+    Sentence save_because;            // why a session file is offered; empty: it was asked for
+    core::files::LinkBase link_base;  // where copied links lead
+    std::string address;              // of the browser version, as it is being typed
+    bool recovery_later = false;      // the offer to recover is put off until the next start
     KeyboardFocus focus;
     double typing_until = 0.0;  // seconds, ImGui's clock: a field that was typed into has gone; its keys may still come
     GlossaryState glossary;

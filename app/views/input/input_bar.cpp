@@ -1,6 +1,6 @@
 #include "app/views/input/input_bar.h"
 
-#include "app/core/labs/generate/generator.h"
+#include "app/core/generate/generator.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/wide_characters.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/labs/generate/prediction.h"
+#include "app/core/generate/prediction.h"
 #include "app/core/session/session.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/tokenizer/tokenizer.h"

@@ -1,6 +1,6 @@
 #include "app/views/shell/actions.h"
 
-#include "app/core/labs/generate/generator.h"
+#include "app/core/generate/generator.h"
 #include "app/core/labs/step/gradients.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"

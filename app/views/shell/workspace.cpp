@@ -380,11 +380,30 @@ bool shows_them_how(const Commands::value_type& asked) {
 
 }  // namespace
 
+namespace {
+
+// The model that the pictures' zooms are of.
+struct ZoomedModel {
+    std::shared_ptr<const load::ModelInfo> model;
+};
+
+// Another model's pictures are shown whole.
+void forget_zooms(const core::Session& session, ViewState& state) {
+    std::shared_ptr<const load::ModelInfo> now = load::about(session.shown().scenario.opened());
+    ZoomedModel& zoomed = state.part<ZoomedModel>();
+    if (zoomed.model == now) return;
+    zoomed.model = std::move(now);
+    state.viewports.clear();
+}
+
+}  // namespace
+
 Commands draw_workspace(const Ui& given, const core::Session& session, ViewState& state) {
     Ui ui = given;
     ui.large_pointer = state.presenting || state.settings.large_pointer;
     Commands commands;
     session.derived().next_frame();
+    forget_zooms(session, state);
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);

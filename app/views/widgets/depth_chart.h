@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/labs/norms/depth_curves.h"
+#include "app/core/figure/chart.h"
 #include "app/views/widgets/widgets.h"
 
 #include <optional>

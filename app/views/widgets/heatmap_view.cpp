@@ -17,6 +17,13 @@
 
 namespace decoderscope::views {
 
+// FNV-1a.
+std::uint64_t heatmap_key(std::string_view what, std::uint64_t number) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const char c : what) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return hash + number;
+}
+
 namespace {
 
 float bar_length(const Ui& ui, float width) { return std::clamp(width * 0.25F, ui.px(40), ui.px(96)); }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Viewport {
     float zoom = 1.0F;       // 1: all of it fits
     ImVec2 origin = {0, 0};  // in cells
 };
+
+// The key of a heatmap by what it shows: a step's name, or a lab's with a number for each of its pictures.
+[[nodiscard]] std::uint64_t heatmap_key(std::string_view what, std::uint64_t number = 0);
 
 // One heatmap to draw.
 struct HeatmapDrawing {

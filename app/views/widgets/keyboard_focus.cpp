@@ -67,6 +67,34 @@ bool focusable(bool clicked) {
     return focus->item(ImGui::ColorConvertFloat4ToU32(color), std::max(2.0F, ImGui::GetFontSize() * 0.13F)) || clicked;
 }
 
+namespace {
+
+struct EditedText {
+    std::string& text;
+    ImGuiInputTextCallback complete;
+};
+
+int edit_text(ImGuiInputTextCallbackData* data) {
+    const auto& edited = *static_cast<EditedText*>(data->UserData);
+    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return edited.complete(data);
+    edited.text.resize(static_cast<std::size_t>(data->BufTextLen));
+    data->Buf = edited.text.data();
+    return 0;
+}
+
+}  // namespace
+
+bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, const char* hint,
+                ImGuiInputTextCallback complete) {
+    focusable_field(id);
+    EditedText edited{text, complete};
+    flags |= ImGuiInputTextFlags_CallbackResize;
+    if (complete != nullptr) flags |= ImGuiInputTextFlags_CallbackCompletion;
+    const bool done = ImGui::InputTextWithHint(id, hint, text.data(), text.capacity() + 1, flags, edit_text, &edited);
+    note_glyphs(ImGui::GetFont(), text);
+    return done;
+}
+
 void focusable_field(const char* label) {
     if (KeyboardFocus* focus = in_use()) focus->field(label);
 }

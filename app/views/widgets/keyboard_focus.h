@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <string>
+
 namespace decoderscope::views {
 
 // Which control has the keyboard: Tab and Shift+Tab go from one to the next in the order in which they are drawn, Enter
@@ -43,6 +45,10 @@ private:
 bool focusable(bool clicked);
 // Registers a field by its label, just before it is drawn.
 void focusable_field(const char* label);
+// ImGui's field for one line of any length, with a border while it has the focus. `complete` is ImGui's callback for
+// Tab.
+bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "",
+                ImGuiInputTextCallback complete = nullptr);
 // ImGui::InvisibleButton at least a pixel large, and reached by Tab.
 bool press_area(const char* id, ImVec2 size);
 // ImGui::BeginCombo, reached by Tab and opened by Enter.

@@ -20,30 +20,43 @@ std::size_t next_character(std::string_view text, std::size_t at) {
     return at;
 }
 
+std::vector<std::size_t> character_starts(std::string_view text) {
+    std::vector<std::size_t> starts;
+    for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) starts.push_back(at);
+    return starts;
+}
+
+// How many characters, from 1 to `most`, can be kept so that `cut(kept)` fits; 0 if not even one can.
+template <class Cut>
+std::size_t most_that_fits(ImFont* font, float width, std::size_t most, const Cut& cut) {
+    std::size_t fits = 0;
+    for (std::size_t too_many = most + 1; fits + 1 < too_many;) {
+        const std::size_t middle = fits + (too_many - fits) / 2;
+        (compat::text_size(font, cut(middle)).x <= width ? fits : too_many) = middle;
+    }
+    return fits;
+}
+
 }  // namespace
 
 std::string fitted(ImFont* font, std::string_view text, float width) {
     if (compat::text_size(font, text).x <= width) return std::string(text);
-    std::size_t end = 0;
-    for (std::size_t next = next_character(text, 0); next < text.size(); next = next_character(text, next)) {
-        if (compat::text_size(font, std::string(text.substr(0, next)) + "…").x > width) break;
-        end = next;
-    }
-    return end == 0 ? std::string() : std::string(text.substr(0, end)) + "…";
+    const std::vector<std::size_t> starts = character_starts(text);
+    const auto cut = [&](std::size_t kept) { return std::string(text.substr(0, starts[kept])) + "…"; };
+    const std::size_t kept = most_that_fits(font, width, starts.size() - 1, cut);
+    return kept == 0 ? std::string() : cut(kept);
 }
 
 std::string fitted_in_middle(ImFont* font, std::string_view text, float width) {
     if (compat::text_size(font, text).x <= width) return std::string(text);
     // Characters are taken from the middle until the rest fits; the end, which tells names apart, keeps more.
-    std::vector<std::size_t> starts;
-    for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) starts.push_back(at);
-    for (std::size_t kept = starts.size() - 1; kept >= 2; --kept) {
+    const std::vector<std::size_t> starts = character_starts(text);
+    const auto cut = [&](std::size_t kept) {
         const std::size_t head = kept / 3, tail = kept - head;
-        const std::string cut =
-            std::string(text.substr(0, starts[head])) + "…" + std::string(text.substr(starts[starts.size() - tail]));
-        if (compat::text_size(font, cut).x <= width) return cut;
-    }
-    return fitted(font, text, width);
+        return std::string(text.substr(0, starts[head])) + "…" + std::string(text.substr(starts[starts.size() - tail]));
+    };
+    const std::size_t kept = most_that_fits(font, width, starts.size() - 1, cut);
+    return kept < 2 ? fitted(font, text, width) : cut(kept);
 }
 
 std::string shortened(ImFont* font, const std::string& label, float width) {

@@ -14,6 +14,8 @@ bool has_ended(long process) {
     return !runs;
 }
 
+std::string system_name() { return "Windows"; }
+
 bool errors_go_to_a_terminal() {
     DWORD mode = 0;
     return ::GetConsoleMode(::GetStdHandle(STD_ERROR_HANDLE), &mode) != 0;
@@ -29,18 +31,18 @@ std::optional<MEMORYSTATUSEX> memory() {
 
 }  // namespace
 
-std::optional<std::uint64_t> bytes_of_the_machine() {
+std::optional<ContainerMemory> memory_of_the_container(const std::filesystem::path&) { return std::nullopt; }
+
+std::optional<std::uint64_t> bytes_of_memory() {
     const auto status = memory();
     return status ? std::optional<std::uint64_t>(status->ullTotalPhys) : std::nullopt;
 }
 
 // What Windows can give without writing to its page file.
-std::optional<std::size_t> free_bytes_of_the_machine() {
+std::optional<std::uint64_t> free_bytes_of_memory() {
     const auto status = memory();
-    return status ? std::optional<std::size_t>(status->ullAvailPhys) : std::nullopt;
+    return status ? std::optional<std::uint64_t>(status->ullAvailPhys) : std::nullopt;
 }
-
-std::optional<std::size_t> free_bytes_of_the_container() { return std::nullopt; }
 
 PythonCommand python_command() { return {"python -c ", '"', '\''}; }
 

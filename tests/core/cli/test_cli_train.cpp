@@ -185,3 +185,23 @@ TEST_CASE("train says in a line what it can't train on, and leaves nothing behin
     CHECK(contains(full.err, "notes.txt"));
     CHECK(fs::exists(folder.file("bare/notes.txt")));
 }
+
+TEST_CASE("a number that is NaN, infinite or negative is refused, whatever option it is for") {
+    const std::vector<std::string> train = {"train", "simple-decoder", "--task", "reverse", "--steps", "1"};
+    for (const char* option : {"--lr", "--eps", "--momentum", "--weight-decay", "--clip", "--betas"})
+        for (const std::string value : {"nan", "inf", "-inf", "1e999", "-1"}) {
+            std::vector<std::string> arguments = train;
+            if (option != std::string("--lr")) arguments.insert(arguments.end(), {"--lr", "0.1"});
+            arguments.insert(arguments.end(), {option, option == std::string("--betas") ? "0.9," + value : value});
+            CAPTURE(option, value);
+            CHECK(run(arguments).status == 2);
+        }
+    for (const std::string value : {"nan", "inf", "-1"}) {
+        CAPTURE(value);
+        CHECK(run({"generate", "causal-lm", "--temperature", value}).status == 2);
+        CHECK(run({"generate", "causal-lm", "--top-p", value}).status == 2);
+        CHECK(run({"diff", "causal-lm", "--against", "x", "--tolerance", value}).status == 2);
+        CHECK(run({"bisect", "causal-lm", "--against", "x", "--tolerance", value}).status == 2);
+        CHECK(run({"export", "causal-lm", "--tensor", "logits", "--out", "x.png", "--scale", value}).status == 2);
+    }
+}

@@ -1,6 +1,6 @@
 // What takes long never blocks a frame: apply() only begins it, and update() takes it over.
-#include "app/core/labs/train/shown_training.h"
 #include "app/core/session/session.h"
+#include "app/core/train/shown_training.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

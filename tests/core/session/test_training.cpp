@@ -117,9 +117,9 @@ TEST_CASE("a link holds the choices of a training; a damaged one names the key")
     const SavedSession linked = open_link(link_of(session_file_of(session.work({}))));
     CHECK(Session(linked).training_plan() == of_own_text("ab\ncd"));
 
-    SavedSession damaged = linked;
+    SessionFile damaged = session_file_of(linked);
     damaged.view.labs["train"] = R"({"task": "reversal", "layers": 0})";
-    const Session opened(damaged);
+    const Session opened(open_session(damaged, "damaged"));
     CHECK(opened.training_plan() == TrainingPlan());
     REQUIRE(opened.message());
     CHECK(contains(opened.message()->text.english(), "labs.train.layers"));

@@ -1,8 +1,8 @@
 // One fact, one number: after random edits, every sentence that any tab draws about what they did is compared with the
 // tensors of runs that are computed here, by loops of our own.
-#include "app/core/labs/train/shown_training.h"
-#include "app/core/labs/train/training_plan.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/train/shown_training.h"
+#include "app/core/train/training_plan.h"
 #include "app/views/frame/lab.h"
 #include "app/views/labs/causes/lab.h"
 #include "engine/load/bundled_models.h"

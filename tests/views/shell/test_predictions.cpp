@@ -1,6 +1,6 @@
 // What the model answers, on the first screen: predictions under the tokens, chips that select, and targets that the
 // model writes.
-#include "app/core/labs/generate/prediction.h"
+#include "app/core/generate/prediction.h"
 #include "app/core/text/numbers.h"
 #include "app/views/input/input_bar.h"
 #include "engine/load/bundled_models.h"

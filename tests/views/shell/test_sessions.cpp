@@ -35,7 +35,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.sees("Savethesession"));
-    CHECK(std::filesystem::path(d.state.path.data()).filename() == "causal-lm.dscope");
+    CHECK(std::filesystem::path(d.state.path).filename() == "causal-lm.dscope");
     type_path(d, folder.file("lesson"));
     CHECK(d.state.dialog == Dialog::none);
     CHECK(d.session.file() == folder.file("lesson.dscope"));

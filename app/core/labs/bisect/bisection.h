@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/core/jobs/resumable.h"
-#include "app/core/labs/bisect/chosen_match.h"
 #include "app/core/labs/bisect/tensor_check.h"
+#include "app/core/run/chosen_match.h"
 #include "app/core/run/scenario.h"
 #include "engine/mutations/mutations.h"
 #include "engine/trace/trace.h"

@@ -2,7 +2,7 @@
 
 #include "app/core/derived/derived.h"
 #include "app/core/labs/bisect/bisection.h"
-#include "app/core/labs/bisect/chosen_match.h"
+#include "app/core/run/chosen_match.h"
 #include "app/core/run/snapshot.h"
 #include "engine/base/message.h"
 

@@ -1,6 +1,6 @@
 #include "app/core/labs/causes/causes_choice.h"
 
-#include "app/core/labs/generate/prediction.h"
+#include "app/core/generate/prediction.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/error.h"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "app/core/checks/leak.h"
 #include "app/core/derived/derived.h"
-#include "app/core/labs/checks/leak.h"
 #include "app/core/labs/masks/mask_analysis.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/session/session.h"

@@ -1,5 +1,5 @@
+#include "app/core/generate/prediction.h"
 #include "app/core/labs/diff/shown_comparison.h"
-#include "app/core/labs/generate/prediction.h"
 #include "app/core/text/token_text.h"
 #include "app/views/labs/causes/lab.h"
 #include "app/views/widgets/imgui_compat.h"

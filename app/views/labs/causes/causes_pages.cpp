@@ -240,9 +240,9 @@ void show_slopes(const Ui& ui, const core::Session& session, ViewState& state, c
     heading(ui, tr("Gradient along the stream"),
             tr("Gradient times value, by step and position: a slope at this point, not the effect of removing it."),
             width);
-    constexpr std::uint64_t kKey = 0xCA05E500;
-    draw_stream(ui, pictures->encoder, tr("Encoder"), kKey, pictures.number(), width, state.viewports[kKey]);
-    draw_stream(ui, pictures->decoder, tr("Decoder"), kKey + 1, pictures.number(), width, state.viewports[kKey + 1]);
+    const std::uint64_t key = heatmap_key("causes");
+    draw_stream(ui, pictures->encoder, tr("Encoder"), key, pictures.number(), width, state.viewports[key]);
+    draw_stream(ui, pictures->decoder, tr("Decoder"), key + 1, pictures.number(), width, state.viewports[key + 1]);
     list_scores(ui, shown.run->plan(), slopes->slopes, width, commands);
 }
 
@@ -354,14 +354,14 @@ void show_patching(const Ui& ui, const core::Session& session, ViewState& state,
             made.decoder_steps = core::causes::patched_steps(*shown.run, patching, false);
             return made;
         });
-    constexpr std::uint64_t kKey = 0xCA05E510;
+    const std::uint64_t key = heatmap_key("patching");
     if (pictures->encoder.rows == 0)
-        return draw_picture(ui, state, pictures->decoder, pictures->decoder_steps, kKey, measured.number(), area,
+        return draw_picture(ui, state, pictures->decoder, pictures->decoder_steps, key, measured.number(), area,
                             commands);
     const float half = std::floor((area.width() - ui.px(16)) * 0.5F);
-    draw_picture(ui, state, pictures->encoder, pictures->encoder_steps, kKey + 1, measured.number(),
+    draw_picture(ui, state, pictures->encoder, pictures->encoder_steps, key + 1, measured.number(),
                  {area.low, {area.low.x + half, area.high.y}}, commands);
-    draw_picture(ui, state, pictures->decoder, pictures->decoder_steps, kKey, measured.number(),
+    draw_picture(ui, state, pictures->decoder, pictures->decoder_steps, key, measured.number(),
                  {{area.high.x - half, area.low.y}, area.high}, commands);
 }
 

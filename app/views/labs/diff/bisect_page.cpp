@@ -172,8 +172,7 @@ void draw_choice(const Ui& ui, const core::Session& session, BisectTabState& bis
     if (!ImGui::BeginPopup("match")) return;
     text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, row.theirs, ui.px(320)));
     const auto choose = [&](const std::string& ours) {
-        std::erase_if(bisect.question.chosen,
-                      [&](const core::bisect::ChosenMatch& one) { return one.theirs == row.theirs; });
+        std::erase_if(bisect.question.chosen, [&](const core::ChosenMatch& one) { return one.theirs == row.theirs; });
         bisect.question.chosen.push_back({row.theirs, ours});
         bisect.cancelled.reset();
         ImGui::CloseCurrentPopup();

@@ -79,7 +79,7 @@ FirstLine first_line(const Ui& ui, core::files::Against against, float width) {
     return line;
 }
 
-void choose_relative_tolerance(const Ui& ui, core::bisect::BisectInputs& question) {
+void choose_relative_tolerance(const Ui& ui, core::BisectInputs& question) {
     for (std::size_t i = 0; i < kBisectTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, labelled(tr(kBisectToleranceTexts[i]), "tolerance" + std::to_string(i)).c_str(),
@@ -149,14 +149,12 @@ void choose_pinned(const Ui& ui, const core::Session& session, float right, Comm
 void choose_file(const Ui& ui, const core::Session& session, DiffTabState& diff, float right, Commands& commands) {
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
-    focusable_field("##trace");
-    bool entered = ImGui::InputTextWithHint("##trace", tr("path of a trace: .safetensors, .npz, .json"),
-                                            diff.typed.data(), diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
-    note_glyphs(ImGui::GetFont(), diff.typed.data());
+    bool entered = text_field("##trace", diff.typed, ImGuiInputTextFlags_EnterReturnsTrue,
+                              tr("path of a trace: .safetensors, .npz, .json"));
     ImGui::SameLine(0, ui.px(4));
     if (button(tr("Compare"), "compare")) entered = true;
     tooltip(tr("Read the file (again) and compare with it"));
-    const std::string path = diff.typed.data();
+    const std::string path = diff.typed;
     if (entered && !path.empty())
         commands.push_back(diff.against == core::files::Against::bisect ? bisect_with_file(diff, path)
                                                                         : compare_with_file(diff, path));

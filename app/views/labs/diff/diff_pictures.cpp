@@ -20,7 +20,7 @@ namespace decoderscope::views::diff {
 namespace {
 
 // Keys of the three textures and widgets; other views use a step's number.
-constexpr std::uint64_t kKeys = 0x44490000;
+const std::uint64_t kKeys = heatmap_key("diff");
 
 const core::TensorDifference* difference_of(const core::Comparison& comparison, const std::string& name) {
     const auto& all = comparison.tensors;
@@ -50,9 +50,9 @@ float draw_steppers(const Ui& ui, const core::Session& session, Area line, Comma
         return by;
     };
     const Index heads = size_along(step, axis::head) > 1 ? session.shown().scenario.query_heads() : 1;
-    if (const int by = moved("head", place.head, heads); by != 0)
+    if (const int by = moved(tr("head"), place.head, heads); by != 0)
         commands.push_back(core::command::ChooseHead{place.head + by});
-    if (const int by = moved("batch", place.batch, size_along(step, axis::batch)); by != 0)
+    if (const int by = moved(tr("batch"), place.batch, size_along(step, axis::batch)); by != 0)
         commands.push_back(core::command::ChooseBatch{place.batch + by});
     return right;
 }

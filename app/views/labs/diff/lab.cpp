@@ -60,7 +60,7 @@ void save(const ViewState& state, core::files::SavedView& saved) {
     const DiffTabState& diff = state.part<DiffTabState>();
     saved.compare = {diff.against, diff.option, {}, diff.tolerance, diff.bisect.question};
     // Sorted, as a session file has them.
-    std::ranges::sort(saved.compare.bisect.chosen, {}, &core::bisect::ChosenMatch::theirs);
+    std::ranges::sort(saved.compare.bisect.chosen, {}, &core::ChosenMatch::theirs);
 }
 
 void restore(ViewState& state, const core::files::SavedView& saved) {
@@ -68,10 +68,8 @@ void restore(ViewState& state, const core::files::SavedView& saved) {
     diff.against = saved.compare.against;
     diff.option = saved.compare.option;
     diff.tolerance = saved.compare.tolerance;
-    diff.typed.fill('\0');
-    const std::string& file = saved.compare.file;
-    diff.bisect = {.path = file, .question = saved.compare.bisect};
-    std::copy_n(file.begin(), std::min(file.size(), diff.typed.size() - 1), diff.typed.begin());
+    diff.typed = saved.compare.file;
+    diff.bisect = {.path = diff.typed, .question = saved.compare.bisect};
 }
 
 // A trace from another program, to compare with.
@@ -260,15 +258,13 @@ void draw_comparison(const Ui& ui, const core::Session& session, ViewState& stat
 
 core::Command bisect_with_file(DiffTabState& diff, const std::string& path) {
     diff.against = core::files::Against::bisect;
-    diff.typed.fill('\0');
-    std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
+    diff.typed = path;
     return core::command::CompareWithFile{path};
 }
 
 core::Command compare_with_file(DiffTabState& diff, const std::string& path) {
     diff.against = core::files::Against::file;
-    diff.typed.fill('\0');
-    std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
+    diff.typed = path;
     if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
     return core::command::CompareWithFile{path};
 }

@@ -19,10 +19,10 @@ namespace decoderscope::views::diff {
 
 // What the page that bisects remembers.
 struct BisectTabState {
-    std::string path;                                     // of the recording that it is about
-    core::bisect::BisectInputs question;                  // what was chosen for it
-    std::optional<core::bisect::BisectInputs> cancelled;  // what is no longer wanted
-    const core::bisect::Bisection* listed = nullptr;      // the result that the table was last scrolled for
+    std::string path;                                 // of the recording that it is about
+    core::BisectInputs question;                      // what was chosen for it
+    std::optional<core::BisectInputs> cancelled;      // what is no longer wanted
+    const core::bisect::Bisection* listed = nullptr;  // the result that the table was last scrolled for
 };
 
 // What the Diff tab remembers from frame to frame.
@@ -32,7 +32,7 @@ struct DiffTabState {
     double tolerance = 0.0;
     bool in_order = false;                                // order of the list; otherwise worst first
     core::diff::Listed part = core::diff::Listed::steps;  // what is listed, where B has other weights
-    std::array<char, 1024> typed{};                       // the path's field
+    std::string typed;                                    // the path's field
     std::string listed_step;                              // the step that the list was last scrolled to
     std::optional<std::pair<Index, Index>> hovered;       // row and column under the mouse, as of the last frame
 

@@ -196,12 +196,12 @@ void choose(const Scene& s, Index expert, Index position) {
 
 void draw_weights(const Scene& s, const core::Value<core::experts::ShownRouting>& routing, ViewState& state,
                   Area area) {
-    constexpr std::uint64_t kKey = 0xE8BE5000;
+    const std::uint64_t key = heatmap_key("experts");
     std::optional<Spot> selected;
     if (s.chosen.position) selected = Spot{s.chosen.expert, *s.chosen.position};
     const HeatmapGesture gesture = draw_heatmap(s.ui,
                                                 {.heatmap = routing->weights,
-                                                 .key = kKey,
+                                                 .key = key,
                                                  .version = routing.number(),
                                                  .color = color_of(Meaning::mlp),
                                                  .selected = selected,
@@ -209,7 +209,7 @@ void draw_weights(const Scene& s, const core::Value<core::experts::ShownRouting>
                                                  .stale = s.session.stale(),
                                                  .legend = Legend::bar,
                                                  .grid = true},
-                                                state.viewports[kKey], area);
+                                                state.viewports[key], area);
     if (gesture.clicked) choose(s, gesture.clicked->first, gesture.clicked->second);
     if (!gesture.hovered) return;
     const auto [expert, position] = *gesture.hovered;
@@ -225,15 +225,15 @@ void draw_weights(const Scene& s, const core::Value<core::experts::ShownRouting>
 }
 
 void draw_loads(const Scene& s, const core::Value<core::experts::ShownLoads>& loads, ViewState& state, Area area) {
-    constexpr std::uint64_t kKey = 0xE8BE5001;
+    const std::uint64_t key = heatmap_key("experts", 1);
     const HeatmapGesture gesture = draw_heatmap(s.ui,
                                                 {.heatmap = loads->loads,
-                                                 .key = kKey,
+                                                 .key = key,
                                                  .version = loads.number(),
                                                  .color = color_of(Meaning::mlp),
                                                  .legend = Legend::bar,
                                                  .grid = true},
-                                                state.viewports[kKey], area);
+                                                state.viewports[key], area);
     if (!gesture.clicked) return;
     s.experts.mlp = loads->mixtures[static_cast<std::size_t>(gesture.clicked->first)];
     s.experts.expert = gesture.clicked->second;

@@ -1,6 +1,6 @@
+#include "app/core/generate/cache_size.h"
+#include "app/core/generate/generation.h"
 #include "app/core/labs/diff/comparison_text.h"
-#include "app/core/labs/generate/cache_size.h"
-#include "app/core/labs/generate/generation.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
@@ -21,7 +21,6 @@ namespace decoderscope::views::generate {
 namespace {
 
 // The textures of the two pictures; no step's number is that high.
-constexpr std::uint64_t kFirstKey = 0x470000000001ULL;
 
 // What the pass over the newest token found in the cache, and what it computed.
 struct CacheRows {
@@ -171,8 +170,9 @@ void draw_cache(const GenerateScene& scene, Area area) {
     const float room = area.high.y - y - gap;
     const float proof = scene.tab().proving ? std::clamp(room * 0.42F, ui.px(96), ui.px(360)) : ui.px(32);
     const float middle = std::floor((area.low.x + area.high.x) * 0.5F), bottom = y + room - proof;
-    draw_rows(scene, rows, AttentionStep::key, kFirstKey, {{area.low.x, y}, {middle - gap, bottom}});
-    draw_rows(scene, rows, AttentionStep::value, kFirstKey + 1, {{middle + gap, y}, {area.high.x, bottom}});
+    draw_rows(scene, rows, AttentionStep::key, heatmap_key("kv cache"), {{area.low.x, y}, {middle - gap, bottom}});
+    draw_rows(scene, rows, AttentionStep::value, heatmap_key("kv cache", 1),
+              {{middle + gap, y}, {area.high.x, bottom}});
     draw_cache_proof(scene, {{area.low.x, bottom + gap}, area.high});
 }
 

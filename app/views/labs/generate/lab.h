@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/derived/last_answer.h"
-#include "app/core/labs/generate/shown_generation.h"
+#include "app/core/generate/shown_generation.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/commands.h"

@@ -308,7 +308,7 @@ Rows rows_of_pair(const core::Session& session, const OpenHead& open, Index quer
 // As above, as a picture with its numbers; a click goes to the cell.
 void draw_rows(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
                Commands& commands) {
-    constexpr std::uint64_t kKey = 0x4EAD0000;
+    const std::uint64_t picture_key = heatmap_key("heads");
     const core::Snapshot& shown = session.shown();
     const core::Place place = session.cursor().place;
     const auto [query, key] = pair_shown(
@@ -318,14 +318,14 @@ void draw_rows(const Ui& ui, const core::Session& session, ViewState& state, con
     rows.heatmap.title = tr("q of query {query}, k and v of key {key}", {{"query", query}, {"key", key}});
     const HeatmapGesture gesture = draw_heatmap(ui,
                                                 {.heatmap = rows.heatmap,
-                                                 .key = kKey,
+                                                 .key = picture_key,
                                                  .version = rows.version,
                                                  .color = color_of(Meaning::query),
                                                  .stale = session.stale(),
                                                  .legend = Legend::none,
                                                  .grid = true,
                                                  .scrolls_with = true},
-                                                state.viewports[kKey], area);
+                                                state.viewports[picture_key], area);
     const auto cell_of = [&](Spot spot) {
         const auto row = static_cast<std::size_t>(spot.first);
         const Step& step = *rows.steps[row];

@@ -24,7 +24,7 @@ constexpr Index kPaintedAtOnce = 2'000'000;  // weights per frame, but at least 
 constexpr std::uint64_t kTextureKeys = std::uint64_t{1} << 40U;
 
 std::string factor_text(float factor) {
-    return factor == 0.0F ? "off" : "×" + core::short_number_text(static_cast<double>(factor), 3);
+    return factor == 0.0F ? tr("off") : "×" + core::short_number_text(static_cast<double>(factor), 3);
 }
 
 // ---- the picture

@@ -205,8 +205,6 @@ void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& pi
     draw_cell_tooltip(scene.ui, gesture, lines);
 }
 
-std::uint64_t key_of(const std::string& title) { return std::hash<std::string>{}("masks " + title) | (1ULL << 62U); }
-
 std::optional<core::CellRect> lit_in(const MasksScene& scene, const core::masks::MaskPicture& picture) {
     const auto& hovered = scene.tab().hovered;
     if (!hovered) return std::nullopt;
@@ -277,7 +275,7 @@ void draw_mask_picture(const MasksScene& scene, const core::masks::MaskPicture& 
                        const MaskSlot& slot) {
     const core::masks::ShownMasks& shown = scene.shown();
     const HeatmapDrawing drawing{.heatmap = picture.heatmap,
-                                 .key = key_of(picture.heatmap.title),
+                                 .key = heatmap_key("masks " + picture.heatmap.title),
                                  .version = scene.masks.number(),
                                  .color = color,
                                  .lit = lit_in(scene, picture),

@@ -61,7 +61,7 @@ std::string explained_norm(const NormsScene& scene) {
 namespace {
 
 // Keys of the three pictures' textures and widgets; no step's number is that high.
-constexpr std::uint64_t kFirstKey = 0x4E0000000001ULL;
+const std::uint64_t kFirstKey = heatmap_key("norms");
 
 struct Picture {
     const core::Heatmap& heatmap;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/core/derived/last_answer.h"
-#include "app/core/labs/train/shown_training.h"
-#include "app/core/labs/train/training_plan.h"
 #include "app/core/run/comparison.h"
+#include "app/core/train/shown_training.h"
+#include "app/core/train/training_plan.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
@@ -32,7 +32,7 @@ struct TrainTabState {
     std::array<char, 8192> text{};        // the learner's own, as ImGui edits it
     std::string attention;                // whose patterns are shown; empty: the last
     std::optional<std::string> followed;  // the attention of the cursor's step, as of the last frame
-    std::array<char, 1024> folder{};      // where models are written
+    std::string folder;                   // where models are written
     // Of each run, the model that is drawn, and its step: until the next is there, the one before.
     std::vector<core::LastAnswer<Index, core::train::TrainedModelRun>> drawn;
     std::optional<MarkedModel> marked;  // what is to be compared with the next model that is chosen

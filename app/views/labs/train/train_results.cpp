@@ -100,11 +100,10 @@ void draw_train_charts(const Ui& ui, const core::Session& session, std::span<con
 
 namespace {
 
-constexpr std::uint64_t kKey = 0x7EA10000;
 constexpr float kAboveHeads = 44.0F;  // a run's title and links, at a scale of 1
 
 std::string path_of(const TrainTabState& train, const core::train::SeenTraining& seen) {
-    std::string folder = train.folder.data();
+    std::string folder = train.folder;
     if (folder.empty()) folder = core::train::trained_models_folder();
     return (std::filesystem::path(folder) / core::train::trained_model_name(*seen.recipe, seen.step)).string();
 }
@@ -192,9 +191,7 @@ void choose_attention(const Ui& ui, const core::Session& session, TrainTabState&
 
 void choose_folder(TrainTabState& train, float width) {
     ImGui::SetNextItemWidth(width);
-    focusable_field("##folder");
-    ImGui::InputTextWithHint("##folder", core::train::trained_models_folder().c_str(), train.folder.data(),
-                             train.folder.size());
+    text_field("##folder", train.folder, 0, core::train::trained_models_folder().c_str());
     tooltip(tr("Where models are written"));
 }
 
@@ -214,7 +211,7 @@ void draw_heads(const Ui& ui, const core::Session& session, ViewState& state, co
         small.title = tr("head {head}", {{"head", head}});
         small.subtitle.clear();
         const float x = area.low.x + static_cast<float>(head) * (side + gap);
-        const std::uint64_t key = kKey + number * 16 + static_cast<std::uint64_t>(head);
+        const std::uint64_t key = heatmap_key("train", number * 16 + static_cast<std::uint64_t>(head));
         static_cast<void>(draw_heatmap(ui,
                                        {.heatmap = small,
                                         .key = key,

@@ -1,5 +1,5 @@
 // Masks separated by kind, what the fill does, where NaN spreads, what leaks, and the brush's edits: on plain values.
-#include "app/core/labs/checks/leak.h"
+#include "app/core/checks/leak.h"
 #include "app/core/labs/masks/mask_analysis.h"
 #include "app/core/run/edits.h"
 #include "app/core/session/session.h"

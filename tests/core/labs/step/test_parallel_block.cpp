@@ -1,7 +1,7 @@
 // A parallel block (GPT-J, GPT-NeoX) has two branches into one sum. Code that draws, measures and checks blocks follows
 // what each step reads, and so needs no special case.
-#include "app/core/labs/checks/invariants.h"
-#include "app/core/labs/checks/leak.h"
+#include "app/core/checks/invariants.h"
+#include "app/core/checks/leak.h"
 #include "app/core/labs/norms/depth_curves.h"
 #include "app/core/labs/norms/norm_row.h"
 #include "app/core/labs/step/outline.h"

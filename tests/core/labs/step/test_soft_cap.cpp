@@ -1,7 +1,7 @@
 // A soft cap is an operation that no code outside the engine knows. Hatching, checks, recording and export around it
 // must still be right.
-#include "app/core/labs/checks/invariants.h"
-#include "app/core/labs/checks/leak.h"
+#include "app/core/checks/invariants.h"
+#include "app/core/checks/leak.h"
 #include "app/core/labs/masks/mask_analysis.h"
 #include "app/core/labs/step/outline.h"
 #include "app/core/run/exhibit_step.h"

@@ -1,6 +1,6 @@
 // What a user does in the Generate tab, and what it then shows.
-#include "app/core/labs/generate/generation.h"
-#include "app/core/labs/generate/shown_generation.h"
+#include "app/core/generate/generation.h"
+#include "app/core/generate/shown_generation.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/generate/lab.h"
 #include "engine/decoder/initial_weights.h"

@@ -1,7 +1,7 @@
 // The Train tab: runs side by side, any step of them, and their models.
-#include "app/core/labs/generate/prediction.h"
-#include "app/core/labs/train/shown_training.h"
+#include "app/core/generate/prediction.h"
 #include "app/core/run/typed_inputs.h"
+#include "app/core/train/shown_training.h"
 #include "app/views/labs/diff/lab.h"
 #include "app/views/labs/train/lab.h"
 #include "tests/catch.h"
@@ -206,7 +206,7 @@ TEST_CASE("two steps are compared in three gestures: mark one, go to the other, 
     d.press(Key::f);
     train_in(d, brief());
     TrainTabState& train = d.state.part<TrainTabState>();
-    std::ranges::copy(folder.path(), train.folder.begin());
+    train.folder = folder.path();
     d.settle();
     REQUIRE(d.click_text("comparewith…"));
     REQUIRE(train.marked);

@@ -1,0 +1,244 @@
+#include "app/core/checks/invariants.h"
+
+#include "app/core/text/numbers.h"
+#include "engine/base/error.h"
+#include "engine/base/message.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace decoderscope::core::checks {
+
+std::size_t Invariants::count(Verdict verdict) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](const Invariant& one) { return one.verdict == verdict; }));
+}
+
+std::string title_of(Law law) {
+    switch (law) {
+        case Law::pattern_rows:
+            return tr("Rows of every pattern sum to 1");
+        case Law::masked_weights:
+            return tr("Masked weights are exactly 0 under −∞");
+        case Law::future:
+            return tr("Nothing from the future moves the past");
+        case Law::norms:
+            return tr("Norms give mean 0 and variance 1 before gain and shift");
+        case Law::finite:
+            return tr("No number is NaN or infinite");
+    }
+    return {};
+}
+
+namespace {
+
+// What was recorded elsewhere can't be computed again in another way, which most laws need to be measured.
+Resumable<Invariants> laws_of_recording(const Run& run) {
+    constexpr std::size_t kMost = 256'000'000;  // bytes: of a larger recording only what is shown is read
+    Invariants found;
+    for (std::size_t law = 0; law < kLaws; ++law)
+        found.all[law] = {.law = static_cast<Law>(law),
+                          .finding = message("Recorded elsewhere: there are no weights to measure it with.")};
+    Invariant& finite = found.all[static_cast<std::size_t>(Law::finite)];
+    if (run.recorded_bytes() <= kMost)
+        finite = co_await measure_finite(run);
+    else
+        finite.finding = message("The recording is large: only what is shown is read.");
+    co_return found;
+}
+
+}  // namespace
+
+Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config) {
+    if (!config) co_return co_await laws_of_recording(run);
+    Invariants found;
+    found.all[0] = co_await measure_pattern_rows(run);
+    found.all[1] = co_await measure_masked_weights(run);
+    found.all[2] = co_await measure_future(run, *config);
+    found.all[3] = co_await measure_norms(run);
+    found.all[4] = co_await measure_finite(run);
+    co_return found;
+}
+
+std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
+                                             const std::stop_token& stop) {
+    Resumable<Invariants> work = invariants_in_slices(run, config);
+    while (!stop.stop_requested())
+        if (work.advance()) return work.result();
+    return std::nullopt;
+}
+
+Ref fill_before(const Plan& plan, const Step& step) {
+    if (!step.masked_by || step.masked_by == step.id) return nullptr;
+    if (step.operation.traits().fill) return &step;
+    for (const StepId operand : step.operands)
+        if (plan[operand].masked_by == step.masked_by) return fill_before(plan, plan[operand]);
+    return nullptr;
+}
+
+std::vector<PatternStep> patterns_of(const Run& run) {
+    const Plan& plan = run.plan();
+    std::vector<PatternStep> patterns;
+    for (const Step& step : plan.steps()) {
+        if (!step.is_pattern || run.value(step.id).empty()) continue;
+        const Ref filled = fill_before(plan, step);
+        if (filled == nullptr) continue;
+        PatternStep pattern{step,
+                            run.value(step.id),
+                            run.value(*step.main_operand()),
+                            run.value(*step.masked_by),
+                            filled->operation.traits().fill->value,
+                            {},
+                            {}};
+        if (const Ref sink = plan.step_of(step.attention, AttentionStep::sink); sink != nullptr) {
+            pattern.sink = run.value(sink->id);
+            pattern.sinks = run.operand(*sink, OperandRole::sinks);  // a wrong pattern may not read them
+        }
+        patterns.push_back(std::move(pattern));
+    }
+    return patterns;
+}
+
+std::string finding_text(const Invariant& invariant) {
+    const std::string finding = tr(invariant.finding), besides = tr(invariant.besides);
+    return besides.empty() ? finding : tr("{finding} {besides}", {{"finding", finding}, {"besides", besides}});
+}
+
+std::string measure_text(double value) { return short_number_text(value, 3); }
+
+namespace {
+
+// How long a run must stay current before it is measured.
+constexpr std::chrono::milliseconds kCalm{250};
+
+Resumable<InvariantsMonitor::Result> measure(InvariantsMonitor::Order order) {
+    InvariantsMonitor::Result result{.run = order.run};
+    try {
+        result.invariants = co_await invariants_in_slices(*order.run, order.config);
+    } catch (const std::bad_alloc&) {
+        result.error = message("The checks do not fit into the machine's memory.");
+    } catch (const std::exception& error) {
+        result.error = sentence_of(error);
+    }
+    co_return result;
+}
+
+}  // namespace
+
+void InvariantsMonitor::start(Order order) {
+    job_.forget();
+    job_.start([order = std::move(order)](const std::stop_token&) { return measure(order); },
+               JobRunner::Clock::now() + kCalm);
+}
+
+namespace {
+
+constexpr auto kInfinity = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
+
+// A magnitude's bits. They are ordered as magnitudes are, with ∞ and then NaN above all numbers.
+std::uint32_t magnitude(float value) { return std::bit_cast<std::uint32_t>(std::abs(value)); }
+
+std::uint32_t largest_magnitude(std::span<const float> values) {
+    std::uint32_t largest = 0;
+    for (const float value : values) largest = std::max(largest, magnitude(value));
+    return largest;
+}
+
+// Masked scores are infinite on purpose where the mask hides them; any other infinity shows in the scores before them.
+bool is_infinite_on_purpose(const Step& step) { return step.is_scores && step.masked_by; }
+
+// The first number of a tensor that is not finite.
+std::optional<Index> first_not_finite(std::span<const float> values) {
+    const auto found = std::ranges::find_if(values, [](float value) { return magnitude(value) >= kInfinity; });
+    return found == values.end() ? std::nullopt : std::optional<Index>(found - values.begin());
+}
+
+struct Culprit {
+    const Step* step;
+    Cell cell;
+    float value;
+};
+
+// Where the value began: in a weight or an input that the step reads, otherwise in the step itself.
+Culprit culprit_of(const Run& run, const Step& step, Reader& read) {
+    for (const StepId operand : step.operands) {
+        const Step& source = run.plan()[operand];
+        if (!source.is_source() || run.value(operand).empty()) continue;
+        const auto values = read(run.value(operand));
+        if (const auto at = first_not_finite(values))
+            return {&source, run.value(operand).cell(*at), values[static_cast<std::size_t>(*at)]};
+    }
+    const auto values = read(run.value(step.id));
+    const Index at = *first_not_finite(values);
+    return {&step, run.value(step.id).cell(at), values[static_cast<std::size_t>(at)]};
+}
+
+std::string what_it_is(const Culprit& culprit) {
+    if (std::isnan(culprit.value)) return "NaN";
+    return culprit.value > 0.0F ? "∞" : "−∞";
+}
+
+// Why a softmax gives NaN, if the reason is known.
+Sentence reason_of(const Run& run, const Culprit& culprit, Reader& read) {
+    const bool shares_all = culprit.step->is_pattern && culprit.step->operation.traits().sums_to_one;
+    if (!std::isnan(culprit.value) || !shares_all || !culprit.step->masked_by) return {};
+    const auto mask = read(run.value(*culprit.step->masked_by));
+    const auto width = static_cast<std::size_t>(culprit.step->axes.back().size);
+    const auto row = static_cast<std::size_t>(run.value(culprit.step->id).offset(culprit.cell)) / width;
+    const bool nothing_left =
+        !mask.empty() && std::ranges::all_of(mask.subspan(row * width, width), [](float kept) { return kept == 0.0F; });
+    return nothing_left ? message("The mask hides every key from that row.") : Sentence();
+}
+
+}  // namespace
+
+Resumable<Invariant> measure_finite(const Run& run) {
+    Invariant invariant{.law = Law::finite, .verdict = Verdict::kept};
+    Reader read;
+    std::uint32_t largest = 0;
+    std::size_t broken_steps = 0;
+    const Step* first = nullptr;
+    for (const Step& step : run.plan().steps()) {
+        co_yield kPause;
+        const Tensor& tensor = run.value(step.id);
+        const bool of_masks = step.operation.traits().values == Values::mask;
+        if (step.is_source() || tensor.empty() || of_masks || is_infinite_on_purpose(step)) continue;
+        const auto values = read(tensor);
+        invariant.checked += values.size();
+        const std::uint32_t here = largest_magnitude(values);
+        if (here >= kInfinity) {
+            ++broken_steps;
+            if (first == nullptr) first = &step;
+        } else if (first == nullptr && (invariant.step.empty() || here > largest)) {
+            largest = here;
+            invariant.step = step.name;
+            invariant.cell = tensor.cell(std::ranges::find(values, here, magnitude) - values.begin());
+        }
+    }
+    invariant.measured = static_cast<double>(std::bit_cast<float>(largest));
+    if (first == nullptr) {
+        invariant.finding =
+            message("{numbers}; the largest magnitude is {largest}.",
+                    {{"numbers", counted_numbers(invariant.checked)}, {"largest", measure_text(invariant.measured)}});
+        co_return invariant;
+    }
+    const Culprit culprit = culprit_of(run, *first, read);
+    invariant.verdict = Verdict::broken;
+    invariant.measured = static_cast<double>(culprit.value);
+    invariant.step = culprit.step->name;
+    invariant.cell = culprit.cell;
+    invariant.finding = message_n("The first is {value}; {count} step holds numbers that are NaN or infinite.",
+                                  "The first is {value}; {count} steps hold numbers that are NaN or infinite.",
+                                  broken_steps, {{"value", what_it_is(culprit)}});
+    invariant.besides = reason_of(run, culprit, read);
+    co_return invariant;
+}
+
+}  // namespace decoderscope::core::checks

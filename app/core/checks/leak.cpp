@@ -1,0 +1,160 @@
+#include "app/core/checks/leak.h"
+
+#include "engine/backward/gradient.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace decoderscope::core::checks {
+
+namespace {
+
+// How far apart two numbers are; 0 for equal infinities and for two NaN, ∞ if only one of them is NaN.
+float apart(float a, float b) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0F;
+    const float distance = std::abs(a - b);
+    return std::isnan(distance) ? std::numeric_limits<float>::infinity() : distance;
+}
+
+// Compares two rows of numbers one by one, without those that the mask hides.
+void compare_with_care(Moved& moved, std::span<const float> before, std::span<const float> after, const float* mask) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (mask != nullptr && mask[i] == 0.0F) continue;
+        moved.largest = std::max(moved.largest, apart(before[i], after[i]));
+        moved.blind |= std::isnan(before[i]) && std::isnan(after[i]);
+    }
+}
+
+// As above, for many numbers at a time, if none of them is NaN, which is nearly always so: magnitudes are ordered as
+// their bits are, and NaN lies above ∞. Returns whether that was so.
+bool compare_at_once(Moved& moved, std::span<const float> before, std::span<const float> after) {
+    constexpr auto infinite = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        const std::uint32_t distance = std::bit_cast<std::uint32_t>(std::abs(before[i] - after[i]));
+        largest = std::max(largest, before[i] == after[i] ? 0U : distance);
+    }
+    if (largest > infinite) return false;
+    moved.largest = std::max(moved.largest, std::bit_cast<float>(largest));
+    return true;
+}
+
+// How each position changed in one tensor [batch, …, pos or query, …]. `mask` leaves cells out; it may be empty.
+std::vector<Moved> changes_in(const std::string& name, const Tensor& a, const Tensor& b, const Tensor& mask,
+                              std::size_t along, Index batch) {
+    const bool batched = a.axes()[0].name == axis::batch;
+    std::size_t inner = 1, outer = 1;
+    for (std::size_t i = along + 1; i < a.rank(); ++i) inner *= static_cast<std::size_t>(a.dim(i));
+    for (std::size_t i = batched ? 1 : 0; i < along; ++i) outer *= static_cast<std::size_t>(a.dim(i));
+    std::vector<Moved> moved(static_cast<std::size_t>(a.dim(along)));
+    std::size_t offset = batched ? static_cast<std::size_t>(batch) * outer * moved.size() * inner : 0;
+    for (std::size_t o = 0; o < outer; ++o) {
+        for (Moved& position : moved) {
+            const auto before = a.values().subspan(offset, inner), after = b.values().subspan(offset, inner);
+            const float* kept = mask.empty() ? nullptr : mask.data() + offset;
+            if (kept != nullptr || !compare_at_once(position, before, after))
+                compare_with_care(position, before, after, kept);
+            offset += inner;
+        }
+    }
+    for (Moved& one : moved)
+        if (one.largest > 0.0F) one.largest_in = one.first_in = name;
+    return moved;
+}
+
+void add(Moved& sum, const Moved& next) {
+    sum.blind |= next.blind;
+    if (sum.first_in.empty()) sum.first_in = next.first_in;
+    if (next.largest <= sum.largest) return;
+    sum.largest = next.largest;
+    sum.largest_in = next.largest_in;
+}
+
+void sum_up_earlier(Leak& leak) {
+    for (std::size_t p = 0; p < leak.moved.size() && static_cast<Index>(p) < leak.changed; ++p) {
+        const Moved& moved = leak.moved[p];
+        leak.earlier_blind += moved.blind ? 1 : 0;
+        leak.earlier_moved += moved.first_in.empty() ? 0 : 1;
+        if (moved.largest <= leak.earlier) continue;
+        leak.earlier = moved.largest;
+        leak.worst_in = moved.largest_in;
+    }
+}
+
+}  // namespace
+
+std::ptrdiff_t position_axis(const Step& step) {
+    const bool of_memory =
+        step.part == Part::cross_attention && (step.meaning == Meaning::key || step.meaning == Meaning::value);
+    if (step.in_encoder() || of_memory) return -1;
+    for (std::size_t i = 0; i < step.axes.size(); ++i) {
+        const std::string_view name = step.axes[i].name;
+        if (name == axis::pos || name == axis::query) return static_cast<std::ptrdiff_t>(i);
+    }
+    return -1;
+}
+
+Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position) {
+    Variation variation;
+    const Config& config = scenario.config();
+    if (const Tensor& tokens = run.value("tokens"); !tokens.empty()) {
+        const auto token = static_cast<Index>(tokens.at(Cell{batch, position}));
+        variation.more_edits.push_back(SetCell{
+            "tokens", {batch, position}, static_cast<float>((token + 1) % std::max<Index>(config.vocab_size, 1))});
+        return variation;
+    }
+    const Tensor& x = run.value("x");
+    for (Index i = 0; !x.empty() && i < config.d_model; ++i) {
+        const Cell cell = {batch, position, i};
+        const float value = x.at(cell);
+        variation.more_edits.push_back(SetCell{"x", cell, value == 0.0F ? 1.0F : -value});
+    }
+    return variation;
+}
+
+LeakTest::LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position)
+    : run_(std::move(run)), changed_(std::move(changed)), batch_(batch) {
+    leak_.changed = position;
+    way_back_ = backward::backward_begins(run_->plan()).value_or(run_->plan().steps().size());
+}
+
+void LeakTest::compare(const Step& step) {
+    const std::ptrdiff_t along = position_axis(step);
+    const Tensor& before = run_->value(step.id);
+    const Tensor& after = changed_->value(step.name);
+    if (step.is_source() || step.id >= way_back_ || along < 0 || before.empty() || before.axes() != after.axes())
+        return;
+    ++leak_.tensors;
+    const auto axis = static_cast<std::size_t>(along);
+    leak_.moved.resize(std::max(leak_.moved.size(), static_cast<std::size_t>(before.dim(axis))));
+    const Tensor mask = step.mask_to_come ? run_->value(*step.mask_to_come) : Tensor();
+    const std::vector<Moved> changes = changes_in(step.name, before, after, mask, axis, batch_);
+    for (std::size_t p = 0; p < changes.size(); ++p) add(leak_.moved[p], changes[p]);
+}
+
+bool LeakTest::advance(std::size_t numbers) {
+    const std::deque<Step>& steps = run_->plan().steps();
+    std::size_t compared = 0;
+    while (next_ < steps.size() && compared < numbers) {
+        const Step& step = steps[next_++];
+        compare(step);
+        compared += static_cast<std::size_t>(run_->value(step.id).size());
+    }
+    if (next_ < steps.size()) return false;
+    if (!std::exchange(summed_up_, true)) sum_up_earlier(leak_);
+    return true;
+}
+
+Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed, Index batch,
+                  Index position) {
+    LeakTest test(run, changed, batch, position);
+    while (!test.advance(std::numeric_limits<std::size_t>::max())) {
+    }
+    return test.leak();
+}
+
+}  // namespace decoderscope::core::checks

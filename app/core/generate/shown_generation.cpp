@@ -1,0 +1,241 @@
+#include "app/core/generate/shown_generation.h"
+
+#include "app/core/generate/cached_passes.h"
+#include "app/core/generate/generation.h"
+#include "app/core/generate/logit_lens.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace decoderscope::core::generate {
+
+namespace {
+
+// How many numbers a slice reads.
+constexpr Index kComparedInASlice = 500'000, kReadInASlice = 2'000'000;
+
+Resumable<ShownProof> compared(NamedTensors full, NamedTensors cached) {
+    Comparing comparing(std::move(full), std::move(cached), 0.0);
+    while (!comparing.advance(kComparedInASlice)) co_yield kPause;
+    ShownProof made;
+    made.comparison = comparing.found();
+    made.worst_first = worst_first(made.comparison);
+    co_return made;
+}
+
+Resumable<LensTable> read_lens(std::shared_ptr<const Run> run, Index row, Index length) {
+    LensReading reading(std::move(run), row, length);
+    while (!reading.advance(kReadInASlice)) co_yield kPause;
+    co_return reading.table();
+}
+
+}  // namespace
+
+Value<ShownNextToken> shown_next_token(Derived& derived, const Scenario& scenario,
+                                       const std::shared_ptr<const Run>& run, Index row, const Sampling& sampling) {
+    return derived.get<ShownNextToken>({run}, std::tie(row, sampling), [&] {
+        ShownNextToken made = {.sampling = sampling};
+        made.next = next_token(scenario, *run, row, sampling);
+        made.number = sampling_number(sampling.seed, row, row_length(scenario.inputs, row));
+        if (made.next) made.draw = draw(*made.next, made.number);
+        return made;
+    });
+}
+
+Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& full,
+                              const std::shared_ptr<const Run>& cached, Index row) {
+    return derived.later<ShownProof>({full, cached}, std::tie(row), [&] {
+        return compared(same_cells(scenario, *full, *cached, row), tensors_of_cached(*cached));
+    });
+}
+
+Value<LensTable> shown_lens(Derived& derived, const std::shared_ptr<const Run>& run, Index row, Index length) {
+    return derived.later<LensTable>({run}, std::tie(row, length), [&] { return read_lens(run, row, length); });
+}
+
+namespace {
+
+std::string probability(double p) { return short_number_text(p, 3); }
+
+Sentence likeliest(const NextToken& next, const PieceOf& piece) {
+    const Candidate& first = next.candidates.front();
+    return message("The likeliest next token is “{token}”: logit {logit}, probability {probability}.",
+                   {{"token", piece(first.token)},
+                    {"logit", short_number_text(static_cast<double>(first.logit), 4)},
+                    {"probability", probability(first.before)}});
+}
+
+// How far the first is ahead of the second, and what the softmax makes of that.
+Sentence lead(const NextToken& next, const PieceOf& piece) {
+    const double ahead = static_cast<double>(next.candidates[0].logit) - static_cast<double>(next.candidates[1].logit);
+    return message(
+        "Its logit is {ahead} above that of “{second}”; the softmax makes that {odds} times the probability.",
+        {{"ahead", short_number_text(ahead, 4)},
+         {"second", piece(next.candidates[1].token)},
+         {"odds", short_number_text(std::exp(ahead), 3)}});
+}
+
+Sentence cuts(const ShownNextToken& shown) {
+    const NextToken& next = *shown.next;
+    const std::string all = grouped(static_cast<Index>(next.candidates.size()));
+    const std::string temperature = short_number_text(shown.sampling.temperature, 3);
+    if (next.kept == next.candidates.size())
+        return message("At temperature {temperature} all {all} tokens may be drawn.",
+                       {{"temperature", temperature}, {"all", all}});
+    return message_n("At temperature {temperature}, top-k and top-p leave {count} token of {all}.",
+                     "At temperature {temperature}, top-k and top-p leave {count} tokens of {all}.", next.kept,
+                     {{"temperature", temperature}, {"all", all}});
+}
+
+Sentence drawn(const ShownNextToken& shown, const PieceOf& piece) {
+    const Candidate& candidate = shown.next->candidates[shown.draw.rank];
+    return message("Seed {seed} draws {number}, which falls on “{token}”: from {from} to {to}.",
+                   {{"seed", shown.sampling.seed},
+                    {"number", fixed_text(shown.number, 4)},
+                    {"token", piece(candidate.token)},
+                    {"from", fixed_text(shown.draw.from, 4)},
+                    {"to", fixed_text(shown.draw.to, 4)}});
+}
+
+// "the embedding", "block 1".
+Sentence place_of(const LensTable::Row& row) {
+    if (row.at == "embed") return message("the embedding");
+    return message("block {number}", {{"number", row.at.substr(row.at.rfind('.') + 1)}});
+}
+
+}  // namespace
+
+std::vector<Sentence> next_token_sentences(const ShownNextToken& shown, const PieceOf& piece) {
+    if (!shown.next || shown.next->candidates.empty()) return {};
+    std::vector<Sentence> sentences = {likeliest(*shown.next, piece)};
+    if (shown.next->candidates.size() > 1) sentences.push_back(lead(*shown.next, piece));
+    if (shown.sampling.temperature == 0.0) {
+        sentences.emplace_back(message("At temperature 0 the likeliest token is always taken."));
+        return sentences;
+    }
+    sentences.push_back(cuts(shown));
+    sentences.push_back(drawn(shown, piece));
+    return sentences;
+}
+
+std::vector<Sentence> lens_sentences(const LensTable& table, Index position, const PieceOf& piece) {
+    const auto at = static_cast<std::size_t>(position);
+    std::vector<Sentence> sentences;
+    for (const LensTable::Row& row : table.rows) {
+        if (at >= row.cells.size()) continue;
+        const LensCell& cell = row.cells[at];
+        if (cell.top.empty())
+            sentences.push_back(message("After {place} the probabilities are NaN.", {{"place", place_of(row)}}));
+        else
+            sentences.push_back(message("After {place} it would predict “{token}”, with probability {probability}.",
+                                        {{"place", place_of(row)},
+                                         {"token", piece(cell.top.front().first)},
+                                         {"probability", probability(static_cast<double>(cell.top.front().second))}}));
+    }
+    if (at < table.settled.size() && table.settled[at] < table.rows.size())
+        sentences.push_back(message("From {place} on the final prediction stays first.",
+                                    {{"place", place_of(table.rows[table.settled[at]])}}));
+    return sentences;
+}
+
+namespace {
+
+constexpr std::size_t most_candidates = 24;
+
+std::string piece_of(const Scenario& scenario, Index token) { return token_text(scenario.tokenizer(), token); }
+
+// The tokens at the positions of a row.
+std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Index length) {
+    std::vector<std::string> labels;
+    for (Index i = 0; i < length; ++i) {
+        const Cell cell = {row, i};
+        labels.push_back(piece_of(scenario, static_cast<Index>(scenario.inputs.tokens.at(cell))));
+    }
+    return labels;
+}
+
+}  // namespace
+
+std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, const Sampling& sampling) {
+    const std::optional<NextToken> next = next_token(shown.scenario, *shown.run, row, sampling);
+    if (!next) return std::nullopt;
+    Heatmap heatmap{.title = tr("next token"), .subtitle = "batch " + std::to_string(row)};
+    heatmap.row_axis = "token";
+    heatmap.column_axis = "probability";
+    heatmap.column_labels = {tr("model"), tr("drawn with")};
+    heatmap.columns = 2;
+    heatmap.scale = Scale::sequential;
+    heatmap.range = {0.0F, 1.0F};
+    for (const Candidate& candidate : next->candidates) {
+        if (heatmap.row_labels.size() == most_candidates) break;
+        heatmap.row_labels.push_back(piece_of(shown.scenario, candidate.token));
+        heatmap.values.push_back(static_cast<float>(candidate.before));
+        heatmap.values.push_back(static_cast<float>(candidate.after));
+    }
+    heatmap.rows = static_cast<Index>(heatmap.row_labels.size());
+    Exhibit exhibit;
+    exhibit.caption = caption_of(shown.scenario, tr("next token"), heatmap.subtitle) + " · " +
+                      tr("temperature {temperature}", {{"temperature", short_number_text(sampling.temperature, 3)}});
+    if (sampling.top_k > 0) exhibit.caption += ", top-k " + std::to_string(sampling.top_k);
+    if (sampling.top_p < 1.0) exhibit.caption += ", top-p " + short_number_text(sampling.top_p, 3);
+    exhibit.caption += ", " + tr("the {shown} most probable of {all} tokens",
+                                 {{"shown", heatmap.rows}, {"all", next->candidates.size()}});
+    exhibit.panels = {panel_of("next_token", std::move(heatmap))};
+    return exhibit;
+}
+
+std::string cached_attention(const Plan& plan, Index layer) {
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return layer < static_cast<Index>(blocks.size()) ? plan.attention_in(blocks[static_cast<std::size_t>(layer)])
+                                                     : std::string();
+}
+
+Exhibit cache_exhibit(const ShownRun& shown, Index layer, Place place) {
+    const std::string attention = cached_attention(shown.run->plan(), layer);
+    Exhibit exhibit{.title = tr("{attention}: KV cache", {{"attention", attention}})};
+    for (const AttentionStep which : {AttentionStep::key, AttentionStep::value}) {
+        const Ref step = shown.run->plan().step_of(attention, which);
+        if (step == nullptr || shown.run->value(step->id).empty()) continue;
+        Heatmap heatmap = heatmap_of(shown.scenario, *shown.run, *step, place);
+        exhibit.subtitle = heatmap.subtitle;
+        exhibit.panels.push_back(panel_of(step->name, std::move(heatmap)));
+    }
+    exhibit.caption =
+        caption_of(shown.scenario, tr("{attention}: k and v as cached", {{"attention", attention}}), exhibit.subtitle);
+    return exhibit;
+}
+
+Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& lens, Index row) {
+    const Index length = row_length(shown.scenario.inputs, row);
+    LensReading reading(lens, row, length);
+    reading.advance(std::numeric_limits<Index>::max());
+    Heatmap heatmap{.title = tr("logit lens"), .subtitle = "batch " + std::to_string(row)};
+    heatmap.row_axis = "after";
+    heatmap.column_axis = "pos";
+    heatmap.column_labels = row_labels_of(shown.scenario, row, length);
+    heatmap.columns = length;
+    heatmap.scale = Scale::sequential;
+    heatmap.range = {0.0F, 1.0F};
+    for (const LensTable::Row& at : reading.table().rows) {
+        heatmap.row_labels.push_back(at.at);
+        for (const LensCell& cell : at.cells) {
+            const bool known = !cell.top.empty();
+            heatmap.values.push_back(known ? cell.top.front().second : std::numeric_limits<float>::quiet_NaN());
+            heatmap.texts.push_back(known ? piece_of(shown.scenario, cell.top.front().first) : "NaN");
+        }
+    }
+    heatmap.rows = static_cast<Index>(heatmap.row_labels.size());
+    Exhibit exhibit;
+    exhibit.caption = caption_of(shown.scenario, tr("logit lens"), heatmap.subtitle) + " · " +
+                      tr("each cell has the token that the layer would predict next, coloured by its probability");
+    exhibit.panels = {panel_of("logit_lens", std::move(heatmap))};
+    return exhibit;
+}
+
+}  // namespace decoderscope::core::generate
