@@ -328,7 +328,7 @@ Explanation ExpertLinear::explain(const Operands& in, const Tensor&, const Cell&
         terms.push_back(term({cell_factor(in[0], 0, input_cell(in[0], cell[0], cell[1], cell[2], i)),
                               cell_factor(in[2], 2, {expert, cell[3], i})}));
     if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {expert, cell[3]})}));
-    Line sum = line("x · w", std::move(terms));
+    Line sum = line(in.size() > 3 ? "x · w + bias" : "x · w", std::move(terms));
     sum.given.push_back(chosen(in[1], 1, slot));
     return {{std::move(sum)}};
 }
@@ -447,7 +447,7 @@ Explanation MixExperts::explain(const Operands& in, const Tensor&, const Cell& c
         terms.push_back(term({cell_factor(in[1], 1, {cell[0], cell[1], slot}),
                               cell_factor(in[0], 0, {cell[0], cell[1], slot, cell[2]})}));
     if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, cell)}));
-    return {{line("weight · expert_out", std::move(terms))}};
+    return {{line(in.size() > 2 ? "weight · expert_out + shared" : "weight · expert_out", std::move(terms))}};
 }
 
 OpDescription MixExperts::about_pull_back(std::size_t operand) const {

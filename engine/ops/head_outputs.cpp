@@ -156,7 +156,7 @@ Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell
             terms.push_back(term(
                 {cell_factor(in[0], 0, {cell[0], h, cell[1], d}), cell_factor(in[1], 1, {cell[2], h * d_head + d})}));
     if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
-    return {{line("z · w", std::move(terms))}};
+    return {{line(in.size() > 2 ? "z · w + bias" : "z · w", std::move(terms))}};
 }
 
 OpDescription ProjectOutput::about_pull_back(std::size_t operand) const {
@@ -323,7 +323,7 @@ Explanation SumHeads::explain(const Operands& in, const Tensor&, const Cell& cel
     for (Index h = 0; h < in[0].dim(1); ++h)
         terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], cell[2]})}));
     if (in.size() > 1) terms.push_back(term({cell_factor(in[1], 1, {cell[2]})}));
-    return {{line("Σ heads", std::move(terms))}};
+    return {{line(in.size() > 1 ? "Σ heads + bias" : "Σ heads", std::move(terms))}};
 }
 
 OpDescription SumHeads::about_pull_back(std::size_t operand) const {

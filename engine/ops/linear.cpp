@@ -28,7 +28,7 @@ Explanation explain_row(const Operands& in, Index batch, Index pos, Index output
     for (Index i = 0; i < weight.dim(1); ++i)
         terms.push_back(term({cell_factor(x, 0, {batch, pos, i}), cell_factor(weight, 1, {output, i})}));
     if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {output})}));
-    return {{line("x · w", std::move(terms))}};
+    return {{line(in.size() > 2 ? "x · w + bias" : "x · w", std::move(terms))}};
 }
 
 }  // namespace

@@ -69,11 +69,11 @@ constexpr auto itself = [](float x) __attribute__((always_inline)) { return stat
 // Added to a small number, it leaves the nearest integer in the last bits.
 constexpr double kToInteger = 0x1.8p52;
 
-// e^x to 1 part in 10^11, without a branch; beyond ±200 as at ±200, which as a float is 0 or ∞. x = n ln 2 + r with |r|
-// ≤ ½ ln 2, and e^x = 2^n e^r; 2^n is assembled from bits.
-inline double exponential(double x) {
+// e^x to 1 part in 10^11, without a branch; beyond ±200 it is 0 or ∞, as it is as a float. x = n ln 2 + r with |r| ≤
+// ½ ln 2, and e^x = 2^n e^r; 2^n is assembled from bits.
+inline double exponential(double of) {
     constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
-    x = x < -200.0 ? -200.0 : x;
+    double x = of < -200.0 ? -200.0 : of;
     x = x > 200.0 ? 200.0 : x;
     const double shifted = x * std::numbers::log2e + kToInteger;
     const double n = shifted - kToInteger;
@@ -89,7 +89,9 @@ inline double exponential(double x) {
     power = power * r + 1.0;
     power = power * r + 1.0;
     const std::uint64_t exponent = std::bit_cast<std::uint64_t>(shifted) + 1023U;
-    return power * std::bit_cast<double>(exponent << 52U);
+    const double found = power * std::bit_cast<double>(exponent << 52U);
+    const double not_below = of < -200.0 ? 0.0 : found;
+    return of > 200.0 ? std::numeric_limits<double>::infinity() : not_below;
 }
 
 struct Turn {
@@ -341,9 +343,7 @@ void gelu_back(In x, In grad, Out y) {
 void gelu_tanh_back(In x, In grad, Out y) {
     const double slope = 2.0 * std::sqrt(2.0 * std::numbers::inv_pi);
     for (std::size_t i = 0; i < y.size(); ++i) {
-        auto value = static_cast<double>(x[i]);
-        value = value < -30.0 ? -30.0 : value;  // beyond, the derivative is 0 or 1
-        value = value > 30.0 ? 30.0 : value;
+        const auto value = static_cast<double>(x[i]);
         const double square = 0.044715 * value * value;
         const double share = 1.0 / (1.0 + exponential(-slope * value * (1.0 + square)));
         const double bend = value * share * (1.0 - share) * slope * (1.0 + 3.0 * square);

@@ -1,11 +1,13 @@
 // Row operations in vector instructions, against the C++ library's functions one number at a time.
 #include "engine/base/random.h"
 #include "engine/ops/activation.h"
+#include "engine/ops/elementwise.h"
 #include "engine/tensor/row_math.h"
 #include "tests/catch.h"
 #include "tests/engine/not_finite.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -173,4 +175,75 @@ TEST_CASE("the logarithm of a sum of exponentials, and each one's share of it") 
     }
     CHECK(std::isnan(row::log_sum_exp(std::vector<float>{1.0F, kNan})));
     CHECK(std::isnan(row::log_sum_exp(std::vector<float>{-kInfinity, -kInfinity})));
+}
+
+// What PyTorch gives for −∞, ∞ and NaN, and its slopes there. A product of ∞ with a share of 0 is NaN: silu(−∞) is
+// −∞ / (1 + exp(∞)), gelu(−∞) is −∞ · ½ (1 + erf(−∞)).
+TEST_CASE("activations and their slopes at the infinities and NaN are PyTorch's") {
+    struct Expected {
+        ActivationKind kind;
+        void (*rows)(row::In, row::Out);
+        void (*back)(row::In, row::In, row::Out);
+        std::vector<float> values, slopes;
+    };
+    const std::vector<Expected> all = {
+        {ActivationKind::relu, row::relu, row::relu_back, {0.0F, kInfinity, kNan}, {0.0F, 1.0F, 1.0F}},
+        {ActivationKind::relu2, row::relu2, row::relu2_back, {0.0F, kInfinity, kNan}, {0.0F, kInfinity, kNan}},
+        {ActivationKind::gelu, row::gelu, row::gelu_back, {kNan, kInfinity, kNan}, {kNan, kNan, kNan}},
+        {ActivationKind::gelu_tanh, row::gelu_tanh, row::gelu_tanh_back, {kNan, kInfinity, kNan}, {kNan, kNan, kNan}},
+        {ActivationKind::silu, row::silu, row::silu_back, {kNan, kInfinity, kNan}, {kNan, kNan, kNan}}};
+    const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    for (const Expected& expected : all) {
+        // A whole vector of them and a few more: the compiler has two loops.
+        std::vector<float> x, values(21), slopes(21);
+        for (int i = 0; i < 21; ++i) x.push_back(std::array{-kInfinity, kInfinity, kNan}[static_cast<std::size_t>(i) % 3]);
+        expected.rows(x, values);
+        expected.back(x, std::vector<float>(x.size(), 1.0F), slopes);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            INFO("activation " << static_cast<int>(expected.kind) << " of " << x[i] << ": " << values[i] << ", slope "
+                               << slopes[i]);
+            CHECK(same(values[i], expected.values[i % 3]));
+            CHECK(same(slopes[i], expected.slopes[i % 3]));
+            // What the explanation shows.
+            const auto at = static_cast<double>(x[i]);
+            CHECK(same(static_cast<float>(activate(expected.kind, at)), expected.values[i % 3]));
+            CHECK(same(static_cast<float>(slope_of(expected.kind, at)), expected.slopes[i % 3]));
+        }
+    }
+}
+
+TEST_CASE("other elementwise functions at the infinities and NaN are PyTorch's") {
+    const auto tensor = [](std::vector<float> values) {
+        Tensor made({{axis::batch, 1}, {axis::pos, 1}, {axis::d_ff, static_cast<Index>(values.size())}});
+        std::ranges::copy(values, made.writable().begin());
+        return made;
+    };
+    const auto check = [&](const auto& operation, const std::vector<std::vector<float>>& in,
+                           const std::vector<float>& expected) {
+        std::vector<Tensor> tensors;
+        for (const std::vector<float>& values : in) tensors.push_back(tensor(values));
+        Operands operands;
+        for (const Tensor& one : tensors) operands.add(one);
+        const Tensor out = operation.compute(operands, tensors[0].axes());
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const float found = out.values()[i];
+            INFO(operation.about().formula << " at " << in[0][i] << ": " << found << ", not " << expected[i]);
+            CHECK((found == expected[i] || (std::isnan(found) && std::isnan(expected[i]))));
+            const Explanation explained = operation.explain(operands, out, out.cell(static_cast<Index>(i)));
+            const auto told = static_cast<float>(explained.lines.back().value);
+            INFO("explained as " << told);
+            CHECK((told == expected[i] || (std::isnan(told) && std::isnan(expected[i]))));
+        }
+    };
+    const std::vector<float> x = {-kInfinity, kInfinity, kNan}, ones = {1.0F, 1.0F, 1.0F}, zeros = {0.0F, 0.0F, 0.0F};
+    check(SoftCap{30.0}, {x}, {-30.0F, 30.0F, kNan});
+    check(Sigmoid{}, {x}, {0.0F, 1.0F, kNan});
+    check(ActivateGated{ActivationKind::silu}, {ones, x}, {kNan, kInfinity, kNan});
+    check(ActivateGated{ActivationKind::gelu}, {ones, x}, {kNan, kInfinity, kNan});
+    check(ActivateGated{ActivationKind::relu}, {x, zeros}, {kNan, kNan, kNan});
+    const auto held = static_cast<float>(7.0 / (1.0 + std::exp(-1.702 * 7.0)));
+    check(ClampedSwiglu{}, {zeros, x}, {kNan, held, kNan});
+    check(ClampedSwiglu{}, {x, zeros}, {0.0F, 0.0F, kNan});
+    check(Add{}, {x, {kInfinity, kInfinity, kInfinity}}, {kNan, kInfinity, kNan});
+    check(Drop{}, {x, zeros}, {kNan, kNan, kNan});
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace decoderscope::core {
 
@@ -28,25 +29,25 @@ std::string without_leading_zero(std::string text) {
     return text;
 }
 
-bool shows_a_digit(const std::string& text) { return text.find_first_of("123456789") != std::string::npos; }
+std::string if_it_fits(std::string text, std::size_t room) {
+    if (length(text) <= room) return text;
+    text = without_leading_zero(std::move(text));
+    return length(text) <= room ? text : std::string();
+}
 
 std::string scientific_text(double value, std::size_t room) {
     for (int digits = 4; digits >= 1; --digits)
-        if (std::string text = short_number_text(value, digits); length(text) <= room) return text;
+        if (std::string text = if_it_fits(short_number_text(value, digits), room); !text.empty()) return text;
     return {};
 }
 
-// With the most decimals that fit, as long as they show a digit that isn't 0. A fraction keeps one, or is rounded to 1
-// where a cell holds more than a single digit.
+// With the most decimals that fit. A fraction keeps one, unless it is as good as 1: "−1" for −0.7 would be beyond the
+// picture's scale, and "0" is for zero alone.
 std::string decimal_text(double value, const CellFormat& format) {
     const double magnitude = std::fabs(value);
-    const int least = magnitude >= 1.0 || (magnitude >= 0.5 && format.room >= 2) ? 0 : 1;
-    for (int decimals = std::max(format.decimals, magnitude < 1.0 ? 1 : 0); decimals >= least; --decimals) {
-        const std::string text = fixed_text(value, decimals);
-        if (!shows_a_digit(text)) return {};
-        if (length(text) <= format.room) return text;
-        if (std::string shorter = without_leading_zero(text); length(shorter) <= format.room) return shorter;
-    }
+    const int least = magnitude >= 0.95 ? 0 : 1;
+    for (int decimals = std::max(format.decimals, magnitude < 1.0 ? 1 : 0); decimals >= least; --decimals)
+        if (std::string text = if_it_fits(fixed_text(value, decimals), format.room); !text.empty()) return text;
     return {};
 }
 
@@ -140,19 +141,17 @@ CellFormat cell_format(const Heatmap& heatmap, const CellRect& seen, std::size_t
     // The 0 of a fraction is left out only for a second decimal.
     const int decimals =
         std::max(numbers.decimals(numbers.in_full, kMostDecimals), numbers.decimals(numbers.without_zero, 2));
-    return {.room = room, .decimals = decimals, .scientific = numbers.all > 0 && numbers.largest < kTiny};
+    const bool all_round_to_0 = numbers.largest < std::max(kTiny, 0.5 * std::pow(10.0, -std::max(decimals, 1)));
+    return {.room = room, .decimals = decimals, .scientific = numbers.all > 0 && all_round_to_0};
 }
 
 std::string cell_text(double value, const CellFormat& format) {
-    const auto if_it_fits = [&](std::string text) { return length(text) <= format.room ? text : std::string(); };
-    if (!std::isfinite(value) || value == 0.0) return if_it_fits(short_number_text(value, 1));
+    if (!std::isfinite(value) || value == 0.0) return if_it_fits(short_number_text(value, 1), format.room);
     if (is_whole(value))
-        if (std::string text = if_it_fits(fixed_text(value, 0)); !text.empty()) return text;
+        if (std::string text = if_it_fits(fixed_text(value, 0), format.room); !text.empty()) return text;
     if (!format.scientific && std::fabs(value) < kScientificFrom)
         if (std::string text = decimal_text(value, format); !text.empty()) return text;
-    if (format.scientific || std::fabs(value) >= 1.0)
-        if (std::string text = scientific_text(value, format.room); !text.empty()) return text;
-    return std::fabs(value) < 0.5 ? if_it_fits("~0") : std::string();
+    return format.scientific || std::fabs(value) >= 1.0 ? scientific_text(value, format.room) : std::string();
 }
 
 std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room, FillPlace said) {

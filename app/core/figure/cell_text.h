@@ -23,9 +23,10 @@ struct CellFormat {
 // numbers have room for.
 [[nodiscard]] CellFormat cell_format(const Heatmap& heatmap, const CellRect& seen, std::size_t room);
 
-// A number as its cell shows it: "0.95", ".95", "~0", "−1e9", "−∞", "NaN"; empty if it doesn't fit in any form. It is
-// always correctly rounded. Only zero itself is "0": a magnitude that the decimals can't show is "~0". Whole numbers
-// have no decimals; a number too long for the format has fewer, or is in scientific notation.
+// A number as its cell shows it: "0.95", ".95", "−1e9", "−∞", "NaN"; empty if it doesn't fit in any form. Read back, it
+// is the number at the digits that it has. Only zero itself is "0": among larger numbers a magnitude that the decimals
+// can't show is "0.00". Whole numbers have no decimals; a number too long for the format has fewer, or is in scientific
+// notation.
 [[nodiscard]] std::string cell_text(double value, const CellFormat& format);
 
 // Where the number of masked cells stands if it has no room in them.

@@ -1,14 +1,19 @@
 // The numbers in a matrix' cells: short enough for their room, and never misleading.
 #include "app/core/figure/cell_text.h"
 #include "tests/catch.h"
+#include "tests/core/figure/read_number.h"
 #include "tests/engine/not_finite.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
+using decoderscope::testing::is_its_number;
 using decoderscope::testing::kInfinity;
 
 namespace {
@@ -30,18 +35,24 @@ std::size_t characters_in(const std::string& text) {
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-// A cell's text as a person reads it, and half a unit of its last digit: how far a rounded number may be off.
-struct Read {
-    double value = 0.0, tolerance = 0.0;
-};
-Read read(std::string text) {
-    if (const auto minus = text.find("−"); minus == 0) text.replace(0, std::string("−").size(), "-");
-    const std::size_t e = text.find('e');
-    const std::string mantissa = text.substr(0, e);
-    const int exponent = e == std::string::npos ? 0 : std::stoi(text.substr(e + 1));
-    const std::size_t point = mantissa.find('.');
-    const int decimals = point == std::string::npos ? 0 : static_cast<int>(mantissa.size() - point - 1);
-    return {std::stod(text), 0.5 * std::pow(10.0, exponent - decimals)};
+// Both signs, from the least denormal to the largest float; whole numbers, and those next to where digits change.
+std::vector<double> many_numbers() {
+    std::vector<double> numbers = {0.0, static_cast<double>(std::numeric_limits<float>::denorm_min()),
+                                   static_cast<double>(std::numeric_limits<float>::min()),
+                                   static_cast<double>(std::numeric_limits<float>::max()),
+                                   static_cast<double>(kInfinity)};
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> exponent(-46.0, 38.5), near(-6.0, 6.0);
+    for (int i = 0; i < 300; ++i) numbers.push_back(std::pow(10.0, exponent(random)));
+    for (int i = 0; i < 700; ++i) numbers.push_back(std::pow(10.0, near(random)));
+    for (int i = 1; i < 130; ++i) numbers.push_back(i);
+    for (const double at : {0.05, 0.5, 0.699, 0.95, 0.995, 0.9995, 0.99995, 1.0, 1.5, 9.5, 9.995, 99.5, 999.5, 9999.5,
+                            99999.5, 1e5, 1e6, 1e-3, 1e-4, 1e9, 12345678.0})
+        for (const double off : {-1e-6, 0.0, 1e-6}) numbers.push_back(at * (1.0 + off));
+    std::vector<double> all = {std::nan("")};
+    for (const double number : numbers)
+        for (const double sign : {1.0, -1.0}) all.push_back(static_cast<double>(static_cast<float>(sign * number)));
+    return all;
 }
 
 }  // namespace
@@ -60,8 +71,9 @@ TEST_CASE("a cell shows as many decimals as it has room for") {
     CHECK(text(-19.36, 5, 2) == "−19.4");
     CHECK(text(-19.36, 3, 2) == "−19");
     CHECK(text(-19.36, 2, 2).empty());
-    CHECK(text(1e-12, 4, 2) == "~0");
-    CHECK(text(-1e-12, 4, 2) == "~0");
+    // Rounded to nothing, with its decimals: only zero itself is "0".
+    CHECK(text(1e-12, 4, 2) == "0.00");
+    CHECK(text(-1e-12, 3, 2) == ".00");
     CHECK(text(0.0, 4, 2) == "0");
     CHECK(text(-0.0, 4, 2) == "0");
     CHECK(text(-1e9, 4, 2) == "−1e9");
@@ -74,40 +86,63 @@ TEST_CASE("a cell shows as many decimals as it has room for") {
     CHECK(text(0.7, 1, 2).empty());  // neither "1" nor "0"
     CHECK(text(0.7, 2, 0) == ".7");
     CHECK(text(0.9998, 2, 2) == "1");
-    CHECK(text(-0.7, 2, 2) == "−1");
-    CHECK(text(-0.4, 2, 2) == "~0");
+    CHECK(text(-0.9998, 2, 2) == "−1");
+    // Neither "−1", which is beyond their scale, nor "0".
+    CHECK(text(-0.7, 2, 2).empty());
+    CHECK(text(-0.4, 2, 2).empty());
+    CHECK(text(-0.4, 3, 2) == "−.4");
 }
 
-TEST_CASE("whatever the number and the room, the text fits, rounds correctly, and shows 0 for zero alone") {
-    std::mt19937 random(7);
-    std::uniform_real_distribution<double> exponent(-12.0, 12.0);
-    for (int i = 0; i < 20000; ++i) {
-        const auto value =
-            static_cast<double>(static_cast<float>((i % 2 == 0 ? 1.0 : -1.0) * std::pow(10.0, exponent(random))));
-        for (const bool scientific : {false, true}) {
-            const CellFormat format{static_cast<std::size_t>(i % 9), i % 5, scientific};
-            const std::string text = cell_text(value, format);
-            if (text.empty()) continue;
-            INFO(value << " in " << format.room << " characters, " << format.decimals << " decimals: " << text);
-            REQUIRE(characters_in(text) <= format.room);
-            REQUIRE(text != "0");
-            if (text == "~0") {
-                REQUIRE(std::abs(value) < 0.5);
-                continue;
+TEST_CASE("whatever the number and the room, the text fits and, read back, is the number at the digits that it has") {
+    for (const double value : many_numbers()) {
+        for (std::size_t room = 0; room <= 10; ++room) {
+            for (int decimals = 0; decimals <= 4; ++decimals) {
+                for (const bool scientific : {false, true}) {
+                    const std::string text = cell_text(value, {room, decimals, scientific});
+                    if (text.empty()) continue;
+                    INFO(value << " in " << room << " characters, " << decimals << " decimals: " << text);
+                    REQUIRE(characters_in(text) <= room);
+                    REQUIRE(is_its_number(text, value));
+                }
             }
-            const auto [shown, tolerance] = read(text);
-            REQUIRE(shown != 0.0);
-            REQUIRE((shown < 0.0) == (value < 0.0));
-            REQUIRE(std::abs(shown - value) <= tolerance * (1.0 + 1e-9));
         }
     }
+}
+
+TEST_CASE("a picture's texts are its numbers, and not all of them are rounded to 0") {
+    std::mt19937 random(5);
+    const std::vector<double> numbers = many_numbers();
+    int with_digits = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        // Of one magnitude, or of any.
+        std::vector<float> values;
+        const double factor = numbers[random() % numbers.size()];
+        for (int cell = 0; cell < 12; ++cell)
+            values.push_back(i % 3 == 0
+                                 ? static_cast<float>(numbers[random() % numbers.size()])
+                                 : static_cast<float>(factor * (static_cast<double>(random() % 4001) / 2000.0 - 1.0)));
+        const auto room = static_cast<std::size_t>(i % 11);
+        const std::vector<std::string> drawn = texts(matrix(4, values), room);
+        if (drawn.empty()) continue;
+        ++with_digits;
+        bool says_a_digit = false;
+        for (std::size_t cell = 0; cell < values.size(); ++cell) {
+            INFO(values[cell] << " in " << room << " characters: " << drawn[cell]);
+            REQUIRE(characters_in(drawn[cell]) <= room);
+            REQUIRE(is_its_number(drawn[cell], static_cast<double>(values[cell])));
+            says_a_digit = says_a_digit || drawn[cell].find_first_not_of("0.") != std::string::npos;
+        }
+        INFO(factor << " in " << room << " characters: " << drawn[0] << " " << drawn[1]);
+        REQUIRE((says_a_digit || std::ranges::all_of(values, [](float value) { return value == 0.0F; })));
+    }
+    CHECK(with_digits > 8'000);
 }
 
 TEST_CASE("one long number shortens itself, and no other") {
     const std::vector<float> plain = {0.25F, 0.5F, 0.125F, 0.0625F, 0.75F, 0.3F, 0.95F, 0.05F, 0.6F};
     const std::vector<std::string> before = texts(matrix(3, plain), 4);
     REQUIRE(before == std::vector<std::string>{"0.25", "0.50", "0.12", "0.06", "0.75", "0.30", "0.95", "0.05", "0.60"});
-    for (const auto& [value, text] : {std::pair{1e-12F, "~0"}, std::pair{-1e9F, "−1e9"}, std::pair{-1.0F / 0.0F, "−∞"},
+    for (const auto& [value, text] : {std::pair{1e-12F, "0.00"}, std::pair{-1e9F, "−1e9"}, std::pair{-1.0F / 0.0F, "−∞"},
                                       std::pair{std::nanf(""), "NaN"}, std::pair{-19.36F, "−19"}}) {
         std::vector<float> values = plain;
         values[4] = value;
@@ -120,7 +155,7 @@ TEST_CASE("one long number shortens itself, and no other") {
 TEST_CASE("a matrix of tiny numbers shows their digits") {
     CHECK(texts(matrix(2, {3.1e-5F, -2.0e-7F}), 7) == std::vector<std::string>{"3.1e-5", "−2e-7"});
     // Next to large ones they are nearly nothing.
-    CHECK(texts(matrix(2, {3.1e-5F, 0.9F}), 6) == std::vector<std::string>{"~0", "0.9000"});
+    CHECK(texts(matrix(2, {3.1e-5F, 0.9F}), 6) == std::vector<std::string>{"0.0000", "0.9000"});
 }
 
 TEST_CASE("where a number has no room in any form, none is shown") {
