@@ -91,6 +91,23 @@ std::string fault_of(const Factor& factor, const Operands& operands, const Known
     return near(factor.value, *derived, allowed) ? "" : "“" + factor.text + "” isn't " + short_number(factor.value);
 }
 
+// A sum that is named by a formula, such as "x · w" or "Σ heads", says what is in it: unless it adds or takes away
+// something by name, all of its terms are products of cells of the same operands.
+bool names_all(const Line& line) {
+    const bool is_formula = line.name.find(" · ") != std::string::npos || line.name.starts_with("Σ ");
+    if (!is_formula || line.name.find(" + ") != std::string::npos || line.name.find(" − ") != std::string::npos)
+        return true;
+    std::optional<std::vector<std::size_t>> all;
+    for (const Term& term : line.terms) {
+        std::vector<std::size_t> operands;
+        for (const Factor& factor : term.factors)
+            if (factor.cell && factor.text.empty()) operands.push_back(factor.cell->operand);
+        if (!all) all = operands;
+        if (*all != operands) return false;
+    }
+    return true;
+}
+
 std::string fault_of(const Line& line, const Operands& operands, const Known& known) {
     double sum = 0.0;
     for (const Term& term : line.terms) {
@@ -102,6 +119,7 @@ std::string fault_of(const Line& line, const Operands& operands, const Known& kn
         if (!near(term.value, product, 1e-12 * std::abs(product))) return "a term that isn't its factors' product";
         sum += term.value;
     }
+    if (!names_all(line)) return "a term that the name of its sum leaves out";
     for (const Factor& condition : line.given)
         if (const std::string fault = fault_of(condition, operands, known); !fault.empty()) return fault;
     return near(line.value, sum, 1e-12 * std::abs(sum)) ? "" : "a line that isn't its terms' sum";

@@ -196,7 +196,8 @@ TEST_CASE("activations and their slopes at the infinities and NaN are PyTorch's"
     for (const Expected& expected : all) {
         // A whole vector of them and a few more: the compiler has two loops.
         std::vector<float> x, values(21), slopes(21);
-        for (int i = 0; i < 21; ++i) x.push_back(std::array{-kInfinity, kInfinity, kNan}[static_cast<std::size_t>(i) % 3]);
+        for (int i = 0; i < 21; ++i)
+            x.push_back(std::array{-kInfinity, kInfinity, kNan}[static_cast<std::size_t>(i) % 3]);
         expected.rows(x, values);
         expected.back(x, std::vector<float>(x.size(), 1.0F), slopes);
         for (std::size_t i = 0; i < x.size(); ++i) {

@@ -133,11 +133,12 @@ const Table& table_of(ColorMap map, bool dark) {
     return dark ? on_dark : on_light;
 }
 
-// The colours of the five marks, in the order of Mark.
+// The colours of the five marks, in the order of Mark. NaN has one on every map: it is the same wherever it appears.
 using MarkColors = std::array<std::uint32_t, 5>;
-constexpr MarkColors marks_on_sequential = {0xff2ce1, 0xd30108, 0x000000, 0xff9a9a, 0x6b2f00};
-constexpr MarkColors marks_on_diverging = {0xa3007a, 0x8fe000, 0x005c3c, 0x3d1400, 0x020c30};
-constexpr MarkColors marks_on_diverging_dark = {0xff5c8a, 0xa1ff0f, 0x00a86b, 0xfff0b0, 0xe6f4ff};
+constexpr std::uint32_t nan_color = 0xa010ff;
+constexpr MarkColors marks_on_sequential = {nan_color, 0xd30108, 0x000000, 0xff9a9a, 0x6b2f00};
+constexpr MarkColors marks_on_diverging = {nan_color, 0x8fe000, 0x005c3c, 0x3d1400, 0x020c30};
+constexpr MarkColors marks_on_diverging_dark = {nan_color, 0xa1ff0f, 0x00a86b, 0xfff0b0, 0xe6f4ff};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include "app/core/figure/figure_cells.h"
 #include "app/core/figure/figure_legend.h"
+#include "app/core/figure/heatmap_image.h"
 #include "app/core/text/text_layout.h"
 
 #include <algorithm>
@@ -38,7 +39,8 @@ Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style) {
     figure::draw_column_labels(canvas, placed, columns);
     figure::draw_column_name(canvas, heatmap.column_axis, box, columns.reach, left);
     figure::draw_row_name(canvas, heatmap.row_axis, box, figure::margin, top);
-    figure::draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left);
+    if (marks_in(heatmap).has_scale)
+        figure::draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left);
     figure::LegendContents legend;
     legend.add(heatmap);
     figure::draw_legend(canvas, legend, {map, style.dark, figure::hatch_spacing(placed), heatmap.range}, box.x,

@@ -148,12 +148,13 @@ void draw_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
     const bool whole = std::all_of(heatmap.values.begin(), heatmap.values.end(),
                                    [](float value) { return !(value - std::trunc(value) != 0.0F); });
     const double size = size_of_numbers(placed, whole);
+    if (size < 7) return;  // all numbers or none
     for (Index row = 0; row < heatmap.rows; ++row) {
         for (Index column = 0; column < heatmap.columns; ++column) {
             const std::string number = number_in(heatmap, row, column, whole);
             if (std::isinf(heatmap.at(row, column)))
                 draw_infinity(canvas, placed, row, column, number);
-            else if (size >= 7)
+            else
                 draw_number(canvas, placed, row, column, number, {size, {}, false, true});
         }
     }

@@ -1,6 +1,7 @@
 #include "app/core/figure/figure_legend.h"
 
 #include "app/core/figure/cell_text.h"
+#include "app/core/figure/heatmap_image.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
 
@@ -67,9 +68,8 @@ void LegendContents::add(const Heatmap& heatmap) {
             MaskKind& kind = masks_.try_emplace(causes, MaskKind{causes, value}).first->second;
             if (kind.fill && !same(*kind.fill, value)) kind.fill.reset();
         }
-        const Mark mark = mark_of(value, heatmap.range);
-        if (mark != Mark::none && (!hidden_by::masked(causes) || mark == Mark::nan)) marks_.insert(mark);
     }
+    for (const Mark mark : marks_in(heatmap).marks) marks_.insert(mark);
 }
 
 void draw_legend(Canvas& canvas, const LegendContents& contents, const LegendStyle& style, double left, double right,

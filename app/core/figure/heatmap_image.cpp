@@ -104,6 +104,24 @@ Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, b
     return color_at(heatmap, row * heatmap.columns + column, coloring_of(heatmap, map, dark), dark);
 }
 
+MarksIn marks_in(const Heatmap& heatmap) {
+    std::array<bool, static_cast<std::size_t>(Mark::below) + 1> occurs{};
+    const bool masks = !heatmap.hidden.empty();
+    for (std::size_t i = 0; i < heatmap.values.size(); ++i) {
+        const float value = heatmap.values[i];
+        const Mark mark =
+            value >= heatmap.range.low && value <= heatmap.range.high ? Mark::none : mark_of(value, heatmap.range);
+        if (mark == Mark::nan || !masks || !hidden_by::masked(heatmap.hidden[i]))
+            occurs[static_cast<std::size_t>(mark)] = true;
+    }
+    MarksIn found;
+    for (const Mark mark : {Mark::nan, Mark::positive_infinity, Mark::negative_infinity, Mark::above, Mark::below})
+        if (occurs[static_cast<std::size_t>(mark)]) found.marks.push_back(mark);
+    found.has_scale =
+        occurs[static_cast<std::size_t>(Mark::none)] || found.marks.empty() || found.marks.front() != Mark::nan;
+    return found;
+}
+
 std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark) {
     const Coloring coloring = coloring_of(heatmap, map, dark);
     std::vector<Rgba> colors(heatmap.values.size());

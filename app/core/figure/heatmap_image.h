@@ -21,6 +21,13 @@ struct CellRect {
 // nothing left to attend to must not look like any other masked row.
 [[nodiscard]] Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, bool dark);
 
+// What the cells of a heatmap show beside the colours of its range.
+struct MarksIn {
+    std::vector<Mark> marks;  // each that occurs, in the order of Mark; of masked cells NaN alone
+    bool has_scale = true;    // some cell has a colour of the range; or nothing is NaN
+};
+[[nodiscard]] MarksIn marks_in(const Heatmap& heatmap);
+
 // One pixel per cell, [row, column].
 [[nodiscard]] std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark);
 

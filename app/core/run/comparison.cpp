@@ -79,14 +79,22 @@ void add_any(const Floats& a, const Floats& b, Index offset, Tally& tally) {
     }
 }
 
+Index nan_in_both(const Tensor& a, const Tensor& b) {
+    return (Floats(a.data(), a.size()).isNaN() && Floats(b.data(), b.size()).isNaN()).count();
+}
+
 // The measures of two tensors of one shape.
 void measure(const Tensor& one, const Tensor& other, double tolerance, TensorDifference& found) {
     constexpr Index kAtOnce = 1024;
     found.count = one.size();
     found.same_bits = one.shares_values_with(other);
-    if (found.same_bits) return;
+    if (found.same_bits) {
+        if (one.is_ready()) found.both_nan = nan_in_both(one, one);
+        return;
+    }
     const Tensor a = one.for_one_use(), b = other.for_one_use();
     found.same_bits = same_bits(a, b);
+    found.both_nan = nan_in_both(a, b);
     if (found.same_bits) return;
     Tally tally{.tolerance = tolerance};
     for (Index start = 0; start < a.size(); start += kAtOnce) {
@@ -132,6 +140,7 @@ void add(Comparison& comparison, TensorDifference found) {
     comparison.numbers += found.count;
     comparison.largest = std::max(comparison.largest, found.largest);
     comparison.same_bits = comparison.same_bits && found.same_bits;
+    comparison.both_nan += found.both_nan;
     comparison.tensors.push_back(std::move(found));
 }
 
@@ -144,7 +153,7 @@ double distance_between(float a, float b) {
     return std::isnan(a) && std::isnan(b) ? 0.0 : kWithoutEnd;
 }
 
-float signed_difference(float a, float b) { return distance_between(a, b) == 0.0 ? 0.0F : a - b; }
+float signed_difference(float a, float b) { return a == b ? 0.0F : a - b; }
 
 double TensorDifference::relative() const {
     if (largest == 0.0) return 0.0;
@@ -202,9 +211,16 @@ std::vector<std::size_t> worst_first(const Comparison& comparison) {
     return order;
 }
 
-double charted_height(double difference) {
+double charted_height(double difference, double most) {
     if (!(difference > kLeastCharted)) return difference > 0.0 ? 0.02 : 0.0;
-    return std::clamp(1.0 - std::log10(difference) / std::log10(kLeastCharted), 0.02, 1.0);
+    return std::clamp(std::log10(difference / kLeastCharted) / std::log10(most / kLeastCharted), 0.02, 1.0);
+}
+
+double most_charted(const Comparison& comparison) {
+    double most = 1.0;
+    for (const TensorDifference& difference : comparison.tensors)
+        if (std::isfinite(difference.largest)) most = std::max(most, difference.largest);
+    return std::pow(10.0, std::ceil(std::log10(most)));
 }
 
 namespace {

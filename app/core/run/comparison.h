@@ -18,10 +18,10 @@ namespace decoderscope::core {
 // The tensors of a run or of a file, in order, by the contract's names.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// How far apart two numbers are. Equal numbers, NaN and NaN, and an infinity and the same infinity are 0 apart; NaN and
-// anything else are ∞ apart.
+// How far apart two numbers are: 0 if no check can tell them apart, as equal numbers, the same infinity, and NaN and
+// NaN; NaN and anything else are ∞ apart. What is shown says of NaN and NaN that they can't be compared.
 [[nodiscard]] double distance_between(float a, float b);
-// As above, with its sign, a − b, as a picture shows it: NaN if either is NaN.
+// As above, with its sign, a − b, as a picture shows it: NaN if either is NaN, or both are; 0 for the same infinity.
 [[nodiscard]] float signed_difference(float a, float b);
 
 // Whether a tensor is in both, and can be compared number by number.
@@ -40,6 +40,7 @@ struct TensorDifference {
     Cell cell;                            // where the largest is (the first such); empty if nothing differs
     float a = 0.0F, b = 0.0F;             // the two numbers there
     bool same_bits = true;                // not even the sign of a zero differs
+    Index both_nan = 0;                   // cells that are NaN in both: neither equal nor apart
 
     // The largest difference relative to the tensor's scale; 0 if nothing differs, ∞ if the scale is 0.
     [[nodiscard]] double relative() const;
@@ -57,6 +58,7 @@ struct Comparison {
     Index numbers = 0;                 // how many numbers were compared
     double largest = 0.0;              // of all
     bool same_bits = true;             // everything that is in both is equal bit for bit
+    Index both_nan = 0;                // numbers that are NaN in both
 
     [[nodiscard]] bool differs() const { return over + unmatched > 0; }
 };
@@ -91,10 +93,12 @@ private:
 // what is equal. Within each group, in order.
 [[nodiscard]] std::vector<std::size_t> worst_first(const Comparison& comparison);
 
-// The height of a difference in a chart with a logarithmic scale, from 0 (equal) to 1 (≥ 1, or ∞). kLeastCharted is the
-// smallest difference that is drawn above the ground.
+// The height of a difference in a chart with a logarithmic scale, from 0 (equal) to 1 (`most`, or ∞). kLeastCharted is
+// the smallest difference that is drawn above the ground.
 inline constexpr double kLeastCharted = 1e-9;
-[[nodiscard]] double charted_height(double difference);
+[[nodiscard]] double charted_height(double difference, double most);
+// The top of a chart that holds all finite differences: 1, or the next power of ten.
+[[nodiscard]] double most_charted(const Comparison& comparison);
 
 // What the shown run is compared with: B. A run, or the tensors of a file.
 struct ReferenceRun {

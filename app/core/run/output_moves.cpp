@@ -23,7 +23,8 @@ PositionMove move_of(std::span<const float> before, std::span<const float> after
         const bool was_nan = std::isnan(before[i]), is_nan = std::isnan(after[i]);
         move.lost = move.lost || (is_nan && !was_nan);
         move.regained = move.regained || (was_nan && !is_nan);
-        if (was_nan != is_nan) continue;
+        move.stays_nan = move.stays_nan || (was_nan && is_nan);
+        if (was_nan || is_nan) continue;
         const double moved = distance_between(before[i], after[i]);
         squares += moved * moved;
         move.largest = std::max(move.largest, moved);
@@ -33,12 +34,14 @@ PositionMove move_of(std::span<const float> before, std::span<const float> after
         move.before = predicted_token(before);
         move.after = predicted_token(after);
     }
-    if (move.lost || move.regained) move.norm = move.largest = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    if (move.lost || move.regained || move.stays_nan) move.norm = kUnknown;
+    if (move.lost || move.regained || (move.stays_nan && move.largest == 0.0)) move.largest = kUnknown;
     return move;
 }
 
 bool is_further(const PositionMove& move, const OutputMoves& moves) {
-    if (move.largest == 0.0) return false;
+    if (!move.moved()) return false;
     if (!moves.furthest) return true;
     const double most = moves.all[*moves.furthest].largest;
     return !std::isnan(most) && (std::isnan(move.largest) || move.largest > most);
@@ -50,6 +53,7 @@ void add(PositionMove move, OutputMoves& moves) {
         ++moves.positions;
         moves.lost += move.lost ? 1 : 0;
         moves.regained += move.regained ? 1 : 0;
+        moves.stays_nan += move.stays_nan ? 1 : 0;
         if (move.largest > moves.largest) moves.largest = move.largest;
         if (is_further(move, moves)) moves.furthest = at;
         if (move.changes_prediction()) moves.changed.push_back(at);
@@ -124,6 +128,46 @@ Sentence movement(const OutputMoves& moves, Mood mood) {
                  : message("{output} moved by at most {largest}", arguments);
 }
 
+// What can't be compared: NaN is not the same as NaN.
+Sentence staying_nan(const OutputMoves& moves, Mood mood) {
+    const Arguments arguments = {{"output", moves.output}, {"all", moves.positions}};
+    return mood == Mood::would
+               ? message_n("{output} would still be NaN at {count} of {all} positions",
+                           "{output} would still be NaN at {count} of {all} positions", moves.stays_nan, arguments)
+               : message_n("{output}: still NaN at {count} of {all} positions",
+                           "{output}: still NaN at {count} of {all} positions", moves.stays_nan, arguments);
+}
+
+// Of an output that moved nowhere.
+Sentence unmoved(const OutputMoves& moves, Mood mood) {
+    const bool would = mood == Mood::would;
+    const Arguments output = {{"output", moves.output}};
+    if (moves.stays_nan == 0)
+        return would ? message("{output} would stay the same.", output) : message("{output} stayed the same.", output);
+    const Arguments arguments = {{"nan", staying_nan(moves, mood)}};
+    if (moves.stays_nan == moves.positions) return message("{nan}.", arguments);
+    return would ? message("{nan}; the others would stay the same.", arguments)
+                 : message("{nan}; the others stayed the same.", arguments);
+}
+
+// Of one that did.
+Sentence moved_sentence(const Scenario& scenario, const OutputMoves& moves, Mood mood) {
+    const bool would = mood == Mood::would;
+    const Sentence moved = movement(moves, mood);
+    if (!moves.predicts) return message("{movement}.", {{"movement", moved}});
+    if (moves.changed.empty())
+        return would ? message("{movement}; no prediction would change.", {{"movement", moved}})
+                     : message("{movement}; no prediction changed.", {{"movement", moved}});
+    const Arguments arguments = {
+        {"movement", moved}, {"all", moves.positions}, {"changes", changed_predictions(scenario, moves)}};
+    if (would)
+        return message_n("{movement}; {count} of {all} predictions would change: {changes}.",
+                         "{movement}; {count} of {all} predictions would change: {changes}.", moves.changed.size(),
+                         arguments);
+    return message_n("{movement}; {count} of {all} predictions changed: {changes}.",
+                     "{movement}; {count} of {all} predictions changed: {changes}.", moves.changed.size(), arguments);
+}
+
 }  // namespace
 
 Ref output_step(const Plan& plan) {
@@ -181,23 +225,10 @@ Resumable<OutputMoves> output_moves(std::shared_ptr<const Run> before, std::shar
 
 Sentence moves_sentence(const Scenario& scenario, const OutputMoves& moves, Mood mood) {
     if (moves.output.empty()) return {};
-    const bool would = mood == Mood::would;
-    if (!moves.furthest)
-        return would ? message("{output} would stay the same.", {{"output", moves.output}})
-                     : message("{output} stayed the same.", {{"output", moves.output}});
-    const Sentence moved = movement(moves, mood);
-    if (!moves.predicts) return message("{movement}.", {{"movement", moved}});
-    if (moves.changed.empty())
-        return would ? message("{movement}; no prediction would change.", {{"movement", moved}})
-                     : message("{movement}; no prediction changed.", {{"movement", moved}});
-    const Arguments arguments = {
-        {"movement", moved}, {"all", moves.positions}, {"changes", changed_predictions(scenario, moves)}};
-    if (would)
-        return message_n("{movement}; {count} of {all} predictions would change: {changes}.",
-                         "{movement}; {count} of {all} predictions would change: {changes}.", moves.changed.size(),
-                         arguments);
-    return message_n("{movement}; {count} of {all} predictions changed: {changes}.",
-                     "{movement}; {count} of {all} predictions changed: {changes}.", moves.changed.size(), arguments);
+    if (!moves.furthest) return unmoved(moves, mood);
+    const Sentence moved = moved_sentence(scenario, moves, mood);
+    if (moves.stays_nan == 0) return moved;
+    return message("{moved} {nan}.", {{"moved", moved}, {"nan", staying_nan(moves, mood)}});
 }
 
 Sentence furthest_sentence(const Scenario& scenario, const OutputMoves& moves) {

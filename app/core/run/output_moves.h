@@ -18,7 +18,9 @@
 // - A prediction is the token of the largest logit, the first if several are equal. If a logit is NaN, nothing is
 //   predicted: that is wrong wherever a token follows.
 // - A prediction changed if it is another token, or if it is one in only one of the two runs.
-// - A number moved by |after − before|; NaN in both, or the same infinity, doesn't count as a move.
+// - A number moved by |after − before|; the same infinity doesn't count as a move. NaN in both is neither a move nor
+// the
+//   same number: positions that have one are counted and reported.
 namespace decoderscope::core {
 
 // The decoder's final output: the logits, otherwise the last recorded [batch, pos, d_model] of the decoder
@@ -33,12 +35,16 @@ namespace decoderscope::core {
 // The output of one position in two runs.
 struct PositionMove {
     Index batch = 0, position = 0;
-    bool counts = true;    // it isn't padding
-    double largest = 0.0;  // max |after − before| over vocab or d_model; NaN if one is NaN in only one run
-    double norm = 0.0;     // the L2 norm of after − before; NaN likewise
+    bool counts = true;  // it isn't padding
+    // max |after − before| over vocab or d_model; NaN if one is NaN in only one run, or if nothing moved but what is
+    // NaN in both
+    double largest = 0.0;
+    double norm = 0.0;                    // the L2 norm of after − before; NaN if either is NaN anywhere
     bool lost = false, regained = false;  // a number became NaN; one that was NaN is a number
+    bool stays_nan = false;               // one is NaN in both runs: whether it is the same can't be said
     std::optional<Index> before, after;   // the predictions, if the output is logits
 
+    [[nodiscard]] bool moved() const { return lost || regained || largest > 0.0; }
     [[nodiscard]] bool changes_prediction() const { return counts && before != after; }
 };
 
@@ -52,7 +58,7 @@ struct OutputMoves {
 
     // Of the positions that count:
     Index positions = 0;
-    Index lost = 0, regained = 0;
+    Index lost = 0, regained = 0, stays_nan = 0;
     double largest = 0.0;                 // how far a number moved at most; NaN is counted only in lost and regained
     std::optional<std::size_t> furthest;  // which of `all` moved furthest, NaN before any number; nothing if none moved
     std::vector<std::size_t> changed;     // which of `all` changed their prediction

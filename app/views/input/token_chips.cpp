@@ -69,7 +69,7 @@ Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow&
     Chip chip;
     chip.position = position;
     chip.inset = ui.px(4);
-    if (row.numbered) chip.inset = ui.px(2) + position_number_size(ui, position).x + ui.px(2);
+    if (row.numbered) chip.inset = ui.px(2) + position_number_size(ui, position).x + ui.px(5);
     if (is_padding(row, position)) {
         chip.width = std::max(ui.px(12), chip.inset);
         return chip;
@@ -237,6 +237,9 @@ void draw_number(const Drawing& d, const Chip& chip) {
     const Area at = under(chip, d.chips);
     draw_position_number(d.ui, {at.low.x + d.ui.px(2), at.high.y - position_number_size(d.ui, 0).y - d.ui.px(1)},
                          d.ui.theme.text, chip.position);
+    // The token may be a digit, too: "1|9" is not 19.
+    const float x = std::floor(at.low.x + chip.inset - d.ui.px(2.5F));
+    d.list.AddLine({x, at.low.y + d.ui.px(3)}, {x, at.high.y - d.ui.px(3)}, with_alpha(d.ui.theme.text, 0.4F));
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ namespace decoderscope::views {
 
 namespace {
 
+// Between the numbers of neighbouring cells: wider than between the digits of one, so that none run together.
+float number_gap(const Ui& ui) { return compat::text_size(ui.fonts.mono_small, "0").x * 0.75F; }
+
+// Between a position's number and its token, which may be a digit, too.
+float position_gap(const Ui& ui) { return ui.px(6); }
+
 float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
     // The widest label decides, up to `most`.
     float width = 0.0F;
@@ -130,7 +136,7 @@ NumberRoom room_for_numbers(const Ui& ui, const HeatmapDrawing& d, const Margins
     NumberRoom room;
     if (!d.numbers_positions) return room;
     if (are_tokens(h.row_axis, h.row_labels)) {
-        const float width = widest_number(ui, h.rows) + ui.px(3);
+        const float width = widest_number(ui, h.rows) + position_gap(ui);
         if (costs_nothing(cell_beside(ui, h, around, {width, 0.0F}, area))) room.rows = width;
     }
     if (are_tokens(h.column_axis, std::span(h.column_labels).first(static_cast<std::size_t>(keys)))) {
@@ -146,7 +152,8 @@ NumberRoom room_for_numbers(const Ui& ui, const HeatmapDrawing& d, const Margins
 std::size_t characters_in(const Ui& ui, ImVec2 cell) {
     const float digit = compat::font_size(ui.fonts.mono_small) * 0.7F;
     if (cell.y < digit + ui.px(2)) return 0;
-    return static_cast<std::size_t>(std::max(cell.x - ui.px(3), 0.0F) / compat::text_size(ui.fonts.mono_small, "0").x);
+    return static_cast<std::size_t>(std::max(cell.x - number_gap(ui), 0.0F) /
+                                    compat::text_size(ui.fonts.mono_small, "0").x);
 }
 
 HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
@@ -208,7 +215,7 @@ std::optional<Spot> spot_at(const HeatmapLayout& l, const core::Heatmap& h, ImVe
 
 float number_width(const Ui& ui, int characters) {
     const std::string text(static_cast<std::size_t>(characters), '0');
-    return compat::text_size(ui.fonts.mono_small, text).x + ui.px(3);
+    return compat::text_size(ui.fonts.mono_small, text).x + number_gap(ui);
 }
 
 float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float most) {
@@ -401,7 +408,7 @@ void draw_position_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapL
     if (l.row_numbers > 0.0F) {
         const float line = position_number_size(ui, 0).y;
         for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
-            const float x = area.low.x + l.row_numbers - ui.px(3) - position_number_size(ui, row).x;
+            const float x = area.low.x + l.row_numbers - position_gap(ui) - position_number_size(ui, row).x;
             draw_position_number(ui, {x, middle(l.origin.y, row, l.cell.y) - line * 0.5F}, color, row);
         }
     }

@@ -35,6 +35,35 @@ float bar_width(const Ui& ui, const core::Heatmap& h, float width) {
     return text(h.range.low) + ui.px(5) + bar_length(ui, width) + ui.px(5) + text(h.range.high);
 }
 
+// ---- what the bar has no colour for
+
+float mark_width(const Ui& ui, core::Mark mark) {
+    return ui.px(17) + compat::text_size(ui.fonts.caption, std::string(core::mark_text(mark))).x + ui.px(10);
+}
+
+float marks_width(const Ui& ui, const core::MarksIn& found) {
+    float width = 0.0F;
+    for (const core::Mark mark : found.marks) width += mark_width(ui, mark);
+    return width;
+}
+
+Area draw_swatch(const Ui& ui, ImVec2 at, core::Rgba color, const std::string& text) {
+    const float line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
+    const ImVec2 low = {at.x, at.y + (line - side) * 0.5F};
+    const Area swatch = {low, {low.x + side, low.y + side}};
+    ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high, to_imgui(color));
+    draw_text(ui, ui.fonts.caption, {swatch.high.x + ui.px(5), at.y}, ui.theme.muted, text);
+    return swatch;
+}
+
+void draw_marks(const Ui& ui, const core::Heatmap& h, const core::MarksIn& found, ImVec2 at) {
+    for (const core::Mark mark : found.marks) {
+        draw_swatch(ui, at, core::mark_color(mark, map_of(ui.theme, h.scale), ui.theme.dark),
+                    std::string(core::mark_text(mark)));
+        at.x += mark_width(ui, mark);
+    }
+}
+
 // One kind of hatch: a combination of masks that hide a cell. x counts from where the cells start.
 struct LegendEntry {
     std::uint8_t causes;
@@ -43,12 +72,13 @@ struct LegendEntry {
     int row;
 };
 
-std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, float width) {
+// `taken`: what the marks beside the bar take.
+std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, float width, float taken) {
     std::array<bool, 64> occurs{};
     for (const std::uint8_t causes : h.hidden) occurs[causes & 63U] = true;
     std::vector<LegendEntry> entries;
     const std::optional<float> fill = core::fill_of(h);
-    float x = bar_width(ui, h, width) + ui.px(14);
+    float x = bar_width(ui, h, width) + ui.px(14) + taken;
     int row = 0;
     for (std::uint8_t causes = 1; causes < occurs.size(); ++causes) {
         if (!occurs[causes]) continue;
@@ -86,7 +116,7 @@ void draw_bar(const Ui& ui, const core::Heatmap& h, ImVec2 at, float width) {
 
 int legend_rows(const Ui& ui, const core::Heatmap& heatmap, Legend legend, float width) {
     if (legend != Legend::full) return legend == Legend::bar ? 1 : 0;
-    const std::vector<LegendEntry> entries = legend_entries(ui, heatmap, width);
+    const std::vector<LegendEntry> entries = legend_entries(ui, heatmap, width, 0.0F);
     // If masks apply, there is room for one more kind than usual: the first painted cell must not move the others.
     const int least = heatmap.hidden.empty() ? 1 : 3;
     return entries.empty() ? least : std::max(least, entries.back().row + 1);
@@ -112,20 +142,21 @@ void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
 }
 
 void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
-    const float line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
     if (legend == Legend::none) return;
+    const core::MarksIn found = core::marks_in(heatmap);
+    const float marks = marks_width(ui, found), bar = found.has_scale ? bar_width(ui, heatmap, width) : 0.0F;
     // Under narrow cells it starts under the row labels, rather than run into what is next to the heatmap.
-    const float too_wide = std::max(0.0F, bar_width(ui, heatmap, width) - width);
-    draw_bar(ui, heatmap, {start.x - too_wide, start.y}, width);
+    const float gap = bar > 0.0F && marks > 0.0F ? ui.px(12) : 0.0F,
+                too_wide = std::max(0.0F, bar + gap + marks - width);
+    if (found.has_scale) draw_bar(ui, heatmap, {start.x - too_wide, start.y}, width);
+    draw_marks(ui, heatmap, found, {start.x - too_wide + bar + gap, start.y});
     if (legend == Legend::bar) return;
-    for (const LegendEntry& entry : legend_entries(ui, heatmap, width)) {
+    const float line = compat::font_size(ui.fonts.mono_small);
+    for (const LegendEntry& entry : legend_entries(ui, heatmap, width, gap + marks)) {
         const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));
-        const ImVec2 low = {start.x + entry.x, y + (line - side) * 0.5F};
-        const Area swatch = {low, {low.x + side, low.y + side}};
-        ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high,
-                                                  to_imgui(core::hidden_color(entry.causes, ui.theme.dark)));
+        const Area swatch =
+            draw_swatch(ui, {start.x + entry.x, y}, core::hidden_color(entry.causes, ui.theme.dark), entry.text);
         draw_hatch(ui, entry.causes, swatch, ui.px(5));
-        draw_text(ui, ui.fonts.caption, {swatch.high.x + ui.px(5), y}, ui.theme.muted, entry.text);
     }
 }
 

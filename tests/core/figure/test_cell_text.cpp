@@ -46,8 +46,8 @@ std::vector<double> many_numbers() {
     for (int i = 0; i < 300; ++i) numbers.push_back(std::pow(10.0, exponent(random)));
     for (int i = 0; i < 700; ++i) numbers.push_back(std::pow(10.0, near(random)));
     for (int i = 1; i < 130; ++i) numbers.push_back(i);
-    for (const double at : {0.05, 0.5, 0.699, 0.95, 0.995, 0.9995, 0.99995, 1.0, 1.5, 9.5, 9.995, 99.5, 999.5, 9999.5,
-                            99999.5, 1e5, 1e6, 1e-3, 1e-4, 1e9, 12345678.0})
+    for (const double at : {0.05, 0.5,   0.699,  0.95,    0.995, 0.9995, 0.99995, 1.0,  1.5, 9.5,       9.995,
+                            99.5, 999.5, 9999.5, 99999.5, 1e5,   1e6,    1e-3,    1e-4, 1e9, 12345678.0})
         for (const double off : {-1e-6, 0.0, 1e-6}) numbers.push_back(at * (1.0 + off));
     std::vector<double> all = {std::nan("")};
     for (const double number : numbers)
@@ -142,8 +142,9 @@ TEST_CASE("one long number shortens itself, and no other") {
     const std::vector<float> plain = {0.25F, 0.5F, 0.125F, 0.0625F, 0.75F, 0.3F, 0.95F, 0.05F, 0.6F};
     const std::vector<std::string> before = texts(matrix(3, plain), 4);
     REQUIRE(before == std::vector<std::string>{"0.25", "0.50", "0.12", "0.06", "0.75", "0.30", "0.95", "0.05", "0.60"});
-    for (const auto& [value, text] : {std::pair{1e-12F, "0.00"}, std::pair{-1e9F, "−1e9"}, std::pair{-1.0F / 0.0F, "−∞"},
-                                      std::pair{std::nanf(""), "NaN"}, std::pair{-19.36F, "−19"}}) {
+    for (const auto& [value, text] :
+         {std::pair{1e-12F, "0.00"}, std::pair{-1e9F, "−1e9"}, std::pair{-1.0F / 0.0F, "−∞"},
+          std::pair{std::nanf(""), "NaN"}, std::pair{-19.36F, "−19"}}) {
         std::vector<float> values = plain;
         values[4] = value;
         std::vector<std::string> expected = before;

@@ -228,6 +228,11 @@ TEST_CASE("no mark looks like a value or like another mark") {
     }
 }
 
+TEST_CASE("NaN has one colour, on every map and in every theme") {
+    for (const Theme& theme : themes)
+        CHECK(mark_color(Mark::nan, theme.map, theme.dark) == mark_color(Mark::nan, ColorMap::viridis, true));
+}
+
 TEST_CASE("a marked value has its mark's colour") {
     CHECK(color_of(kNan, {0, 1}, Scale::sequential, ColorMap::viridis, false) ==
           mark_color(Mark::nan, ColorMap::viridis, false));

@@ -4,6 +4,7 @@
 #include "app/core/text/text_layout.h"
 #include "tests/catch.h"
 #include "tests/core/figure/figure_parts.h"
+#include "tests/core/figure/read_number.h"
 #include "tests/engine/not_finite.h"
 #include "tests/sanitized.h"
 
@@ -21,6 +22,7 @@
 using namespace decoderscope;
 using namespace decoderscope::core;
 using decoderscope::testing::all_of;
+using decoderscope::testing::is_its_number;
 using decoderscope::testing::kInfinity;
 using decoderscope::testing::kNan;
 using decoderscope::testing::kSanitized;
@@ -504,4 +506,42 @@ TEST_CASE("numbers are written to significant digits") {
     CHECK(short_number_text(-1e9F, 3) == "−1e9");
     CHECK(short_number_text(std::numeric_limits<float>::denorm_min(), 4) == "1.401e-45");
     CHECK(short_number_text(100, 3) == "100");
+}
+
+TEST_CASE("each number in a figure's cells is its cell's, at the digits that it has, or none is there") {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> exponent(-12.0, 12.0), near(-3.0, 3.0);
+    int with = 0;
+    for (int i = 0; i < 400; ++i) {
+        const Index count = 2 + i % 9;
+        Heatmap heatmap = heatmap_of(count, count);
+        for (float& value : heatmap.values)
+            value = static_cast<float>((random() % 2 == 0 ? 1.0 : -1.0) *
+                                       std::pow(10.0, i % 3 == 0 ? exponent(random) : near(random)));
+        if (i % 4 == 0) heatmap.values.front() = kNan;
+        heatmap.range = range_of(heatmap.values, heatmap.scale);
+        std::vector<std::string> numbers;
+        for (const figure::Text& text : all_of<figure::Text>(heatmap_figure(heatmap)))
+            if (text.monospace) numbers.push_back(text.text);
+        if (numbers.empty()) continue;
+        ++with;
+        REQUIRE(numbers.size() == heatmap.values.size());
+        for (std::size_t at = 0; at < numbers.size(); ++at) {
+            INFO(heatmap.values[at] << " is written " << numbers[at]);
+            REQUIRE(is_its_number(numbers[at], static_cast<double>(heatmap.values[at])));
+        }
+    }
+    CHECK(with > 100);
+}
+
+TEST_CASE("a picture of nothing but NaN has a legend that says so, and no scale") {
+    Heatmap heatmap = heatmap_of(3, 3);
+    std::ranges::fill(heatmap.values, kNan);
+    heatmap.range = range_of(heatmap.values, heatmap.scale);
+    const Figure figure = heatmap_figure(heatmap);
+    CHECK(count_of(figure, "NaN") == 10);  // nine cells and the legend
+    CHECK_FALSE(says(figure, "−1"));
+    heatmap.values.front() = 0.5F;
+    heatmap.range = range_of(heatmap.values, heatmap.scale);
+    CHECK(says(heatmap_figure(heatmap), "−0.5"));
 }

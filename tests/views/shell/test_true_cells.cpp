@@ -8,6 +8,7 @@
 #include "tests/views/driver.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,7 +22,7 @@ using namespace decoderscope::testing;
 namespace {
 
 // The cells of a drawn picture with what is written into them.
-struct Picture {
+struct WrittenPicture {
     Area whole, seen;
     int rows = 0, columns = 0;
     std::vector<std::string> texts;  // [row, column]
@@ -39,19 +40,18 @@ struct Picture {
     // What the edge of the view cuts off is only partly read back.
     [[nodiscard]] bool is_whole(int row, int column) const {
         const Area box = cell(row, column);
-        return box.low.x >= seen.low.x - 0.51F && box.high.x <= seen.high.x + 0.51F && box.low.y >= seen.low.y - 0.51F &&
-               box.high.y <= seen.high.y + 0.51F;
+        return box.low.x >= seen.low.x - 0.51F && box.high.x <= seen.high.x + 0.51F &&
+               box.low.y >= seen.low.y - 0.51F && box.high.y <= seen.high.y + 0.51F;
     }
 };
 
-std::vector<Picture> pictures_with_texts(const Driver& d) {
-    std::vector<Picture> found;
+std::vector<WrittenPicture> pictures_with_texts(const Driver& d) {
+    std::vector<WrittenPicture> found;
     for (const DrawnPicture& drawn : drawn_textures(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts)) {
-        const auto of = std::ranges::find_if(d.textures.pictures(), [&](const auto& one) {
-            return compat::texture_id(one.first + 1) == drawn.texture;
-        });
+        const auto of = std::ranges::find_if(
+            d.textures.pictures(), [&](const auto& one) { return compat::texture_id(one.first + 1) == drawn.texture; });
         if (of == d.textures.pictures().end() || !d.stage().contains(drawn.seen.low)) continue;
-        Picture picture{drawn.whole, drawn.seen, of->second.height, of->second.width, {}};
+        WrittenPicture picture{drawn.whole, drawn.seen, of->second.height, of->second.width, {}};
         picture.texts.resize(static_cast<std::size_t>(picture.rows * picture.columns));
         bool has_texts = false;
         for (const DrawnText& piece : d.seen()) {
@@ -74,7 +74,7 @@ std::vector<Picture> pictures_with_texts(const Driver& d) {
 }
 
 // The number under the pointer there, as the window names it.
-std::optional<std::pair<std::string, Cell>> named_at(Driver& d, const Picture& picture, int row, int column) {
+std::optional<std::pair<std::string, Cell>> named_at(Driver& d, const WrittenPicture& picture, int row, int column) {
     const Area box = picture.cell(row, column);
     d.state.hovered.reset();
     d.hands.push(MouseMove{(box.low.x + box.high.x) * 0.5F, (box.low.y + box.high.y) * 0.5F});
@@ -85,7 +85,7 @@ std::optional<std::pair<std::string, Cell>> named_at(Driver& d, const Picture& p
 
 // Compares each text with the number that its cell shows, if the first and the last cells that are in sight belong to
 // one tensor, whose axes are the picture's. Returns how many were compared.
-int check_texts(Driver& d, Picture& picture) {
+int check_texts(Driver& d, WrittenPicture& picture) {
     int top = picture.rows, left = picture.columns, bottom = -1, right = -1;
     for (int row = 0; row < picture.rows; ++row)
         for (int column = 0; column < picture.columns; ++column)
@@ -120,12 +120,12 @@ int check_texts(Driver& d, Picture& picture) {
     return compared;
 }
 
-struct Counted {
+struct ReadBack {
     int pictures = 0, numbers = 0, named = 0;
 };
 
-void check_stage(Driver& d, Counted& counted) {
-    for (Picture& picture : pictures_with_texts(d)) {
+void check_stage(Driver& d, ReadBack& counted) {
+    for (WrittenPicture& picture : pictures_with_texts(d)) {
         const int compared = check_texts(d, picture);
         ++counted.pictures;
         counted.named += compared > 0 ? 1 : 0;
@@ -137,7 +137,7 @@ void check_stage(Driver& d, Counted& counted) {
 }  // namespace
 
 TEST_CASE("each text in a cell is its number, at the digits that it has, in every tab of every bundled model") {
-    Counted counted;
+    ReadBack counted;
     for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 700}, ImVec2{1920, 1080}}) {
         for (const BundledModel& model : looked_at(bundled_models(), 5)) {
             Driver d(model.name, 1.0F, size);
@@ -159,7 +159,7 @@ TEST_CASE("each text in a cell is its number, at the digits that it has, in ever
 }
 
 TEST_CASE("each step's picture says its numbers, negative ones too, in cells as narrow as they get") {
-    Counted counted;
+    ReadBack counted;
     for (const char* model : {"reverse", "pre-ln-encdec", "causal-lm"}) {
         for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 700}}) {
             Driver d(model, 1.0F, size);
@@ -174,4 +174,30 @@ TEST_CASE("each step's picture says its numbers, negative ones too, in cells as 
         }
     }
     CHECK(counted.numbers > (kSanitized ? 1'000 : 10'000));
+}
+
+TEST_CASE("NaN is in the legend of the picture that has it, and of nothing but NaN there is no scale") {
+    Driver d("pre-ln-layer");
+    const std::string step = "blocks.0.resid_mid";
+    const auto legend = [&] {
+        const float bottom = d.heatmap(step).cells().high.y;
+        std::string texts;
+        for (const DrawnText& piece : d.seen())
+            if (d.on_stage(piece) && piece.low.y > bottom && piece.low.y < bottom + 24.0F) texts += piece.text + " ";
+        return texts;
+    };
+    d.session.apply(command::GoTo{step});
+    d.settle();
+    CHECK(legend().find("NaN") == std::string::npos);
+    d.session.apply(command::TypeOver{step, {0, 0, 0}, std::numeric_limits<float>::quiet_NaN()});
+    d.settle();
+    CHECK(legend().find("NaN") != std::string::npos);
+    CHECK(legend().find("−") != std::string::npos);
+    const Tensor& before = d.session.shown().run->value(step);
+    for (Index row = 0; row < before.dim(1); ++row)
+        for (Index column = 0; column < before.dim(2); ++column)
+            d.session.apply(command::TypeOver{step, {0, row, column}, std::numeric_limits<float>::quiet_NaN()});
+    d.settle();
+    CHECK(legend().find("NaN") != std::string::npos);
+    CHECK(legend().find("−") == std::string::npos);
 }

@@ -4,6 +4,7 @@
 #include "app/core/run/slice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <tuple>
 
@@ -24,7 +25,7 @@ DifferenceByPosition by_position(const Scenario& scenario, const Step& step, con
     const std::size_t axis = sequence_axis(step);
     if (axis == step.axes.size()) return made;
     for (const std::string& token : axis_labels(scenario, step, axis, batch))
-        made.positions.push_back({token, 0.0, {}});
+        made.positions.push_back({token, 0.0, {}, false});
     const auto count = static_cast<std::size_t>(step.axes[axis].size);
     made.positions.resize(count);
     Reader read_a, read_b;
@@ -37,6 +38,7 @@ DifferenceByPosition by_position(const Scenario& scenario, const Step& step, con
     for (std::size_t i = first; i < first + row; ++i) {
         DifferenceByPosition::At& at = made.positions[i / inner % count];
         const double apart = distance_between(here[i], there[i]);
+        at.both_nan = at.both_nan || (std::isnan(here[i]) && std::isnan(there[i]));
         if (apart <= at.largest) continue;
         at.largest = apart;
         at.cell = a.cell(static_cast<Index>(i));

@@ -14,8 +14,9 @@ struct DifferenceByPosition {
 
     struct At {
         std::string token;
-        double largest = 0.0;  // max |a − b|; ∞ where only one side is NaN or infinite
-        Cell cell;             // where that is, the first such
+        double largest = 0.0;   // max |a − b|; ∞ where only one side is NaN or infinite
+        Cell cell;              // where that is, the first such
+        bool both_nan = false;  // a number is NaN in both, which can't be compared
     };
     std::vector<At> positions;  // empty if the step doesn't run over a sequence
 };

@@ -62,7 +62,12 @@ Sentence verdict_of_common(const Comparison& c) {
 std::string difference_text(double difference) { return short_number_text(difference, 3); }
 
 std::string verdict_of(const Comparison& c) {
-    const Sentence verdict = verdict_of_common(c);
+    const Sentence common = verdict_of_common(c);
+    const Sentence verdict = c.both_nan == 0
+                                 ? common
+                                 : message_n("{verdict}; {count} number is NaN in both and can't be compared",
+                                             "{verdict}; {count} numbers are NaN in both and can't be compared",
+                                             static_cast<std::size_t>(c.both_nan), {{"verdict", common}});
     if (c.unmatched == 0) return tr("{verdict}.", {{"verdict", verdict}});
     return tr_n("{verdict}; {count} is not in both or of another shape.",
                 "{verdict}; {count} are not in both or of another shape.", c.unmatched, {{"verdict", verdict}});
@@ -73,6 +78,12 @@ std::string measured_text(const Comparison& c) {
               {{"tensors", tensors_text(c.in_both)},
                {"numbers", with_commas(c.numbers)},
                {"difference", difference_text(c.largest)}});
+}
+
+std::string equality_text(const TensorDifference& d, bool in_full) {
+    if (d.both_nan > 0) return tr("NaN in both at {nan} of {all}", {{"nan", d.both_nan}, {"all", d.count}});
+    if (!in_full) return tr("equal");
+    return d.same_bits ? tr("equal bit for bit") : tr("equal numbers, other bits");
 }
 
 std::string presence_text(const TensorDifference& d, std::string_view a, std::string_view b) {

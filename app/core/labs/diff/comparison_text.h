@@ -18,6 +18,10 @@ namespace decoderscope::core::diff {
 // What was measured, as evidence: "103 tensors, 24,576 numbers, largest difference 0".
 [[nodiscard]] std::string measured_text(const Comparison& comparison);
 
+// Of a tensor in which no number is apart: "equal", or with `in_full` "equal bit for bit"; of one with NaN in both "NaN
+// in both at 3 of 12", as NaN is not equal to NaN.
+[[nodiscard]] std::string equality_text(const TensorDifference& difference, bool in_full);
+
 // Why a tensor is not compared number by number: "only in A", "[2, 3] in A, [3, 2] in B"; empty if it is compared.
 [[nodiscard]] std::string presence_text(const TensorDifference& difference, std::string_view a, std::string_view b);
 

@@ -68,7 +68,7 @@ struct Pair {
 
 bool is_large_and_not_there(const Tensor& tensor) { return !tensor.is_ready() && tensor.size() > kSlice; }
 
-// Whether two numbers are the same to every comparison: NaN is NaN, 0 is −0.
+// Whether no check can tell two numbers apart: 0 is −0, and of NaN and NaN nothing can be said.
 bool same_number(float a, float b) { return a == b || distance_between(a, b) == 0.0; }
 
 // Whether a number of two tensors of the same shape differs. `read` counts the numbers of this slice.
@@ -107,7 +107,7 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
     for (const Step& step : plan.steps()) {
         const Ref before = unedited->plan().find(step.name);
         const Tensor then = before != nullptr ? unedited->value(before->id) : Tensor(), now = run->value(step.id);
-        bool changed = reads_changed(step, reach);
+        bool changed = reads_changed(step, reach), stays_nan = false;
         const bool comparable = !then.empty() && !now.empty() && then.axes() == now.axes();
         if (comparable && then.shares_values_with(now))
             changed = false;
@@ -115,12 +115,15 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
             pair.before.read(then);
             pair.after.read(now);
             changed = co_await differ(pair, read);
+            stays_nan =
+                !changed && std::ranges::any_of(pair.after.all(), [](float value) { return std::isnan(value); });
         } else if (!step.patches.empty())
             changed = true;
         reach.changed[step.id] = changed ? 1 : 0;
         const bool counts = recorded.contains(step.name);
         reach.tensors += counts ? 1 : 0;
         reach.changed_tensors += counts && changed ? 1 : 0;
+        reach.nan_tensors += counts && stays_nan ? 1 : 0;
         if (changed && !step.is_source() && !reach.first) reach.first = step.id;
     }
     reach.moves = co_await output_moves(unedited, run, attention_mask);
@@ -135,7 +138,7 @@ Value<Reach> shown_reach(Derived& derived, const Snapshot& shown) {
 }
 
 Sentence reach_sentence(const Scenario& scenario, const Reach& reach) {
-    if (!reach.first)
+    if (!reach.first && reach.moves.stays_nan == 0)
         return message_n("{count} edit changes no number of this run.", "{count} edits change no number of this run.",
                          scenario.edits.size());
     return moves_sentence(scenario, reach.moves, Mood::happened);
@@ -143,8 +146,12 @@ Sentence reach_sentence(const Scenario& scenario, const Reach& reach) {
 
 Sentence changed_tensors_sentence(const Run& run, const Reach& reach) {
     if (!reach.first) return {};
-    return message_n("{count} of {all} tensors changed, first {step}", "{count} of {all} tensors changed, first {step}",
-                     reach.changed_tensors, {{"all", reach.tensors}, {"step", run.plan()[*reach.first].name}});
+    const Sentence changed =
+        message_n("{count} of {all} tensors changed, first {step}", "{count} of {all} tensors changed, first {step}",
+                  reach.changed_tensors, {{"all", reach.tensors}, {"step", run.plan()[*reach.first].name}});
+    if (reach.nan_tensors == 0) return changed;
+    return message_n("{changed}; {count} more holds NaN before and after",
+                     "{changed}; {count} more hold NaN before and after", reach.nan_tensors, {{"changed", changed}});
 }
 
 }  // namespace decoderscope::core::diff

@@ -30,6 +30,7 @@ struct Reach {
     // By step: a number of it differs from the unedited run's (distance_between in app/core/run/comparison.h).
     std::vector<std::uint8_t> changed;
     Index changed_tensors = 0, tensors = 0;  // of the recorded ones, as a trace and the Diff tab have them
+    Index nan_tensors = 0;                   // those that were computed anew and differ in no number, but hold NaN
     std::optional<StepId> first;             // of the changed steps that are computed
     OutputMoves moves;
 

@@ -35,7 +35,7 @@ bool is_off(const Tensor& z, Index head) {
 }
 
 bool changes_less(const HeadRemoval& a, const HeadRemoval& b) {
-    return std::tie(a.changed, a.lost, a.largest) < std::tie(b.changed, b.lost, b.largest);
+    return std::tie(a.stays_nan, a.changed, a.lost, a.largest) < std::tie(b.stays_nan, b.changed, b.lost, b.largest);
 }
 
 }  // namespace
@@ -66,6 +66,7 @@ Resumable<HeadRemovals> measure_removals(std::shared_ptr<const Run> run, Tensor 
                                       .head = head,
                                       .changed = static_cast<Index>(moves.changed.size()),
                                       .lost = moves.lost,
+                                      .stays_nan = moves.stays_nan,
                                       .largest = moves.largest});
         }
     }
@@ -86,8 +87,14 @@ Sentence sentence_of_rest(const HeadRemovals& removals) {
         return message_n("{count} head, starting with the one that moves {output} least.",
                          "{count} heads, starting with the one that moves {output} least.", removals.heads.size(),
                          {{"output", removals.output}});
-    const auto safe = static_cast<std::size_t>(
-        std::ranges::count_if(removals.heads, [](const HeadRemoval& head) { return head.changed == 0; }));
+    const auto count = [&](const auto& counts) {
+        return static_cast<std::size_t>(std::ranges::count_if(removals.heads, counts));
+    };
+    const std::size_t safe = count([](const HeadRemoval& head) { return head.changed == 0 && head.stays_nan == 0; });
+    if (const std::size_t unknown = count([](const HeadRemoval& head) { return head.stays_nan > 0; }); unknown > 0)
+        return message_n("Without any one of {count} head, {output} still has NaN, which can't be compared.",
+                         "Without any one of {count} heads, {output} still has NaN, which can't be compared.", unknown,
+                         {{"output", removals.output}});
     return message_n("{safe} of {count} head can be removed without changing a prediction.",
                      "{safe} of {count} heads can each be removed without changing a prediction.",
                      removals.heads.size(), {{"safe", safe}});
@@ -109,6 +116,9 @@ Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& remov
                                  {"all", removals.positions},
                                  {"output", removals.output},
                                  {"largest", short_number_text(removal.largest, 3)}};
+    if (removal.stays_nan > 0)
+        return message_n("{output}: still NaN at {count} of {all} positions",
+                         "{output}: still NaN at {count} of {all} positions", removal.stays_nan, arguments);
     if (!removals.predicts) return message("{output} moved by at most {largest}", arguments);
     return message_n("{changed} of {all} prediction changes; {output} moved by at most {largest}",
                      "{changed} of {all} predictions change; {output} moved by at most {largest}", removals.positions,

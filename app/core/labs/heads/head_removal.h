@@ -16,6 +16,7 @@ struct HeadRemoval {
     std::string attention;  // "blocks.0.cross_attn"
     Index layer = 0, head = 0;
     Index changed = 0, lost = 0;  // predictions that change; positions that become NaN (app/core/run/output_moves.h)
+    Index stays_nan = 0;          // positions that are NaN with and without it, which can't be compared
     double largest = 0.0;         // how far the output moves at most
 };
 

@@ -27,8 +27,10 @@ Resumable<Disagreements> compare_answers(std::shared_ptr<const Run> left, std::s
 }  // namespace
 
 Disagreements disagreements_of(const OutputMoves& moves) {
-    Disagreements found{
-        .changed = static_cast<Index>(moves.changed.size()), .all = moves.positions, .predicts = moves.predicts};
+    Disagreements found{.changed = static_cast<Index>(moves.changed.size()),
+                        .all = moves.positions,
+                        .both_nan = moves.stays_nan,
+                        .predicts = moves.predicts};
     for (const PositionMove& move : moves.all)
         if (move.counts && move.largest != 0.0) found.positions.push_back(move);
     std::ranges::stable_sort(found.positions, [](const PositionMove& a, const PositionMove& b) {
@@ -46,9 +48,15 @@ Value<Disagreements> shown_disagreements(Derived& derived, const BothNorms<Compa
 
 Sentence disagreements_sentence(const Disagreements& disagreements) {
     if (!disagreements.predicts) return {};
-    return message_n("Their predictions differ at {changed} of {count} position.",
-                     "Their predictions differ at {changed} of {count} positions.", disagreements.all,
-                     {{"changed", disagreements.changed}});
+    const Sentence differ = message_n("Their predictions differ at {changed} of {count} position.",
+                                      "Their predictions differ at {changed} of {count} positions.", disagreements.all,
+                                      {{"changed", disagreements.changed}});
+    if (disagreements.both_nan == 0) return differ;
+    const Sentence nan =
+        message_n("Both are NaN at {count} of {all} positions.", "Both are NaN at {count} of {all} positions.",
+                  disagreements.both_nan, {{"all", disagreements.all}});
+    return disagreements.both_nan == disagreements.all ? nan
+                                                       : message("{differ} {nan}", {{"differ", differ}, {"nan", nan}});
 }
 
 Sentence disagreement_sentence(const Scenario& scenario, const PositionMove& move) {
@@ -62,6 +70,7 @@ Sentence disagreement_sentence(const Scenario& scenario, const PositionMove& mov
                                  {"largest", short_number_text(move.largest, 3)}};
     if (move.changes_prediction())
         return message("row {row}, position {position}: {left} → {right}; logits {largest} apart", arguments);
+    if (!move.moved()) return message("row {row}, position {position}: NaN in both", arguments);
     return message("row {row}, position {position}: both {left}; logits {largest} apart", arguments);
 }
 

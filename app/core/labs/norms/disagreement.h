@@ -15,6 +15,7 @@ namespace decoderscope::core::norms {
 struct Disagreements {
     std::vector<PositionMove> positions;  // those that differ at all
     Index changed = 0, all = 0;           // with another prediction, of those that count
+    Index both_nan = 0;                   // those that are NaN in both, which can't be compared
     bool predicts = false;
 };
 [[nodiscard]] Disagreements disagreements_of(const OutputMoves& moves);

@@ -3,6 +3,7 @@
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/figure_canvas.h"
 #include "app/core/labs/norms/norm_row.h"
+#include "app/core/run/comparison.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
@@ -24,9 +25,6 @@ const Tensor& mask_of(const Run& run, const Step& step) {
     return masked ? run.value(*step.masked_by) : none;
 }
 
-// a − b; 0 if both are the same, including infinities and NaN.
-float less(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)) ? 0.0F : a - b; }
-
 Range both(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 // Differences over the whole tensor; 0 where a mask hides the cell.
@@ -35,7 +33,7 @@ std::vector<float> differences(const Tensor& a, const Tensor& b, const Tensor& m
     for (Index i = 0; i < a.size(); ++i) {
         const bool hidden =
             (!mask_a.empty() && mask_a.data()[i] == 0.0F) || (!mask_b.empty() && mask_b.data()[i] == 0.0F);
-        values[static_cast<std::size_t>(i)] = hidden ? 0.0F : less(a.data()[i], b.data()[i]);
+        values[static_cast<std::size_t>(i)] = hidden ? 0.0F : signed_difference(a.data()[i], b.data()[i]);
     }
     return values;
 }
@@ -90,6 +88,9 @@ std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Sce
 
 std::string pair_sentence(const StepPair& pair, const std::string& step) {
     if (pair.largest == 0.0) return tr("The same numbers in both: up to here the norm placement has changed nothing.");
+    if (std::isnan(pair.largest))
+        return tr("One or both are NaN, first at {cell}: that can't be compared.",
+                  {{"cell", cell_name(step, pair.where)}});
     return tr("They differ by {largest} at most, at {cell}, and by {mean} on average.",
               {{"largest", number_text(pair.largest, 3)},
                {"cell", cell_name(step, pair.where)},

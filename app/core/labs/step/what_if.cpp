@@ -241,7 +241,8 @@ std::optional<float> PatternRow::of_every_key_now() const { return of_every(*thi
 std::optional<float> PatternRow::of_every_key_then() const { return of_every(*this, &NowAndIf::then); }
 
 bool WhatIfEffect::nothing_changed() const {
-    return (!cell || same(cell->now, cell->then)) && (!row || row->moved.empty()) && !moves.furthest;
+    return (!cell || same(cell->now, cell->then)) && (!row || row->moved.empty()) && !moves.furthest &&
+           moves.stays_nan == 0;
 }
 
 WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run& then, const Step& step,

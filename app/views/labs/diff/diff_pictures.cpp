@@ -84,7 +84,7 @@ void draw_step_line(const Ui& ui, const core::Session& session, const DiffTabSta
     const float x = draw_step_name(ui, session, diff, d.name, line, right, folded, commands) + ui.px(16);
     if (d.presence != core::Presence::in_both) return;
     if (d.largest == 0.0) {
-        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, tr("equal in A and B"), right - x);
+        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, core::diff::equality_text(d, true), right - x);
         return;
     }
     const std::string lead = tr("max {difference} at", {{"difference", core::diff::difference_text(d.largest)}}) + " ",
@@ -106,7 +106,7 @@ void say_position(const Ui& ui, const core::diff::DifferenceByPosition::At& at, 
               tr("position {position} “{token}”", {{"position", position}, {"token", at.token}}));
     text_line(ui.fonts.caption, ui.theme.muted,
               at.largest == 0.0
-                  ? tr("equal in A and B")
+                  ? tr(at.both_nan ? message("NaN in A and B") : message("equal in A and B"))
                   : tr("max |A − B| {difference} at {cell}",
                        {{"difference", core::diff::difference_text(at.largest)}, {"cell", cell_name("", at.cell)}}));
     ImGui::EndTooltip();
@@ -141,7 +141,9 @@ float draw_by_position(const Ui& ui, const core::Session& session, const DiffTab
         ImGui::PopID();
         const bool hovered = ImGui::IsItemHovered();
         list.AddRectFilled({x, area.low.y + bars - height}, {x + std::max(pitch - ui.px(2), 1.0F), area.low.y + bars},
-                           at.largest > 0.0 ? color_of(step.meaning) : ui.theme.line);
+                           at.largest > 0.0 ? color_of(step.meaning)
+                           : at.both_nan    ? ui.theme.error
+                                            : ui.theme.line);
         if (pitch > ui.px(14))
             draw_text(ui, ui.fonts.caption, {x, area.low.y + bars + ui.px(1)}, hovered ? ui.theme.text : ui.theme.muted,
                       at.token, pitch - ui.px(2));
@@ -287,9 +289,14 @@ void say_tensor(const Ui& ui, const core::TensorDifference& d, ViewState& state,
     if (d.presence != core::Presence::in_both)
         return paragraph(ui.fonts.text, ui.theme.warning, core::diff::presence_text(d, "A", "B"));
     if (d.largest == 0.0)
-        return paragraph(ui.fonts.text, ui.theme.text,
-                         d.same_bits ? tr("All of its numbers are equal, bit for bit.")
-                                     : tr("All of its numbers are equal; some have other bits, such as −0 for 0."));
+        return paragraph(
+            ui.fonts.text, ui.theme.text,
+            d.both_nan > 0 ? tr_n("{nan} of its {count} number is NaN in both and can't be compared.",
+                                  "{nan} of its {count} numbers are NaN in both and can't be compared; the others are "
+                                  "equal.",
+                                  d.count, {{"nan", d.both_nan}})
+            : d.same_bits  ? tr("All of its numbers are equal, bit for bit.")
+                           : tr("All of its numbers are equal; some have other bits, such as −0 for 0."));
     paragraph(ui.fonts.text, ui.theme.text,
               tr_n("{over} of its {count} number differs by more than the tolerance.",
                    "{over} of its {count} numbers differ by more than the tolerance.", d.count, {{"over", d.over}}));

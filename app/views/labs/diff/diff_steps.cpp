@@ -22,15 +22,15 @@ std::size_t count_of_a(const core::Comparison& comparison) {
 }
 
 // The scale on the left, and hairlines through the strip.
-void draw_scale(const Ui& ui, Area bars, float left, double tolerance) {
+void draw_scale(const Ui& ui, Area bars, float left, double tolerance, double most) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small);
     const auto y_of = [&](double difference) {
-        return bars.high.y - bars.height() * static_cast<float>(core::charted_height(difference));
+        return bars.high.y - bars.height() * static_cast<float>(core::charted_height(difference, most));
     };
-    constexpr std::array kLines = {std::pair{1.0, "1"}, std::pair{1e-3, "1e-3"}, std::pair{1e-6, "1e-6"}};
-    for (const auto& [difference, text] : kLines) {
+    for (double difference = most; difference > 10.0 * core::kLeastCharted; difference /= 1000.0) {
         const float y = std::floor(y_of(difference));
+        const std::string text = core::diff::difference_text(difference);
         list.AddLine({bars.low.x, y}, {bars.high.x, y}, with_alpha(ui.theme.line, 0.6F));
         draw_text(ui, ui.fonts.mono_small,
                   {bars.low.x - ui.px(6) - compat::text_size(ui.fonts.mono_small, text).x, y - line * 0.5F},
@@ -43,14 +43,15 @@ void draw_scale(const Ui& ui, Area bars, float left, double tolerance) {
         list.AddLine({x, y}, {std::min(x + ui.px(4), bars.high.x), y}, ui.theme.accent);
 }
 
-void draw_mark(const Ui& ui, const core::TensorDifference& d, ImU32 color, float x, float width, Area bars) {
+void draw_mark(const Ui& ui, const core::TensorDifference& d, ImU32 color, float x, float width, Area bars,
+               double most) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (d.presence != core::Presence::in_both) {  // a ring: there is nothing to measure
         const float r = std::clamp(width * 0.4F, ui.px(1.5F), ui.px(3));
         list.AddCircle({x + width * 0.5F, bars.high.y - r - ui.px(2)}, r, ui.theme.warning, 12, ui.px(1));
         return;
     }
-    const float height = bars.height() * static_cast<float>(core::charted_height(d.largest));
+    const float height = bars.height() * static_cast<float>(core::charted_height(d.largest, most));
     if (height <= 0.0F) {
         list.AddRectFilled({x, bars.high.y - ui.px(2)}, {x + width, bars.high.y}, with_alpha(color, 0.35F));
         return;
@@ -96,7 +97,7 @@ void mark_tooltip(const Ui& ui, const core::TensorDifference& d) {
     const std::string text =
         d.presence != core::Presence::in_both ? core::diff::presence_text(d, "A", "B")
         : d.largest == 0.0
-            ? tr("equal in A and B")
+            ? core::diff::equality_text(d, true)
             : tr("max |A − B| {difference}   ·   {over} of {count} cells over",
                  {{"difference", core::diff::difference_text(d.largest)}, {"over", d.over}, {"count", d.count}});
     text_line(ui.fonts.caption, ui.theme.muted, text);
@@ -111,7 +112,8 @@ void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState
     const Plan& plan = session.shown().run->plan();
     const std::size_t count = count_of_a(comparison);
     const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
-    draw_scale(ui, bars, bars.low.x, comparison.tolerance);
+    const double most = core::most_charted(comparison);
+    draw_scale(ui, bars, bars.low.x, comparison.tolerance, most);
     if (count == 0) return;
     const float pitch = bars.width() / static_cast<float>(count);
     const float gap = pitch > ui.px(4) ? ui.px(1) : 0.0F;
@@ -122,7 +124,7 @@ void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState
         const float x = bars.low.x + pitch * static_cast<float>(i);
         if (d.name == session.step().name) draw_here(ui, {{x, bars.low.y}, {x + pitch, bars.high.y}});
         draw_mark(ui, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x, std::max(pitch - gap, 1.0F),
-                  bars);
+                  bars, most);
     }
     ImGui::SetCursorScreenPos(bars.low);
     ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});
@@ -221,8 +223,7 @@ void row_tooltip(const Ui& ui, const core::TensorDifference& d, const Step* step
     if (d.presence != core::Presence::in_both) {
         text_line(ui.fonts.caption, ui.theme.warning, core::diff::presence_text(d, "A", "B"));
     } else if (d.largest == 0.0) {
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  d.same_bits ? tr("equal bit for bit") : tr("equal numbers, other bits"));
+        text_line(ui.fonts.caption, ui.theme.muted, core::diff::equality_text(d, true));
     } else {
         text_line(ui.fonts.caption, ui.theme.muted, tr("largest at {cell}", {{"cell", cell_name("", d.cell)}}));
         text_line(ui.fonts.mono_small, ui.theme.text, "A      " + core::step::exact_number(d.a));
@@ -241,12 +242,14 @@ void draw_numbers(const Ui& ui, const core::TensorDifference& d, Area row, float
         return;
     }
     const ImU32 color = d.over > 0 ? ui.theme.text : ui.theme.muted;
-    const std::array texts = {d.largest == 0.0 ? std::string(tr("equal")) : core::diff::difference_text(d.largest),
+    const bool apart = d.largest > 0.0;
+    const std::array texts = {apart ? core::diff::difference_text(d.largest) : core::diff::equality_text(d, false),
                               core::diff::difference_text(d.relative()), core::diff::difference_text(d.mean),
                               tr("{count} of {all}", {{"count", d.over}, {"all", d.count}})};
     for (std::size_t i = 0; i < texts.size(); ++i)
-        if (is_shown(ui, row, i) && (i == 0 || d.largest > 0.0))
-            text_at_right(ui, ui.fonts.mono_small, right_of(ui, row, i), y, color, texts[i]);
+        if (is_shown(ui, row, i) && (i == 0 || apart))
+            text_at_right(ui, ui.fonts.mono_small,
+                          right_of(ui, row, apart || d.both_nan == 0 ? i : kColumns.size() - 1), y, color, texts[i]);
 }
 
 void draw_row(const Ui& ui, const core::Session& session, const core::TensorDifference& d, Area row, int id,
@@ -331,7 +334,7 @@ void choose_diff_step(const Ui& ui, const core::Session& session, const DiffTabS
     for (const std::size_t at : shown.worst_first) {
         const core::TensorDifference& d = shown.comparison.tensors[at];
         const std::string text = d.presence != core::Presence::in_both ? core::diff::presence_text(d, "A", "B")
-                                 : d.largest == 0.0                    ? std::string(tr("equal"))
+                                 : d.largest == 0.0                    ? core::diff::equality_text(d, false)
                                                                        : core::diff::difference_text(d.largest);
         if (press_row(labelled(d.name + "   " + text, d.name).c_str(), d.name == here))
             go_to_largest(session, d, commands);

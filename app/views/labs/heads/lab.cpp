@@ -231,7 +231,8 @@ void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
                      {{"before", shown.name_of(move.before)}, {"after", shown.name_of(move.after)}}));
     else if (move.counts && shown.moves.predicts)
         text_line(ui.fonts.caption, ui.theme.muted,
-                  tr("prediction stays {token}", {{"token", shown.name_of(move.after)}}));
+                  move.after ? tr("prediction stays {token}", {{"token", shown.name_of(move.after)}})
+                             : tr("no prediction: NaN in both runs"));
     const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
         return run->value(shown.output.name);
     };

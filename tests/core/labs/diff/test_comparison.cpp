@@ -68,7 +68,7 @@ TEST_CASE("the distance of two numbers: NaN has its own") {
     // No float overflows in between.
     CHECK(distance_between(3e38F, -3e38F) == Approx(6e38));
     CHECK(signed_difference(1.0F, 3.0F) == -2.0F);
-    CHECK(signed_difference(kNan, kNan) == 0.0F);
+    CHECK(std::isnan(signed_difference(kNan, kNan)));
     CHECK(signed_difference(-kInfinity, -kInfinity) == 0.0F);
     CHECK(std::isnan(signed_difference(kNan, 1.0F)));
     CHECK(signed_difference(-kInfinity, 1.0F) == -kInfinity);
@@ -158,7 +158,8 @@ TEST_CASE("the first step that differs by more than the tolerance, and the worst
     CHECK(name_of_first(compare(a, b, 1.0)) == "r");
     CHECK(name_of_first(compare(a, b, 2.0)).empty());
     CHECK(worst_first(compare(a, b, 2.0)) == std::vector<std::size_t>{2, 1, 0, 3});
-    CHECK(verdict_of(compare(a, b, 2.0)) == "None of 4 tensors differs by more than 2.");
+    CHECK(verdict_of(compare(a, b, 2.0)) ==
+          "None of 4 tensors differs by more than 2; 1 number is NaN in both and can't be compared.");
 }
 
 TEST_CASE("a run compared with itself differs in nothing, whatever it holds") {
@@ -172,8 +173,9 @@ TEST_CASE("a run compared with itself differs in nothing, whatever it holds") {
             CHECK_FALSE(comparison.first);
             CHECK(comparison.same_bits);
             CHECK(comparison.in_both == once.size());
-            CHECK(verdict_of(comparison) ==
-                  "Nothing differs: " + std::to_string(once.size()) + " tensors are equal bit for bit.");
+            const std::string equal =
+                "Nothing differs: " + std::to_string(once.size()) + " tensors are equal bit for bit";
+            CHECK(verdict_of(comparison).starts_with(equal + (comparison.both_nan > 0 ? "; " : ".")));
         }
     }
 }
@@ -238,13 +240,32 @@ TEST_CASE("a comparison made in parts gives the same result") {
     }
 }
 
-TEST_CASE("heights in the strip go with the logarithm") {
-    CHECK(charted_height(0.0) == 0.0);
-    CHECK(charted_height(1e-12) > 0.0);
-    CHECK(charted_height(1e-3) == Approx(2.0 / 3));
-    CHECK(charted_height(1e-6) == Approx(1.0 / 3));
-    CHECK(charted_height(1.0) == 1.0);
-    CHECK(charted_height(kWithoutEnd) == 1.0);
+TEST_CASE("heights in the strip go with the logarithm, up to the largest difference") {
+    CHECK(charted_height(0.0, 1.0) == 0.0);
+    CHECK(charted_height(1e-12, 1.0) > 0.0);
+    CHECK(charted_height(1e-3, 1.0) == Approx(2.0 / 3));
+    CHECK(charted_height(1e-6, 1.0) == Approx(1.0 / 3));
+    CHECK(charted_height(1.0, 1.0) == 1.0);
+    CHECK(charted_height(kWithoutEnd, 1.0) == 1.0);
+    const Comparison comparison =
+        compare({{"p", row({0})}, {"q", row({0})}, {"r", row({0})}, {"s", row({kNan})}},
+                {{"p", row({0.76F})}, {"q", row({9.4F})}, {"r", row({38.1F})}, {"s", row({1})}}, 0.0);
+    const double most = most_charted(comparison);
+    CHECK(most == 100.0);
+    CHECK(charted_height(0.76, most) < charted_height(9.4, most) - 0.05);
+    CHECK(charted_height(9.4, most) < charted_height(38.1, most) - 0.05);
+    CHECK(charted_height(38.1, most) < 1.0);
+    CHECK(most_charted(compare({{"p", row({0})}}, {{"p", row({1e-4F})}}, 0.0)) == 1.0);
+}
+
+TEST_CASE("a tensor that is NaN in both is not equal: it can't be compared") {
+    const TensorDifference d = of_one(row({1, kNan, 3}), row({1, kNan, 3}));
+    CHECK(d.both_nan == 1);
+    CHECK(equality_text(d, true) == "NaN in both at 1 of 3");
+    CHECK(equality_text(of_one(row({1}), row({1})), true) == "equal bit for bit");
+    const NamedTensors shared = {{"t", row({kNan, 2})}};
+    CHECK(verdict_of(compare(shared, shared, 0.0)) ==
+          "Nothing differs: 1 tensor is equal bit for bit; 1 number is NaN in both and can't be compared.");
 }
 
 TEST_CASE("measures as text") {

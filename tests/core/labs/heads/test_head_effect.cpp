@@ -51,15 +51,34 @@ TEST_CASE("the effect on a position is its largest change, the length of the cha
     CHECK(largest_changes(before, after, 0, 1, 5).empty());
 }
 
-TEST_CASE("a NaN that appears or disappears is a large change, one that stays is none") {
+TEST_CASE("a NaN that appears or disappears is a large change, one that stays is neither a change nor none") {
     const OutputMoves moves = moves_of(output({kNan, 2, 3, 0, 0, 5}), output({kNan, 2, 4, 0, kNan, 9}), {}, true);
     const auto effects = moves.row(0);
     CHECK(effects[0].largest == 1.0);
-    CHECK(effects[0].norm == 1.0);
+    CHECK(std::isnan(effects[0].norm));
     CHECK(std::isnan(effects[1].largest));
     CHECK(std::isnan(effects[1].norm));
     CHECK(moves.furthest == std::size_t{1});
     CHECK(moves.lost == 1);
+    CHECK(moves.stays_nan == 1);
+}
+
+TEST_CASE("an output that is NaN in both runs is said to be so: it neither moved by 0 nor stayed the same") {
+    const Scenario scenario = scenario_of(make_bundled_model("causal-lm-as-meant"));
+    const auto said = [&](const Tensor& before, const Tensor& after, Mood mood) {
+        OutputMoves moves = moves_of(before, after, {}, true);
+        moves.output = "logits";
+        return moves_sentence(scenario, moves, mood).english();
+    };
+    const Tensor all = output({kNan, kNan, kNan, kNan, kNan, kNan}), half = output({kNan, 2, 3, 0, 0, 5}),
+                 moved = output({kNan, 2, 3, 0, 0, 7});
+    CHECK(std::isnan(moves_of(all, all, {}, true).all[0].largest));
+    CHECK(said(all, all, Mood::happened) == "logits: still NaN at 2 of 2 positions.");
+    CHECK(said(all, all, Mood::would) == "logits would still be NaN at 2 of 2 positions.");
+    CHECK(said(half, half, Mood::happened) == "logits: still NaN at 1 of 2 positions; the others stayed the same.");
+    CHECK(said(half, moved, Mood::happened) ==
+          "logits moved by at most 2; no prediction changed. logits: still NaN at 1 of 2 positions.");
+    CHECK(said(moved, moved, Mood::happened).find("moved") == std::string::npos);
 }
 
 TEST_CASE("the output is the logits, else the last of the residual stream") {

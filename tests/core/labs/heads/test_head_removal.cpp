@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -70,4 +71,16 @@ TEST_CASE("a head that is off already doesn't count as one that can go") {
     const std::string said = removals_sentence(removals).english();
     CHECK(said.find("of 23 heads") != std::string::npos);
     CHECK(said.ends_with("1 more is off already."));
+}
+
+TEST_CASE("a run whose logits are NaN can't say which of its heads could go") {
+    Scenario scenario = scenario_of(make_bundled_model("reverse"));
+    scenario.edits = {SetCell{"lm_head.weight", {0, 0}, std::numeric_limits<float>::quiet_NaN()}};
+    const HeadRemovals removals =
+        finished(measure_removals(execute(plan_of(scenario)), scenario.inputs.attention_mask));
+    REQUIRE(removals.heads.size() == 24);
+    CHECK(removals_sentence(removals).english() ==
+          "Without any one of 24 heads, logits still has NaN, which can't be compared.");
+    for (const HeadRemoval& head : removals.heads)
+        CHECK(removal_sentence(removals, head).english() == "logits: still NaN at 20 of 20 positions");
 }
