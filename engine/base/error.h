@@ -38,7 +38,7 @@ auto naming(const std::string& where, Work work) {
 
 // The message of any exception: our own sentence, or one that quotes a library's text.
 [[nodiscard]] Sentence sentence_of(const std::exception& thrown);
-// The same of what is being handled; call it in a catch block.
+// As above, of the exception that is being handled; call it in a catch block.
 [[nodiscard]] Sentence sentence_of_current();
 
 }  // namespace decoderscope

@@ -34,7 +34,7 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& path) {
     return file >> number ? std::optional(number) : std::nullopt;
 }
 
-// The number behind a name in a file of one a line: "inactive_file 4096", "MemAvailable: 1024 kB".
+// The number behind a name in a file with one per line: "inactive_file 4096", "MemAvailable: 1024 kB".
 std::optional<std::uint64_t> number_of(const std::filesystem::path& path, std::string_view name) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
