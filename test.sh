@@ -26,12 +26,12 @@ configure=-DDECODERSCOPE_TESTS=ON
 install_packages() {
     step "Packages"
     # shellcheck disable=SC2086,SC2154 # the lists are words; packages.sh sets them
-    say_what_is_missing $compile_packages $run_packages $test_packages $wished_to_compile $wished_to_run
+    say_what_is_missing $compile_packages $run_packages $test_packages $package_packages $wished_to_compile $wished_to_run
     install_to_compile
     install_to_run
     if command -v dpkg-query >/dev/null; then
         # shellcheck disable=SC2086 # words
-        install $test_packages || true # what is missing is said
+        install $test_packages $package_packages || true # what is missing is said
         # shellcheck disable=SC2154
         wish "$format_packages" "the layout of the sources is not checked"
     fi

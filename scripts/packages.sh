@@ -7,7 +7,11 @@ compile_packages="g++ cmake ninja-build pkgconf
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev"
 # What the program needs to run, not to be compiled: installed while it is.
 run_packages="libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core"
+# shellcheck disable=SC2034
 test_packages="catch2 gettext"
+# To make a Debian package that knows what it depends on.
+# shellcheck disable=SC2034
+package_packages="dpkg-dev file"
 # Optional: a faster program; Chinese, Japanese and Korean characters.
 wished_to_compile="libxsmm-dev"
 wished_to_run="fonts-noto-cjk"

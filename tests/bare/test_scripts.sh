@@ -53,7 +53,8 @@ chown -R root .
 
 # ---- beside another installation, which holds the package database for some seconds
 perl -MFcntl -e 'open my $file, ">", "/var/lib/dpkg/lock-frontend" or die;
-    fcntl $file, F_SETLK, pack("s! s! l! l! i", F_WRLCK, 0, 0, 0, 0) or die; sleep 6' &
+    my $lock = pack "s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0;
+    fcntl $file, F_SETLK, $lock or die; sleep 6' &
 sleep 1
 ./run.sh models >"$said" 2>&1 || fail "./run.sh doesn't wait for another installation"
 wait
