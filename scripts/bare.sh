@@ -1,11 +1,13 @@
 #!/bin/sh
 # Tries the project on a machine that has nothing: a bare Debian, with apt and git in it, in a folder of its own, and a clone
 # of the repository's HEAD in its folder /decoderscope.
-#   scripts/bare.sh [--suite SUITE] [--keep] [--root FOLDER] [COMMAND ...]
+#   scripts/bare.sh [--suite SUITE] [--keep] [--root FOLDER] [--in FOLDER] [--out FOLDER] [COMMAND ...]
 # Without COMMAND it does what tests/bare/everything.sh does: the README's commands, all tests, the scripts' own tests.
 #   --suite SUITE    Debian's release: bookworm (12) unless given; trixie is 13
 #   --keep           leaves the folder, and says where it is
 #   --root FOLDER    goes on in one that was kept; brings its clone up to HEAD
+#   --in FOLDER      gives the command a copy of this folder, as /in
+#   --out FOLDER     puts what the command leaves in /out into this folder
 # The packages come from the mirror that this machine uses. Needs root, for what a person on a new machine has, too. Nothing
 # that was started or mounted in there is left.
 set -eu
@@ -14,13 +16,15 @@ cd "$root"
 . scripts/packages.sh
 . scripts/steps.sh
 . scripts/sources.sh
-suite=bookworm keep="" machine=""
+suite=bookworm keep="" machine="" given="" wanted=""
 while [ $# -gt 0 ]; do
     case $1 in
     --suite) suite=$2 && shift 2 ;;
     --keep) keep=yes && shift ;;
     --root) machine=$2 keep=yes && shift 2 ;;
-    -*) echo "scripts/bare.sh [--suite SUITE] [--keep] [--root FOLDER] [COMMAND ...]: \"$1\" is not known" >&2 && exit 2 ;;
+    --in) given=$2 && shift 2 ;;
+    --out) wanted=$2 && shift 2 ;;
+    -*) echo "$1: not known to scripts/bare.sh, which says at its beginning what it knows" >&2 && exit 2 ;;
     *) break ;;
     esac
 done
@@ -105,5 +109,13 @@ run() {
 clone
 [ -z "$keep" ] || echo "The bare Debian is in $machine." >&2
 [ -n "${1:-}" ] && step "In a bare Debian: $*"
+if [ -n "$given" ]; then
+    rm -rf "$machine/in"
+    cp -r "$given" "$machine/in"
+fi
 if [ -t 0 ]; then exec 3<&0; else exec 3</dev/null; fi
 run "$@"
+if [ -n "$wanted" ]; then
+    mkdir -p "$wanted"
+    cp -r "$machine/out/." "$wanted/"
+fi

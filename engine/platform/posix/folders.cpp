@@ -1,6 +1,8 @@
 #include "engine/platform/folders.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace decoderscope::platform {
 
@@ -40,6 +42,9 @@ std::vector<fs::path> font_folders() {
         folders.insert(folders.begin(), fs::path(home) / ".fonts");
         folders.insert(folders.begin(), fs::path(home) / ".local/share/fonts");
     }
+    // Those that came with the program, where it lies in a folder of its own.
+    if (fs::path own = share_folder().parent_path() / "fonts"; std::ranges::find(folders, own) == folders.end())
+        folders.push_back(std::move(own));
     return folders;
 }
 
