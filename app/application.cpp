@@ -6,8 +6,8 @@
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/progress.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/overlay_file.h"
-#include "app/core/session/edit_groups.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/missing_glyphs.h"
@@ -260,8 +260,7 @@ std::string Application::title() const {
 // {"model": NAME, "step": NAME, "cell": [0, 1, 2, 3] or null, "edits": [SENTENCE, …], "said": SENTENCE or null}
 std::string Application::report() const {
     if (!state_.embedded) return {};
-    nlohmann::json edits = nlohmann::json::array(), cell, said;
-    for (const core::EditGroup& group : core::edit_groups(session_.scenario().edits)) edits.push_back(tr(group.text));
+    nlohmann::json edits = core::texts_of_edits(session_.scenario().edits), cell, said;
     if (const std::optional<Cell>& selected = session_.cursor().cell) cell = *selected;
     if (session_.message()) said = tr(session_.message()->text);
     return nlohmann::json{{"model", session_.scenario().about().name},

@@ -61,7 +61,7 @@ std::string asked_for(const CLI::App& app) {
 
 }  // namespace
 
-CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err, const Reader& reader) {
     CliResult result;
     cli::RunOptions run;
     run.notes = &err;
@@ -70,7 +70,13 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     bool embed = false, named = false;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
-        result.window = WindowRequest{cli::work_of(run), tour,
+        const Read read = [&](LoadProgress& progress) {
+            core::files::SavedSession read = cli::work_of(run, progress);
+            if (!overlay.empty()) lay_over(read, overlay);
+            return read;
+        };
+        LoadProgress unseen;
+        result.window = WindowRequest{reader && tour.empty() ? reader(run.model, read) : read(unseen), tour,
                                       lesson.empty() ? nullptr : core::lessons::find_lesson(lesson), embed, named};
     };
 
@@ -122,7 +128,6 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
         if (log) log->write(asked_for(app) + " of " + run.model);
         work();
         if (result.window) result.window->log = log;
-        if (result.window && !overlay.empty()) lay_over(result.window->work, overlay);
     } catch (const CLI::Success& done) {
         app.exit(done, out, err);
     } catch (const CLI::ParseError& wrong) {
@@ -140,11 +145,13 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     return result;
 }
 
-int run_program(int count, char** values, const std::function<int(const WindowRequest&)>& show) {
+int run_program(int count, char** values, const Reader& reader, const std::function<int(const WindowRequest&)>& show) {
     int status = 1;
     try {
-        const CliResult result = run_cli(begin_program(count, values), std::cout, std::cerr);
+        const CliResult result = run_cli(begin_program(count, values), std::cout, std::cerr, reader);
         status = result.window ? show(*result.window) : result.status;
+    } catch (const LoadStopped&) {
+        status = 0;  // the window was closed
     } catch (const Error& error) {
         std::cerr << "decoderscope: " << error.what() << '\n';
     } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include "app/core/files/saved_session.h"
 #include "app/core/session/log.h"
 #include "engine/base/message.h"
+#include "engine/files/load_progress.h"
 
 #include <functional>
 #include <iosfwd>
@@ -34,13 +35,21 @@ struct CliResult {
     int status = 0;                       // 0 done, 1 the work failed, 2 the command line was wrong
 };
 
+// Reads what the window should open. Throws Error naming what can't be read.
+using Read = std::function<core::files::SavedSession(LoadProgress&)>;
+// Has the model of this name read, or the session, and may show meanwhile how far that is. Throws what it throws, or
+// LoadStopped if the person no longer wants it.
+using Reader = std::function<core::files::SavedSession(const std::string& name, const Read& read)>;
+
 // Runs a command, or reads what the window should open; --help lists them. `arguments` exclude the program's name.
-// Writes output to `out` and one line about a failure to `err`.
-[[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
+// Writes output to `out` and one line about a failure to `err`. Without a reader all is read before it returns.
+[[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err,
+                                const Reader& reader = {});
 
 // What main() does: runs its arguments' command, or shows what the window should open, by `show`, which returns the
 // exit status. Output goes to standard output. If anything throws, writes one line about that to standard error and
 // returns 1.
-[[nodiscard]] int run_program(int count, char** values, const std::function<int(const WindowRequest&)>& show);
+[[nodiscard]] int run_program(int count, char** values, const Reader& reader,
+                              const std::function<int(const WindowRequest&)>& show);
 
 }  // namespace decoderscope::app

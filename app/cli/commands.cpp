@@ -109,8 +109,7 @@ load::names::Mapping mapping_of(const RunOptions& options) {
 }
 
 // The default work: the model on its own example, or a session.
-core::files::SavedSession opened(const RunOptions& options, const Overrides& overrides) {
-    LoadProgress progress;
+core::files::SavedSession opened(const RunOptions& options, const Overrides& overrides, LoadProgress& progress) {
     progress.memory = options.memory;
     const bool link = core::files::is_link(options.model);
     if (link || core::files::is_session_path(options.model)) {
@@ -141,8 +140,13 @@ Overrides configuration_of(const load::Model& model, Overrides overrides) {
 }  // namespace
 
 core::files::SavedSession work_of(const RunOptions& options) {
+    LoadProgress progress;
+    return work_of(options, progress);
+}
+
+core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progress) {
     const Overrides settings = settings_of(options);
-    core::files::SavedSession work = opened(options, settings);
+    core::files::SavedSession work = opened(options, settings, progress);
     core::Scenario& scenario = work.scenario;
     const Overrides overrides = scenario.computes() ? configuration_of(*scenario.model(), settings) : settings;
     note(options, work.remarks);

@@ -43,6 +43,7 @@ void add_set_option(CLI::App& command, RunOptions& options);
 
 // What the window opens on: the scenario and, for a session, everything else. Throws Error naming what can't be read or
 // doesn't fit.
+[[nodiscard]] core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progress);
 [[nodiscard]] core::files::SavedSession work_of(const RunOptions& options);
 // The scenario to run. Throws the same.
 [[nodiscard]] core::Scenario scenario_of(const RunOptions& options);

@@ -5,6 +5,7 @@
 #include "app/core/files/autosave.h"
 #include "app/core/files/settings.h"
 #include "app/core/lessons/progress.h"
+#include "app/desktop/opening.h"
 #include "app/desktop/tour.h"
 #include "app/window/window.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using namespace decoderscope;
 
-int show(const app::WindowRequest& request) {
+int show(const app::WindowRequest& request, app::OpeningWindow& window) {
     if (!request.tour.empty()) {
         for (const std::string& file : app::draw_tour(request.work.scenario, request.tour)) std::cout << file << '\n';
         return 0;
@@ -29,9 +30,14 @@ int show(const app::WindowRequest& request) {
     if (request.lesson) application->open(request.lesson);
     if (request.everything) application->show_everything();
     if (request.embed) application->embed();
-    return window::run_window(std::move(application));
+    return window.run(std::move(application));
 }
 
 }  // namespace
 
-int main(int count, char** values) { return app::run_program(count, values, show); }
+int main(int count, char** values) {
+    app::OpeningWindow window;
+    return app::run_program(
+        count, values, [&](const std::string& name, const app::Read& read) { return window.read(name, read); },
+        [&](const app::WindowRequest& request) { return show(request, window); });
+}

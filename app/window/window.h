@@ -16,6 +16,25 @@ struct WindowOptions {
 // lives as long as the page.
 int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions& options = {});
 
+// A window that shows one frontend after the other; not in a browser. It is open from the first one on.
+class DesktopWindow {
+public:
+    explicit DesktopWindow(const WindowOptions& options = {});
+    ~DesktopWindow();
+    DesktopWindow(const DesktopWindow&) = delete;
+    DesktopWindow& operator=(const DesktopWindow&) = delete;
+
+    // Shows the frontend until it or the user wants to close, or a signal ends the program. Throws the same Errors.
+    void show(Frontend& frontend);
+    // Whether a signal has ended the program.
+    [[nodiscard]] bool told_to_stop() const;
+
+private:
+    struct Parts;
+    WindowOptions options_;
+    std::unique_ptr<Parts> parts_;
+};
+
 // Makes the window draw a frame soon; from any thread, with or without a window.
 void wake_window();
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,11 +14,19 @@ namespace decoderscope {
 // The edits that the contract defines. They are inputs of a run: each names a step or a parameter, and they are applied
 // in order.
 
+// Which gesture of a person made an edit, so that what was done at once is counted, listed and undone as one; 0: it
+// isn't known. Nothing is computed from it: edits are equal whatever made them, and files don't hold it.
+struct Gesture {
+    std::uint32_t number = 0;
+    bool operator==(const Gesture&) const { return true; }
+};
+
 // Cells of an attention's mask; no index = every cell along that axis.
 struct MaskEdit {
     std::string attention;  // "blocks.0.attn"
     std::optional<Index> batch, head, query, key;
     bool keep = false;
+    Gesture gesture = {};
     bool operator==(const MaskEdit&) const = default;
 };
 
@@ -26,6 +35,7 @@ struct ScaleHead {
     std::string attention;
     Index head = 0;
     float factor = 0.0F;
+    Gesture gesture = {};
     bool operator==(const ScaleHead&) const = default;
 };
 
@@ -34,6 +44,7 @@ struct SetCell {
     std::string tensor;
     Cell index;
     float value = 0.0F;
+    Gesture gesture = {};
     bool operator==(const SetCell&) const = default;
 };
 
@@ -44,10 +55,18 @@ struct RouteExpert {
     Index expert = 0;
     std::optional<Index> batch, pos;
     bool alone = false;  // otherwise it is off
+    Gesture gesture = {};
     bool operator==(const RouteExpert&) const = default;
 };
 
 using Edit = std::variant<MaskEdit, ScaleHead, SetCell, RouteExpert>;
+
+[[nodiscard]] inline Gesture& gesture_of(Edit& edit) {
+    return std::visit([](auto& one) -> Gesture& { return one.gesture; }, edit);
+}
+[[nodiscard]] inline Gesture gesture_of(const Edit& edit) {
+    return std::visit([](const auto& one) { return one.gesture; }, edit);
+}
 
 // Puts the edits into the plan. Throws Error naming the edit's number (the first is 0), the tensor and what was
 // expected.

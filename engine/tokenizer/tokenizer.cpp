@@ -9,6 +9,21 @@ namespace decoderscope::tokenizer {
 
 namespace {
 
+std::string quoted(const std::vector<std::string>& characters) {
+    std::string all;
+    for (const std::string& character : characters) all += (all.empty() ? "\"" : ", \"") + character + "\"";
+    return all;
+}
+
+}  // namespace
+
+NotInVocabulary::NotInVocabulary(std::vector<std::string> characters)
+    : Error(message_n("{characters} is not in the vocabulary", "{characters} are not in the vocabulary",
+                      characters.size(), {{"characters", quoted(characters)}})),
+      characters_(std::make_shared<const std::vector<std::string>>(std::move(characters))) {}
+
+namespace {
+
 bool begins_with(std::span<const Index> ids, std::span<const Index> with) {
     return ids.size() >= with.size() && std::equal(with.begin(), with.end(), ids.begin());
 }

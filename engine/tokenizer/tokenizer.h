@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/tensor/tensor.h"
 
 #include <algorithm>
@@ -25,6 +26,17 @@ struct SpecialTokens {
         return token == end || std::ranges::find(other_ends, token) != other_ends.end();
     }
     bool operator==(const SpecialTokens&) const = default;
+};
+
+// A text has characters that no token stands for: all of them, each once.
+class NotInVocabulary : public Error {
+public:
+    explicit NotInVocabulary(std::vector<std::string> characters);
+
+    [[nodiscard]] const std::vector<std::string>& characters() const { return *characters_; }
+
+private:
+    std::shared_ptr<const std::vector<std::string>> characters_;  // a copy of an exception must not throw
 };
 
 // How a text becomes ids, and ids a text.

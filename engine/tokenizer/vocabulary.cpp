@@ -113,14 +113,19 @@ Ids writable(const Ids& ids, const SpecialTokens& special) {
 
 std::vector<Index> cut_characters(std::string_view text, const Ids& ids) {
     std::vector<Index> cut;
+    std::vector<std::string> unknown;
     while (!text.empty()) {
         const std::size_t bytes = character_bytes(text);
         if (bytes == 0) throw Error("the text is not UTF-8");
         const auto found = ids.find(text.substr(0, bytes));
-        if (found == ids.end()) throw Error("\"{text}\" is not in the vocabulary", {{"text", text.substr(0, bytes)}});
-        cut.push_back(found->second);
+        if (found != ids.end())
+            cut.push_back(found->second);
+        else if (const std::string character(text.substr(0, bytes));
+                 std::ranges::find(unknown, character) == unknown.end())
+            unknown.push_back(character);
         text.remove_prefix(bytes);
     }
+    if (!unknown.empty()) throw NotInVocabulary(std::move(unknown));
     return cut;
 }
 

@@ -10,6 +10,10 @@ void Derived::next_frame() {
     waiting_ = false;
 }
 
+void Derived::forget_left() {
+    for (auto& [type, shelf] : shelves_) shelf->forget_left();
+}
+
 void Derived::finish() {
     for (auto& [type, shelf] : shelves_) shelf->finish();
 }

@@ -95,6 +95,8 @@ public:
 
     // Drops what isn't needed; anything used after `since` is needed.
     virtual void tidy(std::uint64_t since) = 0;
+    // Drops what was begun and left.
+    virtual void forget_left() = 0;
     // Waits for what is under way.
     virtual void finish() = 0;
     // Without threads, as JobRunner has it.
@@ -126,16 +128,23 @@ public:
     template <class Asked, class Begin>
     Value<T> begin(const Origins& of, const Asked& key, Begin&& make, std::uint64_t used) {
         if (under_way_) return {};
-        std::shared_ptr<Resumable<T>> work;
-        try {
-            work = std::make_shared<Resumable<T>>(make());
-            if (work->advance()) return put(of, key, work->result(), used);
-        } catch (...) {
-            entries_.push_back({HeldOrigins(of), Key(key), {}, used});
-            throw;
+        std::optional<UnderWay> left = std::exchange(left_, std::nullopt);
+        if (left && left->is(of, key)) {
+            under_way_ = std::move(left);
+            under_way_->used = used;
+        } else {
+            left.reset();
+            std::shared_ptr<Resumable<T>> work;
+            try {
+                work = std::make_shared<Resumable<T>>(make());
+                if (work->advance()) return put(of, key, work->result(), used);
+            } catch (...) {
+                entries_.push_back({HeldOrigins(of), Key(key), {}, used});
+                throw;
+            }
+            under_way_.emplace(HeldOrigins(of), Key(key), used, std::move(work));
         }
-        under_way_.emplace(HeldOrigins(of), Key(key), used);
-        job_.start([work](const std::stop_token&) { return rest_of(work); });
+        job_.start([work = under_way_->work](const std::stop_token&) { return rest_of(work); });
         return {};
     }
 
@@ -168,7 +177,7 @@ public:
     // Whether this value is under way; if so, it counts as asked for.
     template <class Asked>
     [[nodiscard]] bool is_under_way(const Origins& of, const Asked& key, std::uint64_t used) {
-        if (!under_way_ || !(under_way_->of == of) || !(under_way_->key == key)) return false;
+        if (!under_way_ || !under_way_->is(of, key)) return false;
         under_way_->used = used;
         return true;
     }
@@ -184,6 +193,7 @@ public:
     void tidy(std::uint64_t since) override {
         if (under_way_ && under_way_->used <= since) {
             job_.forget();
+            if constexpr (goes_on()) left_ = std::move(under_way_);
             under_way_.reset();
         }
         std::erase_if(entries_, [](const Entry& entry) { return entry.of.gone(); });
@@ -193,6 +203,7 @@ public:
         std::erase_if(entries_, [&](const Entry& entry) { return ++place > kept() && entry.used <= since; });
     }
 
+    void forget_left() override { left_.reset(); }
     void finish() override { job_.finish(); }
     void advance(JobRunner::Clock::time_point until) override { job_.advance(until); }
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const override { return job_.due(); }
@@ -207,11 +218,17 @@ private:
         std::uint64_t used = 0;
     };
     struct UnderWay {
-        UnderWay(HeldOrigins its_origins, Key its_key, std::uint64_t used_then)
-            : of(std::move(its_origins)), key(std::move(its_key)), used(used_then) {}
+        UnderWay(HeldOrigins its_origins, Key its_key, std::uint64_t used_then, std::shared_ptr<Resumable<T>> its_work)
+            : of(std::move(its_origins)), key(std::move(its_key)), used(used_then), work(std::move(its_work)) {}
         HeldOrigins of;
         Key key;
         std::uint64_t used;
+        std::shared_ptr<Resumable<T>> work;
+
+        template <class Asked>
+        [[nodiscard]] bool is(const Origins& its_origins, const Asked& its_key) const {
+            return of == its_origins && key == its_key;
+        }
     };
 
     // `work` has begun.
@@ -227,6 +244,13 @@ private:
             return 16;
     }
 
+    static constexpr bool goes_on() {
+        if constexpr (requires { T::kGoesOn; })
+            return T::kGoesOn;
+        else
+            return false;
+    }
+
     static Value<T> as_value(T value, std::uint64_t number) {
         return {std::make_shared<const T>(std::move(value)), number};
     }
@@ -240,6 +264,7 @@ private:
 
     std::vector<Entry> entries_;
     std::optional<UnderWay> under_way_;  // what the job is working on
+    std::optional<UnderWay> left_;       // what it had begun when nobody asked any more
     Job<T> job_;
 };
 
@@ -250,7 +275,8 @@ private:
 // A value is made when it is first asked for. It is dropped once one of its origins is gone, or when it is the least
 // recently used of its type and more than T::kKept (16 if T has no such member) are held. A value asked for in the last
 // frame always stays. So a value should not hold its origins, unless few values are kept. All are dropped when the
-// window's language changes, as many hold texts.
+// window's language changes, as many hold texts. Work that a frame no longer asks for is dropped; if T::kGoesOn, it
+// goes on where it was when it is asked for again, until forget_left().
 //
 // T must be a type with a single purpose: two labs that both ask for a std::string would get each other's. Only the
 // window's thread may ask.
@@ -298,6 +324,8 @@ public:
     void next_frame();
     // Whether a value asked for in this frame isn't ready yet.
     [[nodiscard]] bool waiting() const { return waiting_; }
+    // Drops work that was begun and is no longer asked for: it is about what isn't shown any more.
+    void forget_left();
     // Waits for all jobs; the next request gets their values.
     void finish();
     // Without threads, as JobRunner has it: works on what is under way, beyond the slice of each frame; and when to.

@@ -2,6 +2,7 @@
 
 #include "app/core/files/checksum.h"
 #include "app/core/jobs/resumable.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/open_model.h"
 #include "app/core/text/characters.h"
@@ -371,7 +372,7 @@ private:
             return saved.edits;
         }
         std::vector<Edit> fitting = fitting_edits(scenario, saved.edits);
-        if (const std::size_t lost = saved.edits.size() - fitting.size(); lost > 0)
+        if (const std::size_t lost = count_of_edits(saved.edits) - count_of_edits(fitting); lost > 0)
             remarks.push_back(message_n("{count} edit no longer fits and was left out",
                                         "{count} edits no longer fit and were left out", lost));
         return fitting;

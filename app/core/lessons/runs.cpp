@@ -151,7 +151,7 @@ Tensor Runs::lens(const Ran& of, const std::string& name) {
 }
 
 std::size_t Runs::edits() const {
-    const std::size_t now = now_.scenario.edits.size(), before = opened_ ? opened_->edits.size() : 0;
+    const std::size_t now = count_of_edits(now_.scenario.edits), before = opened_ ? count_of_edits(opened_->edits) : 0;
     return now > before ? now - before : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "app/core/labs/norms/shown_norms.h"
 #include "app/core/report/html_page.h"
 #include "app/core/run/comparison.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
@@ -112,15 +113,14 @@ void predictions_section(Page& page, const ShownRun& shown) {
 }
 
 void edits_section(Page& page, const ShownRun& shown) {
-    const std::vector<Edit>& edits = shown.scenario.edits;
+    std::vector<std::string> lines = texts_of_edits(shown.scenario.edits);
     constexpr std::size_t most = 400;
     page.section(tr("Edits"));
-    if (edits.empty()) return page.paragraph(tr("None: this is the model as it is."));
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) lines.push_back(describe(edits[i]));
+    if (lines.empty()) return page.paragraph(tr("None: this is the model as it is."));
+    const std::size_t more = lines.size() - std::min(lines.size(), most);
+    lines.resize(lines.size() - more);
     page.list(lines);
-    if (edits.size() > most)
-        page.paragraph(tr_n("… and {count} more edit.", "… and {count} more edits.", edits.size() - most));
+    if (more > 0) page.paragraph(tr_n("… and {count} more edit.", "… and {count} more edits.", more));
     effect_paragraphs(page, shown);
 }
 

@@ -5,6 +5,7 @@
 #include "app/core/labs/diff/shown_comparison.h"
 #include "app/core/labs/diff/two_models.h"
 #include "app/core/run/comparison.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/output_moves.h"
 #include "engine/base/error.h"
@@ -95,12 +96,12 @@ std::vector<std::string> other_settings(const ComparedRun& a, const ComparedRun&
 
 std::string edits_of(const ComparedRun& run) {
     constexpr std::size_t kMost = 5;
-    const std::vector<Edit>& edits = run.shown.scenario.edits;
+    const std::vector<std::string> edits = texts_of_edits(run.shown.scenario.edits);
     if (edits.empty()) return tr("No edits in {run}", {{"run", run.label}});
     std::string list;
-    for (const Edit& edit : std::span(edits).first(std::min(edits.size(), kMost)))
-        list += (list.empty() ? "" : "; ") + describe(edit);
-    if (edits.size() > kMost) list += "; …";
+    for (const std::string& edit : std::span(edits).first(std::min(edits.size(), kMost)))
+        list += (list.empty() ? "" : "; ") + edit;
+    if (edits.size() > kMost) list += tr_n("; and {count} more", "; and {count} more", edits.size() - kMost);
     return tr_n("{count} edit in {run}: {edits}", "{count} edits in {run}: {edits}", edits.size(),
                 {{"run", run.label}, {"edits", list}});
 }

@@ -1,5 +1,6 @@
 #include "app/core/run/comparison.h"
 
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/norm_placements.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -335,13 +336,31 @@ ReferenceRun read_trace(const std::string& path) {
     return reference;
 }
 
+namespace {
+
+bool places_norms(const std::string& key) { return key == "norm_first" || key == "norm_placement"; }
+
+Sentence listed(const Sentence& first, const Sentence& next) {
+    return first.empty() ? next : message("{first}, {next}", {{"first", first}, {"next", next}});
+}
+
+}  // namespace
+
+Sentence changed_settings(const Scenario& scenario) {
+    Sentence all;
+    for (const auto& [key, value] : scenario.overrides())
+        all = listed(all, places_norms(key) ? Sentence(place_of_norms(scenario.config().placement()).title)
+                                            : Sentence::verbatim(key + " = " + value));
+    return scenario.dropout_seed ? listed(all, message("dropout on")) : all;
+}
+
 std::string description_of(const Scenario& scenario) {
     std::string text = std::filesystem::path(scenario.about().name).filename().string();
     if (!scenario.computes()) return text;
     text += std::string(", ") + place_of_norms(scenario.config().placement()).title.english();
     for (const auto& [key, value] : scenario.overrides())
-        if (key != "norm_first" && key != "norm_placement") text += ", " + key + " = " + value;
-    const std::size_t edits = scenario.edits.size();
+        if (!places_norms(key)) text += ", " + key + " = " + value;
+    const std::size_t edits = count_of_edits(scenario.edits);
     if (edits > 0) text += tr_n(", {count} edit", ", {count} edits", edits);
     if (scenario.dropout_seed) text += tr(", dropout on");
     if (!scenario.gradient_target.empty())

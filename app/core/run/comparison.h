@@ -124,6 +124,8 @@ struct ReferenceRun {
 
 // A run in a few words, to tell it from others: "causal-lm, Pre-Norm, 2 edits".
 [[nodiscard]] std::string description_of(const Scenario& scenario);
+// What was set on top of the model's own configuration: "Post-Norm, sliding_window = 4, dropout on"; empty if nothing.
+[[nodiscard]] Sentence changed_settings(const Scenario& scenario);
 
 // The configuration keys and values, other than its own, with which the same model, weights and input can be run.
 [[nodiscard]] Overrides alternatives_to(const Scenario& scenario);

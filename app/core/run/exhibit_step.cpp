@@ -1,5 +1,6 @@
 #include "app/core/run/exhibit_step.h"
 
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/head_pictures.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
@@ -211,10 +212,10 @@ std::string settings_of(const Scenario& scenario) {
 // All edits if they are few; a caption isn't a log.
 std::string edits_of(const Scenario& scenario) {
     constexpr std::size_t most = 4;
-    const std::vector<Edit>& edits = scenario.edits;
+    const std::vector<std::string> edits = texts_of_edits(scenario.edits);
     if (edits.empty()) return tr("no edits");
     std::string list;
-    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) list += (i > 0 ? "; " : "") + describe(edits[i]);
+    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) list += (i > 0 ? "; " : "") + edits[i];
     if (edits.size() > most) list += tr_n("; and {count} more", "; and {count} more", edits.size() - most);
     return tr_n("{count} edit: {edits}", "{count} edits: {edits}", edits.size(), {{"edits", list}});
 }

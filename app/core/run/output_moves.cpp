@@ -49,7 +49,10 @@ bool is_further(const PositionMove& move, const OutputMoves& moves) {
 
 void add(PositionMove move, OutputMoves& moves) {
     const std::size_t at = moves.all.size();
-    if (move.counts) {
+    if (!move.counts) {
+        ++moves.padding;
+        moves.lost_in_padding += move.lost ? 1 : 0;
+    } else {
         ++moves.positions;
         moves.lost += move.lost ? 1 : 0;
         moves.regained += move.regained ? 1 : 0;
@@ -128,6 +131,18 @@ Sentence movement(const OutputMoves& moves, Mood mood) {
                  : message("{output} moved by at most {largest}", arguments);
 }
 
+// With what it leaves out.
+Sentence without_padding(const Sentence& movement, const OutputMoves& moves) {
+    if (moves.padding == 0) return movement;
+    const Arguments arguments = {{"movement", movement}, {"lost", moves.lost_in_padding}};
+    if (moves.lost_in_padding > 0)
+        return message_n("{movement} (not counted: {count} position of padding, NaN at {lost})",
+                         "{movement} (not counted: {count} positions of padding, NaN at {lost})", moves.padding,
+                         arguments);
+    return message_n("{movement} (not counted: {count} position of padding)",
+                     "{movement} (not counted: {count} positions of padding)", moves.padding, arguments);
+}
+
 // What can't be compared: NaN is not the same as NaN.
 Sentence staying_nan(const OutputMoves& moves, Mood mood) {
     const Arguments arguments = {{"output", moves.output}, {"all", moves.positions}};
@@ -142,9 +157,12 @@ Sentence staying_nan(const OutputMoves& moves, Mood mood) {
 Sentence unmoved(const OutputMoves& moves, Mood mood) {
     const bool would = mood == Mood::would;
     const Arguments output = {{"output", moves.output}};
-    if (moves.stays_nan == 0)
-        return would ? message("{output} would stay the same.", output) : message("{output} stayed the same.", output);
-    const Arguments arguments = {{"nan", staying_nan(moves, mood)}};
+    if (moves.stays_nan == 0) {
+        const Sentence same =
+            would ? message("{output} would stay the same", output) : message("{output} stayed the same", output);
+        return message("{movement}.", {{"movement", without_padding(same, moves)}});
+    }
+    const Arguments arguments = {{"nan", without_padding(staying_nan(moves, mood), moves)}};
     if (moves.stays_nan == moves.positions) return message("{nan}.", arguments);
     return would ? message("{nan}; the others would stay the same.", arguments)
                  : message("{nan}; the others stayed the same.", arguments);
@@ -153,7 +171,7 @@ Sentence unmoved(const OutputMoves& moves, Mood mood) {
 // Of one that did.
 Sentence moved_sentence(const Scenario& scenario, const OutputMoves& moves, Mood mood) {
     const bool would = mood == Mood::would;
-    const Sentence moved = movement(moves, mood);
+    const Sentence moved = without_padding(movement(moves, mood), moves);
     if (!moves.predicts) return message("{movement}.", {{"movement", moved}});
     if (moves.changed.empty())
         return would ? message("{movement}; no prediction would change.", {{"movement", moved}})
@@ -161,11 +179,12 @@ Sentence moved_sentence(const Scenario& scenario, const OutputMoves& moves, Mood
     const Arguments arguments = {
         {"movement", moved}, {"all", moves.positions}, {"changes", changed_predictions(scenario, moves)}};
     if (would)
-        return message_n("{movement}; {count} of {all} predictions would change: {changes}.",
-                         "{movement}; {count} of {all} predictions would change: {changes}.", moves.changed.size(),
-                         arguments);
-    return message_n("{movement}; {count} of {all} predictions changed: {changes}.",
-                     "{movement}; {count} of {all} predictions changed: {changes}.", moves.changed.size(), arguments);
+        return message_n("{movement}; the prediction would change at {count} of {all} positions: {changes}.",
+                         "{movement}; the prediction would change at {count} of {all} positions: {changes}.",
+                         moves.changed.size(), arguments);
+    return message_n("{movement}; the prediction changed at {count} of {all} positions: {changes}.",
+                     "{movement}; the prediction changed at {count} of {all} positions: {changes}.",
+                     moves.changed.size(), arguments);
 }
 
 }  // namespace
@@ -234,6 +253,13 @@ Sentence moves_sentence(const Scenario& scenario, const OutputMoves& moves, Mood
 Sentence furthest_sentence(const Scenario& scenario, const OutputMoves& moves) {
     if (!moves.furthest) return {};
     return message("furthest at {place}", {{"place", place_of(scenario, moves.all[*moves.furthest])}});
+}
+
+Sentence against_unedited(const Scenario& scenario, const Sentence& effect) {
+    const Sentence settings = changed_settings(scenario);
+    if (settings.empty()) return message("Against the same run without edits: {effect}", {{"effect", effect}});
+    return message("Against the same run ({settings}) without edits: {effect}",
+                   {{"settings", settings}, {"effect", effect}});
 }
 
 }  // namespace decoderscope::core

@@ -14,7 +14,7 @@
 // What a run predicts, and how far the outputs of two runs are apart: for everything that reports it: the window,
 // lessons, files and the command line. What counts:
 //
-// - A position counts unless attention_mask hides it: padding is out.
+// - A position counts unless attention_mask hides it: padding is left out, and every sentence says so.
 // - A prediction is the token of the largest logit, the first if several are equal. If a logit is NaN, nothing is
 //   predicted: that is wrong wherever a token follows.
 // - A prediction changed if it is another token, or if it is one in only one of the two runs.
@@ -56,6 +56,8 @@ struct OutputMoves {
     Index row_length = 0;
     std::vector<PositionMove> all;  // [batch, pos]
 
+    Index padding = 0, lost_in_padding = 0;  // positions that don't count; those of them that became NaN
+
     // Of the positions that count:
     Index positions = 0;
     Index lost = 0, regained = 0, stays_nan = 0;
@@ -78,9 +80,12 @@ struct OutputMoves {
 
 // Whether it happened, or would if something were done.
 enum class Mood { happened, would };
-// "logits moved by at most 1.62; 1 of 20 predictions changed: position 3 “a” → “b”."
+// "logits moved by at most 1.62; the prediction changed at 1 of 20 positions: position 3 “a” → “b”."
 [[nodiscard]] Sentence moves_sentence(const Scenario& scenario, const OutputMoves& moves, Mood mood);
 // "furthest at row 1, position 3"; empty if nothing moved.
 [[nodiscard]] Sentence furthest_sentence(const Scenario& scenario, const OutputMoves& moves);
+// The same of a scenario's edits, with what they are compared with: the run without them, but with the scenario's
+// settings. "Against the same run (Post-Norm) without edits: logits stayed the same."
+[[nodiscard]] Sentence against_unedited(const Scenario& scenario, const Sentence& effect);
 
 }  // namespace decoderscope::core

@@ -129,6 +129,7 @@ Scenario varied(Scenario scenario, const Variation& variation) {
     if (variation.layers) overrides.emplace_back("num_layers", std::to_string(*variation.layers));
     if (!overrides.empty()) scenario = with_overrides(std::move(scenario), overrides);
     if (variation.without_edits) scenario.edits.clear();
+    if (variation.without_dropout) scenario.dropout_seed.reset();
     scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
     return scenario;
 }

@@ -90,6 +90,7 @@ private:
 struct Variation {
     Overrides overrides;
     bool without_edits = false;
+    bool without_dropout = false;
     std::vector<Edit> more_edits;
     std::optional<Index> layers;      // blocks beyond the model's get fresh weights from a seed
     float gain_factor = 1.0F;         // multiplies the gains of all norms

@@ -80,6 +80,7 @@ std::string decoded(const tokenizer::Tokenizer& tokenizer, std::span<const Index
 
 TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
     TokenRows rows;
+    std::vector<std::string> unknown;  // of all lines
     for (bool more = true; more;) {
         const std::size_t end = text.find('\n');
         more = end != std::string_view::npos;
@@ -87,8 +88,14 @@ TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view t
         text.remove_prefix(more ? end + 1 : text.size());
         if (line.ends_with('\r')) line.pop_back();
         replace_all(line, kLineBreak, "\n");
-        rows.push_back(encoded(tokenizer, line));
+        try {
+            rows.push_back(encoded(tokenizer, line));
+        } catch (const tokenizer::NotInVocabulary& error) {
+            for (const std::string& character : error.characters())
+                if (std::ranges::find(unknown, character) == unknown.end()) unknown.push_back(character);
+        }
     }
+    if (!unknown.empty()) throw tokenizer::NotInVocabulary(std::move(unknown));
     if (rows.size() > 1 && rows.back().empty()) rows.pop_back();
     for (std::size_t line = 0; line < rows.size(); ++line)
         if (rows[line].empty())

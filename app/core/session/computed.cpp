@@ -91,6 +91,11 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
                               .kept = kept_steps(order.recording)};
     };
     Result result;
+    if (order.main.there) {
+        result.run = order.main.there;
+        result.unedited = order.unedited ? order.unedited->there : nullptr;
+        co_return result;
+    }
     if (order.unedited)
         result.unedited = co_await execute_in_slices(order.unedited->plan, options(order.unedited->previous.get()));
     // With few edits, most tensors are those of the unedited run.
@@ -160,6 +165,21 @@ void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan,
     if (shown_.run) order.looked_at = looked_at(on_stage);
     monitor_.stop();
     worker_.start(std::move(order));
+}
+
+bool Computed::start_companions() {
+    if (stale_ || !shown_.run) return false;
+    const auto there = [](const std::shared_ptr<const Run>& run) {
+        return Worker::Task{run->shared_plan(), nullptr, {}, run};
+    };
+    Worker::Order order{.main = there(shown_.run), .companions = companion_tasks(), .asked = asked_};
+    if (!asked_for_.edits.empty()) order.unedited = there(shown_.unedited);
+    order.recording = asked_for_.recording;
+    if (shown_.run->plan().find("logits") != nullptr) order.last_row_first = {"logits"};
+    computing_ = true;
+    monitor_.stop();
+    worker_.start(std::move(order));
+    return true;
 }
 
 // The step on the stage and the steps shown next to it.
@@ -246,6 +266,7 @@ bool Computed::take(const Worker::Result& result) {
         return false;
     }
     take_companions(result);
+    if (shown_.run != result.run) derived_->forget_left();
     shown_ = {.scenario = asked_for_,
               .run = result.run,
               .unedited = result.unedited ? result.unedited : result.run,

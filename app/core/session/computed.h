@@ -34,6 +34,7 @@ public:
         std::shared_ptr<const Run> previous;
         // Used instead of `plan` if making the plan takes long.
         std::function<Resumable<std::shared_ptr<const Plan>>()> make_plan;
+        std::shared_ptr<const Run> there = nullptr;  // it is computed already
     };
     struct Order {
         Task main;
@@ -100,6 +101,9 @@ public:
 
     // Starts computing a scenario's plan, the step on the stage first.
     void start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage);
+    // Starts computing what is known of companions beside the run that is shown, which stays the same one: what was
+    // derived from it stays, too. False if another run is under way, or none is there.
+    [[nodiscard]] bool start_companions();
     // Adds an on-demand tensor to be computed from the next start() on.
     void ask_for(std::string step) { asked_.push_back(std::move(step)); }
     // The companion runs that are kept beside the run, as they were asked for.

@@ -1,6 +1,7 @@
 #include "app/core/session/file_jobs.h"
 
 #include "app/core/files/link.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -150,7 +151,7 @@ std::string time_text(std::chrono::system_clock::time_point when) {
 Sentence part_of(const files::SessionFile& file, files::WorkPart part) {
     switch (part) {
         case files::WorkPart::edits:
-            return message_n("{count} edit", "{count} edits", file.run.edits.size());
+            return message_n("{count} edit", "{count} edits", count_of_edits(file.run.edits));
         case files::WorkPart::input:
             return message("a changed input");
         case files::WorkPart::settings:

@@ -48,24 +48,6 @@ Sentence output_of(const Config& config) {
                           : message("It reads {tokens} different tokens and has no language head.", size);
 }
 
-// The command that makes an edit; none for an edit of whole rows, which no command makes.
-struct AsCommand {
-    std::vector<Command>& commands;
-
-    void operator()(const MaskEdit& edit) const {
-        if (!edit.batch || !edit.query || !edit.key) return;
-        commands.push_back(
-            command::PaintMask{edit.attention, *edit.batch, edit.head, *edit.query, *edit.key, edit.keep});
-    }
-    void operator()(const ScaleHead& edit) const {
-        commands.push_back(command::ScaleHeadTo{edit.attention, edit.head, edit.factor});
-    }
-    void operator()(const SetCell& edit) const {
-        commands.push_back(command::TypeOver{edit.tensor, edit.index, edit.value});
-    }
-    void operator()(const RouteExpert& edit) const { commands.push_back(command::UseExpert{edit}); }
-};
-
 bool fits(const load::Trial& trial, Scenario scenario) {
     try {
         scenario = with_overrides(std::move(scenario), trial.set);
@@ -113,8 +95,8 @@ Sentence introduction_of(const Scenario& scenario) {
 
 std::vector<Command> commands_of(const load::Trial& trial) {
     std::vector<Command> commands;
-    for (const auto& [key, value] : trial.set) commands.push_back(command::SetOption{key, value});
-    for (const Edit& edit : trial.edits) std::visit(AsCommand{commands}, edit);
+    if (!trial.set.empty() || !trial.edits.empty())
+        commands.push_back(command::KeepVariation{{.overrides = trial.set, .more_edits = trial.edits}});
     if (trial.cell)
         commands.push_back(command::Follow{trial.step, *trial.cell});
     else if (!trial.step.empty())

@@ -1,8 +1,10 @@
 #include "app/core/session/session.h"
 
+#include "app/core/run/edit_groups.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -12,6 +14,12 @@ namespace {
 
 // How long an update works if there are no threads.
 constexpr std::chrono::milliseconds kShareOfAFrame{4};
+
+// What a file edits wasn't made by one gesture.
+Scenario opened_anew(Scenario scenario) {
+    number_groups(scenario.edits);
+    return scenario;
+}
 
 }  // namespace
 
@@ -97,7 +105,25 @@ const Step& Session::step() const {
     return step != nullptr ? *step : plan[timeline().front()];
 }
 
+std::string Session::attention() const {
+    const Plan& plan = computed_.plan();
+    const auto has_heads = [&](const std::string& name) {
+        return plan.step_of(name, AttentionStep::pattern) != nullptr ||
+               plan.step_of(name, AttentionStep::mask) != nullptr;
+    };
+    const Step& here = step();
+    if (has_heads(here.attention)) return here.attention;
+    const std::string beside = plan.attention_in(here.block);
+    const auto is_in_block = [&](const Step& one) { return one.attention == attention_ && one.block == here.block; };
+    const bool stays = !has_heads(beside) || std::ranges::any_of(plan.steps(), is_in_block);
+    if (stays && has_heads(attention_)) return attention_;
+    if (has_heads(beside)) return beside;
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
+}
+
 void Session::change(Scenario next, bool merge) {
+    work_.mark_gesture(next, merge);
     std::shared_ptr<const Plan> plan = plan_of(next);
     finish_what_waits();
     work_.change(std::move(next), merge);
@@ -170,6 +196,7 @@ void Session::take(const Worker::Result& result) {
 void Session::look_at(Cursor cursor) {
     const Ref step = computed_.plan().find(cursor.step);
     if (step == nullptr) return;
+    attention_ = attention();
     work_.look_at(std::move(cursor));
     if (step->role != Role::on_demand || !shown().run->value(step->id).empty()) return;
     computed_.ask_for(step->name);
@@ -181,7 +208,7 @@ void Session::look_at(Cursor cursor) {
 void Session::take(const ModelLoader::Result& result) {
     if (file_jobs_.is_missing_something(result)) return;
     try {
-        change(result.work ? result.work->scenario : scenario_of(*result.opened));
+        change(opened_anew(result.work ? result.work->scenario : scenario_of(*result.opened)));
     } catch (const Error& error) {
         return file_jobs_.refuse(error.sentence());
     }
@@ -203,7 +230,7 @@ Notes Session::seen_notes() const {
 }
 
 void Session::open(const command::OpenScenario& command) {
-    change(*command.scenario);
+    change(opened_anew(*command.scenario));
     forget_annotations();
     computed_.forget_companion_runs();
     arriving_ = command.step;

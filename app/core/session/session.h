@@ -85,6 +85,9 @@ public:
     [[nodiscard]] Derived& derived() const { return computed_.derived(); }
     // The step on the stage.
     [[nodiscard]] const Step& step() const;
+    // The attention whose heads and masks go with it: its own; else the one before if that is of the same block; else
+    // its block's; outside all blocks the one before, at first the decoder's first.
+    [[nodiscard]] std::string attention() const;
     // The computed steps in order, as the timeline shows them, and the position of the step on the stage.
     [[nodiscard]] const std::vector<StepId>& timeline() const { return computed_.timeline(); }
     [[nodiscard]] std::size_t timeline_position() const { return computed_.timeline_position(step()); }
@@ -178,6 +181,7 @@ private:
     train::TrainingBoard training_;
     std::vector<Command> waiting_;                     // for the run under way
     std::optional<std::string> arriving_;              // at this step of an opened scenario, once its run is there
+    std::string attention_;                            // that of the step before
     files::WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, files::WorkMark> saving_;  // what is being saved, by its change
     Notes lent_notes_;                                 // of the lesson's page

@@ -299,7 +299,8 @@ struct Session::Apply {
 
     void operator()(const command::RequestAuxRun& c) const {
         if (!c.variation) return s.computed_.leave(c.name);
-        if (s.computed_.accompany(c.name, *c.variation)) s.start(plan_of(s.scenario()));
+        if (s.computed_.accompany(c.name, *c.variation) && !s.computed_.start_companions())
+            s.start(plan_of(s.scenario()));
     }
 
     void operator()(const command::Pin& c) const {

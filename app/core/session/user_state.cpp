@@ -14,10 +14,16 @@ void UserState::note_change(Typing typing) {
     ++changes_;
 }
 
+void UserState::open(Scenario scenario) {
+    gesture_ = std::max(gesture_, number_groups(scenario.edits));
+    now_.scenario = std::move(scenario);
+}
+
 void UserState::change(Scenario next, bool merge) {
     if (!merge || undo_.empty()) undo_.push_back(now_);
+    if (!merge) ++gesture_;
     redo_.clear();
-    now_.scenario = std::move(next);
+    open(std::move(next));
     now_.scenario_number = ++last_number_;
     note_change(Typing::none);
 }
@@ -90,7 +96,7 @@ UserState::Typed UserState::typed(const command::TypeInput& command) const {
     next.gradient_target = before.gradient_target;
     next = without_lost_gradients(std::move(next));
     next.edits = fitting_edits(next, before.edits);
-    typed.dropped = before.edits.size() - next.edits.size();
+    typed.dropped = count_of_edits(before.edits) - count_of_edits(next.edits);
     return typed;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/core/generate/sampling.h"
 #include "app/core/run/cursor.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/notes.h"
 #include "app/core/run/overlay.h"
 #include "app/core/run/scenario.h"
@@ -21,7 +22,7 @@ namespace decoderscope::core {
 // the trail behind it, and how the next token is drawn. Plain values; what is computed from them belongs to Computed.
 class UserState {
 public:
-    explicit UserState(Scenario scenario) { now_.scenario = std::move(scenario); }
+    explicit UserState(Scenario scenario) { open(std::move(scenario)); }
 
     [[nodiscard]] const Scenario& scenario() const { return now_.scenario; }
     // Counts changes to anything that is saved, except the cursor.
@@ -30,6 +31,8 @@ public:
 
     // ---- what is run
 
+    // Marks what `next` edits anew as one gesture, or as part of the previous one. To be called before it is planned.
+    void mark_gesture(Scenario& next, bool merge) const { number_gesture(next.edits, gesture_ + (merge ? 0 : 1)); }
     // Takes `next`, with undo; `merge` adds it to the previous change.
     void change(Scenario next, bool merge = false);
     // The scenarios that undo and redo lead to; nullptr if none.
@@ -126,12 +129,14 @@ private:
     };
     enum class Typing { none, input, training };
 
+    void open(Scenario scenario);
     void swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to);
     void note_change(Typing typing);
 
     Undoable now_;
     std::vector<Undoable> undo_, redo_;
     std::uint64_t changes_ = 0, last_number_ = 0, shown_number_ = 0;
+    std::uint32_t gesture_ = 0;  // the last one's number
     Sentence input_error_, training_error_;
     Typing typing_ = Typing::none;  // what the last change typed
     std::optional<Index> training_step_;

@@ -2,6 +2,7 @@
 
 #include "app/core/files/link.h"
 #include "app/core/files/session_file.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/text/characters.h"
 #include "app/views/dialogs/export_dialog.h"
@@ -136,7 +137,7 @@ void follow_saving(const core::Session& session, ViewState& state, Commands& com
 void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the work before closing?"));
     ImGui::Dummy({ui.px(420), ui.px(4)});
-    const std::size_t edits = session.scenario().edits.size();
+    const std::size_t edits = core::count_of_edits(session.scenario().edits);
     const std::string file =
         std::filesystem::path(session.file().empty() ? session.scenario().about().name : session.file())
             .filename()

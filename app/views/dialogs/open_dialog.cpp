@@ -38,17 +38,7 @@ std::string megabytes(core::ModelLoader::Progress progress) {
 // ---- while the model is being read
 
 void reading(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const core::Opening& opening = *session.opening();
-    const core::ModelLoader::Progress progress = session.opening_progress();
-    const float width = ui.px(kOpenWidth);
-    text_line(ui.fonts.caption, ui.theme.muted,
-              tr("Reading {name}", {{"name", fitted(ui.fonts.caption, opening.name, width - ui.px(60))}}));
-    const float fraction = progress.bytes_total > 0
-                               ? static_cast<float>(progress.bytes_read) / static_cast<float>(progress.bytes_total)
-                               : 0.0F;
-    ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
-    ImGui::ProgressBar(fraction, {width, 0.0F}, progress.bytes_total > 0 ? megabytes(progress).c_str() : "");
-    ImGui::PopStyleColor();
+    draw_reading(ui, session.opening()->name, session.opening_progress(), ui.px(kOpenWidth));
     paragraph(ui.fonts.caption, ui.theme.muted, tr("The current model stays until the new one is ready."));
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         commands.push_back(core::command::StopOpening{});
@@ -198,6 +188,17 @@ void follow_opening(const core::Session& session, ViewState& state) {
 
 void leave_open_dialog(const core::Session& session, Commands& commands) {
     if (session.opening() && !session.opening()->reading) commands.push_back(core::command::StopOpening{});
+}
+
+void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width) {
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("Reading {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(60))}}));
+    const float fraction = progress.bytes_total > 0
+                               ? static_cast<float>(progress.bytes_read) / static_cast<float>(progress.bytes_total)
+                               : 0.0F;
+    ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
+    ImGui::ProgressBar(fraction, {width, 0.0F}, progress.bytes_total > 0 ? megabytes(progress).c_str() : "");
+    ImGui::PopStyleColor();
 }
 
 void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/session/model_loader.h"
 #include "app/core/session/names_table.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
@@ -35,6 +36,9 @@ void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& sta
 void follow_opening(const core::Session& session, ViewState& state);
 // Leaving the dialog abandons a model that asks something, or that failed.
 void leave_open_dialog(const core::Session& session, Commands& commands);
+
+// "Reading gpt2", and a bar of how much of it has been read.
+void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width);
 
 // How the user left the form.
 enum class QuestionsEnd { none, open, back };

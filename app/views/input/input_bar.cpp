@@ -214,9 +214,10 @@ namespace {
 // ones the model predicts has these in a second line below.
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 
-// The predictions of the run that is shown, if it is of the tokens in the bar.
+// The predictions of the run that is shown, if it is of the tokens in the bar and of what is typed.
 core::Value<core::generate::Predictions> predictions_shown(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
+    if (!session.input_error().empty()) return {};
     if (!shown.scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens)) return {};
     return core::generate::shown_predictions(session.derived(), shown.scenario, shown.run);
 }

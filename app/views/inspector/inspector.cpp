@@ -3,8 +3,8 @@
 #include "app/core/labs/diff/transformer_lens.h"
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/labs/step/shown_step.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
-#include "app/core/session/edit_groups.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/lessons/lessons_panel.h"
@@ -215,13 +215,13 @@ void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Co
     const std::vector<Edit>& edits = session.scenario().edits;
     if (edits.empty()) return;
     section_line(ui);
-    text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", edits.size()));
-    ImGui::SameLine();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1))
-        commands.push_back(core::command::ClearEdits{});
     const core::Value<GroupedEdits> grouped =
         session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
                                             [&] { return GroupedEdits{core::edit_groups(edits)}; });
+    text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", grouped->groups.size()));
+    ImGui::SameLine();
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1))
+        commands.push_back(core::command::ClearEdits{});
     for (std::size_t i = 0; i < std::min(grouped->groups.size(), kMostListed); ++i)
         list_group(ui, state, edits, grouped->groups[i], static_cast<int>(i), commands);
     if (grouped->groups.size() > kMostListed) and_more(ui, grouped->groups.size() - kMostListed);

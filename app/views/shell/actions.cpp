@@ -51,15 +51,12 @@ Effect opens(const Lab& lab) {
     return changes([id = lab.id](ViewState& state) { state.tab = id; });
 }
 
-// Goes to a step of the attention beside the cursor; of the decoder's first one if there is none.
+// Goes to a step of the attention beside the cursor.
 Effect goes_to(AttentionStep which) {
     return [which](const core::Session& session, ViewState& state, Commands& commands) {
         state.tab = core::files::kStepLab;
-        const Plan& plan = session.shown().run->plan();
-        const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
-        const std::string& own = session.step().block;
-        const std::string attention = plan.attention_in(own.empty() && !blocks.empty() ? blocks.front() : own);
-        if (const Ref step = plan.step_of(attention, which)) commands.push_back(core::command::GoTo{step->name});
+        if (const Ref step = session.shown().run->plan().step_of(session.attention(), which))
+            commands.push_back(core::command::GoTo{step->name});
     };
 }
 

@@ -114,7 +114,10 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
     // A low window has little room to give.
     ImFont* font = ImGui::GetIO().DisplaySize.y < ui.px(640) ? ui.fonts.caption : ui.fonts.text;
     const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
-    const std::vector<std::string> lines = core::wrapped(what, right - left, measure);
+    // What a model is is said until one of its suggestions is followed.
+    std::string& used = state.part<IntroductionState>().used;
+    const std::vector<std::string> lines =
+        used == what ? std::vector<std::string>() : core::wrapped(what, right - left, measure);
     const float pitch = compat::font_size(font) + ui.px(4);
     const std::vector<Suggestion> offers = suggestions(session);
     std::vector<std::string> titles;
@@ -128,7 +131,8 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
     widths.push_back(ImGui::CalcTextSize(lessons.c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
     const std::string lead = tr("Try:");
     const float lead_width = compat::text_size(ui.fonts.text, lead).x + ui.px(10);
-    const float row_y = area.low.y + ui.px(8) + pitch * static_cast<float>(lines.size()) + ui.px(4);
+    const float row_y =
+        area.low.y + ui.px(4) + (lines.empty() ? 0.0F : ui.px(8) + pitch * static_cast<float>(lines.size()));
     const Flow flow = laid_out(ui, widths, {left + lead_width, row_y}, area.high.x - pad);
     const float height = row_y + (offers.empty() ? ui.px(4) : flow.height + ui.px(4)) - area.low.y;
 
@@ -150,6 +154,7 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
         ImGui::SetCursorScreenPos(flow.at[i]);
         if (!button(titles[i], std::to_string(i))) continue;
         follow(offers[i], state, commands);
+        used = what;
         if (state.is_calm()) state.settings.introduction_closed = true;  // it has done its work; F1 brings it back
     }
     ImGui::SetCursorScreenPos(flow.at.back());

@@ -4,9 +4,15 @@
 #include "app/views/frame/lab.h"
 #include "app/views/frame/view_state.h"
 
+#include <string>
 #include <vector>
 
 namespace decoderscope::views::shell {
+
+// What was introduced and has been used: of it only the suggestions are left.
+struct IntroductionState {
+    std::string used;
+};
 
 // What is said beside the work, in a column of this width: the progress of an export, and an error or a confirmation
 // with what can be done with its file. The height is 0 where nothing is said. They lie in a window of their own, over

@@ -2,6 +2,7 @@
 
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/lab.h"
+#include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/input/input_bar.h"
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -181,8 +183,22 @@ float draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Ar
     return bar;
 }
 
+// What is shown of a run. While what is typed can't be run, it is that of the input before: grey, and nothing in it
+// acts.
+void draw_of_run(const Ui& ui, const core::Session& session, const char* id, Area area, Commands& commands,
+                 const std::function<void(Commands&)>& draw, const std::function<void(Area)>& note = {}) {
+    if (session.input_error().empty()) return draw(commands);
+    draw_stale(
+        ui, id,
+        [&](Commands& unheard) {
+            draw(unheard);
+            return area;
+        },
+        note);
+}
+
 // The stage: the open tab.
-void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.tab != state.open_tab) change_tab(state);
     state.stage = area;
     const Lab* open = find_lab(state.tab);
@@ -201,6 +217,16 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
     const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(area.width() / ui.fonts.scale));
     if (area.height() >= least) return open->draw(ui, session, state, area, commands);
     draw_scrolled(ui, session, state, *open, area, least, commands);
+}
+
+void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    draw_of_run(
+        ui, session, "stage-before", area, commands,
+        [&](Commands& heard) { draw_open_tab(ui, session, state, area, heard); },
+        [&](Area note) {
+            text_block(ui, ui.fonts.text, ui.theme.muted, note,
+                       tr("{error}. The run still shows the previous input.", {{"error", session.input_error()}}));
+        });
 }
 
 // ---- the panels around the stage
@@ -271,7 +297,9 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
         low = map_end + bar;
         draw_edge(ui, "map-edge", {{map_end, top}, {low, bottom}}, panels.map, kLeastMap, panels.most_map, 1.0F,
                   settings.map_width);
-        map::draw_map(ui, session, state, {{whole.low.x, top}, {map_end, bottom}}, commands);
+        const Area map = {{whole.low.x, top}, {map_end, bottom}};
+        draw_of_run(ui, session, "map-before", map, commands,
+                    [&](Commands& heard) { map::draw_map(ui, session, state, map, heard); });
     } else if (!steps) {
         low = whole.low.x;
     } else {
@@ -285,7 +313,9 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
         // What is said takes the foot of its column: there nothing moves when it comes, and nothing is covered.
         const Area column = {{inspector_start, top}, {whole.high.x, bottom}};
         const float said = draw_messages_at(ui, session, state, column, Edge::lower, commands);
-        inspector::draw_inspector(ui, session, state, {column.low, {column.high.x, bottom - said}}, commands);
+        const Area room = {column.low, {column.high.x, bottom - said}};
+        draw_of_run(ui, session, "inspector-before", room, commands,
+                    [&](Commands& heard) { inspector::draw_inspector(ui, session, state, room, heard); });
     } else {
         const Area rail = {{high, top}, {whole.high.x, bottom}};
         if (draw_rail(ui, "unfold-inspector", rail, Icon::back, tr("Show the inspector (F3)")))
@@ -308,7 +338,9 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
     }
     if (!steps) return;
     ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
-    map::draw_timeline(ui, session, state, {{whole.low.x, bottom + 1}, whole.high}, commands);
+    const Area timeline = {{whole.low.x, bottom + 1}, whole.high};
+    draw_of_run(ui, session, "timeline-before", timeline, commands,
+                [&](Commands& heard) { map::draw_timeline(ui, session, state, timeline, heard); });
 }
 
 // ---- the lecture hall: the stage alone, and the panels over it when they are asked for

@@ -28,17 +28,17 @@ constexpr double longest_wait = 0.5;
 // Waits, and draws when needed.
 class Loop {
 public:
-    Loop(Frontend& frontend, const WindowOptions& options)
-        : frontend_(frontend),
-          title_(frontend.title()),
-          window_(open_window(options, title_, inbox_)),
-          clipboard_(window_.get()) {
+    Loop(const std::string& title, const WindowOptions& options)
+        : title_(title), window_(open_window(options, title_, inbox_)), clipboard_(window_.get()) {
         ImGui::SetCurrentContext(painter_.context());
         ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
         views::compat::set_clipboard(clipboard_);
     }
 
-    void run() {
+    void run(Frontend& frontend) {
+        frontend_ = &frontend;
+        inbox_.damaged = true;
+        settling_ = frames_to_settle;
         draw();
         glfwShowWindow(window_.get());
         while (!closing()) {
@@ -50,9 +50,9 @@ public:
 
 private:
     [[nodiscard]] bool closing() {
-        if (StopSignals::told_to_stop() || frontend_.wants_to_close()) return true;
+        if (StopSignals::told_to_stop() || frontend_->wants_to_close()) return true;
         if (glfwWindowShouldClose(window_.get()) != GLFW_TRUE) return false;
-        if (frontend_.may_close()) return true;
+        if (frontend_->may_close()) return true;
         glfwSetWindowShouldClose(window_.get(), GLFW_FALSE);
         inbox_.damaged = true;  // draws the question to be answered
         return false;
@@ -71,7 +71,7 @@ private:
 
     void deliver_drops() {
         if (inbox_.dropped.empty()) return;
-        frontend_.dropped(std::exchange(inbox_.dropped, {}));
+        frontend_->dropped(std::exchange(inbox_.dropped, {}));
         inbox_.damaged = true;
     }
 
@@ -88,15 +88,15 @@ private:
         last_frame_ = now;
         settling_ = std::max(settling_ - 1, 0);
         if (const auto canvas = this->canvas(seconds)) {
-            again_ = painter_.draw(frontend_, inbox_.input, *canvas) || inbox_.input.held();
+            again_ = painter_.draw(*frontend_, inbox_.input, *canvas) || inbox_.input.held();
             cursors_.show(window_.get(), ImGui::GetMouseCursor());
             show_title();
-            full_screen_.follow(window_.get(), frontend_.wants_full_screen());
+            full_screen_.follow(window_.get(), frontend_->wants_full_screen());
             glfwSwapBuffers(window_.get());
         } else {
             again_ = false;
         }
-        wake_at_ = wake_after(frontend_.next_wake());
+        wake_at_ = wake_after(frontend_->next_wake());
     }
 
     // The area to draw on; nothing if the window is minimised.
@@ -118,7 +118,7 @@ private:
     }
 
     void show_title() {
-        std::string title = frontend_.title();
+        std::string title = frontend_->title();
         if (title == title_) return;
         title_ = std::move(title);
         glfwSetWindowTitle(window_.get(), title_.c_str());
@@ -131,7 +131,7 @@ private:
                                   std::chrono::duration<double>(std::clamp(seconds, frame_seconds, year)));
     }
 
-    Frontend& frontend_;
+    Frontend* frontend_ = nullptr;  // that is shown now
     std::string title_;
     Inbox inbox_;
     WindowHandle window_;
@@ -147,11 +147,28 @@ private:
 
 }  // namespace
 
+struct DesktopWindow::Parts {
+    Parts(const std::string& title, const WindowOptions& options) : loop(title, options) {}
+
+    StopSignals signals;
+    Glfw glfw;
+    Loop loop;  // last: it uses the others
+};
+
+DesktopWindow::DesktopWindow(const WindowOptions& options) : options_(options) {}
+DesktopWindow::~DesktopWindow() = default;
+
+void DesktopWindow::show(Frontend& frontend) {
+    if (!parts_) parts_ = std::make_unique<Parts>(frontend.title(), options_);
+    parts_->loop.run(frontend);
+}
+
+bool DesktopWindow::told_to_stop() const { return StopSignals::told_to_stop(); }
+
 int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions& options) {
-    const StopSignals signals;
-    const Glfw glfw;
-    Loop(*frontend, options).run();
-    frontend->ended(!StopSignals::told_to_stop());
+    DesktopWindow window(options);
+    window.show(*frontend);
+    frontend->ended(!window.told_to_stop());
     return 0;
 }
 

@@ -218,3 +218,69 @@ TEST_CASE("a job that no frame asks for is dropped, and makes room for another")
     CHECK_FALSE(slow.ask(first));  // its computation was cancelled
     CHECK(slow.begun == 3);
 }
+
+namespace {
+
+struct Long {
+    static constexpr bool kGoesOn = true;
+    int slices = 0;
+};
+
+}  // namespace
+
+TEST_CASE("long work that was left goes on where it was, until what it is about isn't shown any more") {
+    std::atomic<bool> may_end = false;
+    std::atomic<int> slices = 0;
+    int begun = 0;
+    Derived derived;
+    const Thing run = std::make_shared<int>(1);
+    const auto work = [&]() -> Resumable<Long> {
+        co_yield kPause;
+        while (!may_end) {
+            ++slices;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            co_yield kPause;
+        }
+        co_return Long{slices};
+    };
+    const auto ask = [&] {
+        return derived.later<Long>({run}, std::tuple<>(), [&] {
+            ++begun;
+            return work();
+        });
+    };
+    const auto leave = [&] {
+        for (int frame = 0; frame < 3; ++frame) derived.next_frame();
+        derived.finish();
+    };
+    derived.next_frame();
+    CHECK_FALSE(ask());
+    while (slices < 3) derived.advance(JobRunner::Clock::now() + std::chrono::milliseconds(2));
+    leave();
+    const int before = slices;
+    CHECK_FALSE(ask());
+    CHECK(begun == 1);
+    may_end = true;
+    derived.finish();
+    derived.next_frame();
+    REQUIRE(ask());
+    CHECK(ask()->slices >= before);
+    CHECK(begun == 1);
+
+    may_end = false;
+    const Thing other = std::make_shared<int>(2);
+    const auto ask_other = [&] {
+        return derived.later<Long>({other}, std::tuple<>(), [&] {
+            ++begun;
+            return work();
+        });
+    };
+    derived.next_frame();
+    CHECK_FALSE(ask_other());
+    leave();
+    derived.forget_left();
+    CHECK_FALSE(ask_other());
+    CHECK(begun == 3);
+    may_end = true;
+    derived.finish();
+}

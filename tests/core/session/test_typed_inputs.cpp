@@ -203,7 +203,8 @@ TEST_CASE("the command line runs on text for both sequences") {
 
     CHECK(run({"--source", "ab\ncd", "--text", "a"}).second.find("the source has 2 lines, the target 1") !=
           std::string::npos);
-    CHECK(run({"--source", "xyz"}).second.find("--source: \"x\" is not in the vocabulary") != std::string::npos);
+    CHECK(run({"--source", "xyz"}).second.find("--source: \"x\", \"y\", \"z\" are not in the vocabulary") !=
+          std::string::npos);
     CHECK(run({"--source", "a", "--encoder-tokens", "1"}).first == 2);
     // Only labels: ids must be typed.
     std::filesystem::remove(folder.file("vocabulary.json"));

@@ -23,7 +23,8 @@ struct OutputByHand {
     [[nodiscard]] std::string sentence() const {
         const std::string moved = "logitsmovedbyatmost" + short_number_text(largest, 3);
         if (changed == 0) return moved + ";nopredictionchanged.";
-        return moved + ";" + std::to_string(changed) + "of" + std::to_string(positions) + "predictionschanged:";
+        return moved + ";thepredictionchangedat" + std::to_string(changed) + "of" + std::to_string(positions) +
+               "positions:";
     }
 };
 

@@ -48,7 +48,7 @@ TEST_CASE("question 3: what would this score be without 1/√d_head, and the pat
     CHECK(learner.reads(
         now_and_then(learner.value(pattern, {0, 3, 1, furthest}), then->value(pattern).at(Cell{0, 3, 1, furthest}))));
     CHECK(learner.reads("predicts"));
-    CHECK(learner.reads("predictions would change"));
+    CHECK(learner.reads("the prediction would change at"));
     // It can be kept, and undone.
     learner.click_in_inspector("Keep");
     CHECK(learner.d.session.scenario().config().attention_scale == 1.0);

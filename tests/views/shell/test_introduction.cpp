@@ -63,7 +63,7 @@ TEST_CASE("the second letter of a reversed word: the offer selects the cell and 
     CHECK(d.session.scenario().edits.size() == 4);
     CHECK(d.sees("✓Switchofftheheadsthatreverse"));
     CHECK(d.state.tab == "heads");
-    CHECK(d.sees("of20predictionschanged"));
+    CHECK(d.sees("of20positions"));
 }
 
 TEST_CASE("the strip is closed by its cross, stays closed, and comes back from F1 and the palette") {

@@ -116,7 +116,7 @@ int number(const std::smatch& found, std::size_t group) { return std::stoi(found
 
 const std::vector<Sentence>& sentences() {
     static const std::vector<Sentence> all = {
-        {"moved", std::regex("logitsmovedbyatmost([^;…]+);"),
+        {"moved", std::regex("logitsmovedbyatmost([^;…(]+)[(;]"),
          [](const std::smatch& found, const Facts& facts) {
              const double drawn = drawn_number(found[1].str());
              CHECK(facts.lost == 0);
@@ -127,7 +127,7 @@ const std::vector<Sentence>& sentences() {
              CHECK(number(found, 1) == facts.lost);
              CHECK(number(found, 2) == facts.positions);
          }},
-        {"changed", std::regex("(\\d+)of(\\d+)predictionschanged"),
+        {"changed", std::regex("predictionchangedat(\\d+)of(\\d+)positions"),
          [](const std::smatch& found, const Facts& facts) {
              CHECK(number(found, 1) == facts.changed);
              CHECK(number(found, 2) == facts.positions);
@@ -445,7 +445,7 @@ TEST_CASE("a mask that leaves a row nothing is wrong and changed wherever that i
     CHECK(facts.right < 18);
     CHECK(d.sees("✗NaN"));
     CHECK_FALSE(d.sees("nopredictionchanged"));
-    CHECK(d.sees(std::to_string(facts.changed) + "of20predictionschanged"));
+    CHECK(d.sees("thepredictionchangedat" + std::to_string(facts.changed) + "of20positions"));
 }
 
 TEST_CASE("after random edits of any model, Causes says nothing of a number that the tensors contradict") {

@@ -251,7 +251,7 @@ private:
         for (const Index token : instead) {
             Tensor swapped = tokens;
             swapped.writable()[at] = static_cast<float>(token);
-            const double change = number_.in(substitution_.with(input.tokens->id, swapped)) - before();
+            const double change = before() - number_.in(substitution_.with(input.tokens->id, swapped));
             move.swapped += std::abs(change) / static_cast<double>(instead.size());
             if (std::abs(change) > std::abs(move.most)) {
                 move.most = change;
@@ -286,6 +286,7 @@ Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most
         if (looked_up) slopes.input.push_back(slopes_of_rows(step.name, run.value(step.id), gradient, batch));
         if (scores) add_scores(slopes.scores, step, gradient, batch);
     }
+    slopes.all_scores = slopes.scores.size();
     const auto kept = slopes.scores.begin() + static_cast<std::ptrdiff_t>(std::min(most_scores, slopes.scores.size()));
     std::partial_sort(slopes.scores.begin(), kept, slopes.scores.end(),
                       [](const ScoreSlope& a, const ScoreSlope& b) { return std::abs(a.slope) > std::abs(b.slope); });

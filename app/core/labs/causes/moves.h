@@ -35,11 +35,14 @@ struct Slopes {
     std::vector<StreamGradients> stream;  // the sums of the stream, in the order of computation
     std::vector<StreamGradients> input;   // what enters the stacks: the embeddings of tokens
     std::vector<ScoreSlope> scores;       // the steepest of all attentions, the steepest first
+    std::size_t all_scores = 0;           // that it depends on
 };
 
 // From a run with the gradients of the number's cell (Scenario::gradient_target), and, for a difference of two cells,
 // another run with those of the second. Only one batch row counts.
 [[nodiscard]] Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most_scores = 32);
+
+// An effect is the number as it is, less the number without what is measured: positive if that raises it.
 
 // A head: the effect that its gradient predicts, and the measured one.
 struct HeadMove {
@@ -57,7 +60,7 @@ struct InputMove {
     Index position = 0;
     double gradient_times_z = 0.0;  // gradient · embedding
     double swapped = 0.0;           // the mean of |change| over the tokens that were put there
-    double most = 0.0;              // the largest change, with its sign
+    double most = 0.0;              // the number as it is, less that with another token, where it is largest
     Index by = 0;                   // the token that made it
 };
 

@@ -10,6 +10,7 @@
 #include "engine/tensor/tensor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 #include <span>
@@ -195,6 +196,15 @@ std::vector<NamedRow> rows_of(const Run& run, const Patching& patching, bool of_
 }
 
 }  // namespace
+
+std::optional<double> CausesProgress::seconds_left(JobRunner::Clock::time_point now) {
+    constexpr double kSoonest = 1.0;  // seconds: before that the pace is a guess
+    const std::size_t so_far = done.load(), whole = all.load();
+    if (!watched_ || so_far < watched_->done) watched_ = Watched{now, so_far};
+    const double passed = std::chrono::duration<double>(now - watched_->since).count();
+    if (passed < kSoonest || so_far == watched_->done || so_far > whole) return std::nullopt;
+    return passed / static_cast<double>(so_far - watched_->done) * static_cast<double>(whole - so_far);
+}
 
 Value<ResolvedNumber> shown_number(Derived& derived, const Snapshot& shown, Index batch, const NumberChoice& choice) {
     const auto key =

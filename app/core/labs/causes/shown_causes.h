@@ -3,6 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/heatmap.h"
+#include "app/core/jobs/job.h"
 #include "app/core/labs/causes/attribution.h"
 #include "app/core/labs/causes/causes_choice.h"
 #include "app/core/labs/causes/moves.h"
@@ -10,22 +11,35 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-// What the Causes tab shows. All of it is measured in the background; empty until it is done, dropped when a frame no
-// longer asks.
+// What the Causes tab shows. All of it is measured in the background; empty until it is done.
 namespace decoderscope::core::causes {
 
-// How much of a measurement is done; shared with its job.
+// How much of a measurement is done; shared with its job. One that is left goes on where it was.
 struct CausesProgress {
     std::atomic<std::size_t> done = 0, all = 0;
+
+    // About how many seconds the rest takes at the pace since it has been watched; nothing until that can be said. Only
+    // the window's thread may ask.
+    [[nodiscard]] std::optional<double> seconds_left(JobRunner::Clock::time_point now);
+    // It isn't watched any more.
+    void look_away() { watched_.reset(); }
 
     [[nodiscard]] double share() const {
         const std::size_t count = all.load();
         return count == 0 ? 0.0 : static_cast<double>(done.load()) / static_cast<double>(count);
     }
+
+private:
+    struct Watched {
+        JobRunner::Clock::time_point since;
+        std::size_t done = 0;
+    };
+    std::optional<Watched> watched_;
 };
 using SharedProgress = std::shared_ptr<CausesProgress>;
 
@@ -48,6 +62,7 @@ inline constexpr Index kSwaps = 8;
 
 struct ShownMoves {
     static constexpr std::size_t kKept = 4;
+    static constexpr bool kGoesOn = true;
     Moves moves;
     Sentence error;
 };
@@ -75,6 +90,7 @@ struct WrongSigns {
 
 struct ShownPatching {
     static constexpr std::size_t kKept = 4;
+    static constexpr bool kGoesOn = true;
     Patching patching;
     bool every_step = false;
     Sentence error;

@@ -1,6 +1,7 @@
 #include "app/core/labs/diff/effect_of_edits.h"
 
 #include "app/core/run/comparison.h"
+#include "app/core/run/edit_groups.h"
 #include "engine/tensor/storage.h"
 
 #include <algorithm>
@@ -140,8 +141,8 @@ Value<Reach> shown_reach(Derived& derived, const Snapshot& shown) {
 Sentence reach_sentence(const Scenario& scenario, const Reach& reach) {
     if (!reach.first && reach.moves.stays_nan == 0)
         return message_n("{count} edit changes no number of this run.", "{count} edits change no number of this run.",
-                         scenario.edits.size());
-    return moves_sentence(scenario, reach.moves, Mood::happened);
+                         count_of_edits(scenario.edits));
+    return against_unedited(scenario, moves_sentence(scenario, reach.moves, Mood::happened));
 }
 
 Sentence changed_tensors_sentence(const Run& run, const Reach& reach) {

@@ -45,7 +45,8 @@ struct Reach {
 // As above, from the cache; empty if there are no edits, and while it is being compared.
 [[nodiscard]] Value<Reach> shown_reach(Derived& derived, const Snapshot& shown);
 
-// What the edits did to the output, in one sentence: "logits moved by at most 1.88; no prediction changed."
+// What the edits did to the output, and against what, in one sentence: "Against the same run without edits: logits
+// moved by at most 1.88; no prediction changed."
 [[nodiscard]] Sentence reach_sentence(const Scenario& scenario, const Reach& reach);
 // "16 of 111 tensors changed, first blocks.0.attn.z"; empty if none did.
 [[nodiscard]] Sentence changed_tensors_sentence(const Run& run, const Reach& reach);

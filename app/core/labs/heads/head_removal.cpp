@@ -119,10 +119,18 @@ Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& remov
     if (removal.stays_nan > 0)
         return message_n("{output}: still NaN at {count} of {all} positions",
                          "{output}: still NaN at {count} of {all} positions", removal.stays_nan, arguments);
-    if (!removals.predicts) return message("{output} moved by at most {largest}", arguments);
-    return message_n("{changed} of {all} prediction changes; {output} moved by at most {largest}",
-                     "{changed} of {all} predictions change; {output} moved by at most {largest}", removals.positions,
-                     arguments);
+    if (!removals.predicts) return message("{output} moves by at most {largest}", arguments);
+    return message_n("the prediction changes at {changed} of {all} position; {output} moves by at most {largest}",
+                     "the prediction changes at {changed} of {all} positions; {output} moves by at most {largest}",
+                     removals.positions, arguments);
+}
+
+Sentence listed_sentence(const HeadRemovals& removals, std::size_t listed) {
+    const std::size_t all = removals.heads.size();
+    if (all < 2) return {};
+    if (listed >= all) return message("The one that changes least comes first:");
+    return message_n("The {count} of {all} that changes least:", "The {count} of {all} that change least, least first:",
+                     listed, {{"all", all}});
 }
 
 }  // namespace decoderscope::core::heads

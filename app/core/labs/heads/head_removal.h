@@ -39,7 +39,9 @@ struct HeadRemovals {
 
 // "5 of 24 heads can each be removed without changing a prediction. 1 more is off already."
 [[nodiscard]] Sentence removals_sentence(const HeadRemovals& removals);
-// "2 of 20 predictions change; logits moved by at most 4.5"
+// "The 12 of 24 that change least, least first:" over a list of the first `listed`.
+[[nodiscard]] Sentence listed_sentence(const HeadRemovals& removals, std::size_t listed);
+// "the prediction changes at 2 of 20 positions; logits move by at most 4.5"
 [[nodiscard]] Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal);
 
 }  // namespace decoderscope::core::heads

@@ -81,7 +81,10 @@ void heading(const Ui& ui, std::string_view text, std::string_view note, float w
 double size_of(double number) { return std::isnan(number) ? INFINITY : std::abs(number); }
 
 void list_heads(const Ui& ui, const Plan& plan, const core::causes::Moves& moves, float width, Commands& commands) {
-    heading(ui, tr("Heads"), tr("≠: the sign of the gradient is not that of the measured effect."), width);
+    heading(ui, tr("Heads"),
+            tr("Effect: the number as it is, minus the number without. ≠: the sign of the gradient is not that of the "
+               "measured effect."),
+            width);
     std::vector<core::causes::HeadMove> heads = moves.heads;
     std::ranges::stable_sort(heads, std::greater<>(),
                              [](const core::causes::HeadMove& move) { return size_of(move.switched_off); });
@@ -116,8 +119,8 @@ void list_tokens(const Ui& ui, const core::Scenario& scenario, const core::cause
     if (moves.tokens.empty()) return;
     ImGui::Dummy({1, ui.px(8)});
     heading(ui, tr("Input tokens"),
-            tr_n("Swapped: the mean of |change| with {count} other token in its place.",
-                 "Swapped: the mean of |change| with {count} other tokens in its place.", core::causes::kSwaps),
+            tr_n("Swapped: the mean of |effect| with {count} other token in its place.",
+                 "Swapped: the mean of |effect| with {count} other tokens in its place.", core::causes::kSwaps),
             width);
     double most = 0.0;
     for (const core::causes::InputMove& move : moves.tokens) most = std::max(most, std::abs(move.most));
@@ -133,8 +136,8 @@ void list_tokens(const Ui& ui, const core::Scenario& scenario, const core::cause
         static_cast<void>(
             table.row(name, {cause_text(move.gradient_times_z), cause_text(move.swapped), cause_text(move.most)},
                       move.most, most, {false, false, false}, 1000 + static_cast<int>(i)));
-        tooltip(tr("The gradient times the embedding; the mean of |change| with other tokens in its place; the largest "
-                   "change, by “{token}”",
+        tooltip(tr("The gradient times the embedding; the mean of |effect| with other tokens in its place; and the "
+                   "largest effect: the number as it is, minus the number with “{token}” there",
                    {{"token", core::token_text(tokenizer, move.by)}})
                     .c_str());
     }
@@ -214,9 +217,12 @@ std::string text_of_score(const Plan& plan, const core::causes::ScoreSlope& scor
 
 void list_scores(const Ui& ui, const Plan& plan, const core::causes::Slopes& slopes, float width, Commands& commands) {
     if (slopes.scores.empty()) return;
+    const std::size_t listed = std::min(kMostScores, slopes.scores.size());
     heading(ui, tr("Scores that it depends on"),
-            tr("The steepest. If one is positive, more weight on that key would raise the number."), width);
-    for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
+            tr("The steepest {count} of {all}. If one is positive, more weight on that key would raise the number.",
+               {{"count", listed}, {"all", slopes.all_scores}}),
+            width);
+    for (std::size_t i = 0; i < listed; ++i) {
         const core::causes::ScoreSlope& score = slopes.scores[i];
         if (link(ui, ui.fonts.mono_small, ui.theme.accent,
                  fitted(ui.fonts.mono_small, text_of_score(plan, score), width), 9000 + static_cast<int>(i)))

@@ -125,9 +125,11 @@ void restore(ViewState& state, const core::files::SavedView& saved) {
     causes = read;
 }
 
-// What was shown holds its run.
+// What was shown holds its run. What is being measured goes on where it was when the tab is opened again.
 void leave(ViewState& state) {
     CausesTabState& causes = state.part<CausesTabState>();
+    causes.moving->look_away();
+    causes.patching->look_away();
     causes.moves = {};
     causes.slopes = {};
     causes.patched = {};
@@ -222,12 +224,28 @@ void draw_signed_bar(const Ui& ui, Area area, double value, double most) {
     list.AddLine({middle, area.low.y - ui.px(2)}, {middle, area.high.y + ui.px(2)}, ui.theme.line);
 }
 
-bool draw_causes_progress(const Ui& ui, const core::causes::CausesProgress& progress, Area area) {
+namespace {
+
+// "Measuring: 12 of 340 runs, about 6 minutes left"
+std::string progress_text(core::causes::CausesProgress& progress) {
+    const Arguments runs = {{"done", progress.done.load()}, {"all", progress.all.load()}};
+    const Sentence measuring = message("Measuring: {done} of {all} runs", runs);
+    const std::optional<double> left = progress.seconds_left(core::JobRunner::Clock::now());
+    if (!left) return tr(measuring);
+    const auto seconds = static_cast<Index>(std::ceil(*left));
+    if (seconds < 100)
+        return tr_n("{measuring}, about {count} second left", "{measuring}, about {count} seconds left", seconds,
+                    {{"measuring", measuring}});
+    return tr_n("{measuring}, about {count} minute left", "{measuring}, about {count} minutes left",
+                (seconds + 30) / 60, {{"measuring", measuring}});
+}
+
+}  // namespace
+
+bool draw_causes_progress(const Ui& ui, core::causes::CausesProgress& progress, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area bar = {{area.low.x, area.low.y + ui.px(24)}, {area.low.x + ui.px(240), area.low.y + ui.px(28)}};
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted,
-              tr("Measuring: {done} of {all} runs", {{"done", progress.done.load()}, {"all", progress.all.load()}}),
-              area.width());
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, progress_text(progress), area.width());
     list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
     list.AddRectFilled(bar.low, {bar.low.x + bar.width() * static_cast<float>(progress.share()), bar.high.y},
                        ui.theme.accent);

@@ -65,7 +65,7 @@ void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& ca
                   const core::causes::ResolvedNumber& number, Area area, Commands& commands);
 
 // The bar of a measurement under way, and its button. Returns whether it is to be cancelled.
-[[nodiscard]] bool draw_causes_progress(const Ui& ui, const core::causes::CausesProgress& progress, Area area);
+[[nodiscard]] bool draw_causes_progress(const Ui& ui, core::causes::CausesProgress& progress, Area area);
 
 // A bar from the middle of its area: to the right for positive values. `most` is as far as it goes.
 void draw_signed_bar(const Ui& ui, Area area, double value, double most);

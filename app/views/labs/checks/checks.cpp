@@ -15,6 +15,14 @@ Arguments of_all() { return {{"all", core::checks::kLaws}}; }
 
 const char* measuring() { return tr("… checking"); }
 
+// What can't be checked on this run isn't passed.
+std::string with_skipped(std::size_t kept) {
+    const std::size_t skipped = core::checks::kLaws - kept;
+    if (kept == 0) return tr_n("– {count} skipped", "– {count} skipped", skipped);
+    return tr_n("✓ {count} check, {skipped} skipped", "✓ {count} checks, {skipped} skipped", kept,
+                {{"skipped", skipped}});
+}
+
 // Sign and words say the same as the colour.
 std::string mark_text(const core::checks::InvariantsMonitor::Result* result) {
     if (result == nullptr) return measuring();
@@ -22,6 +30,7 @@ std::string mark_text(const core::checks::InvariantsMonitor::Result* result) {
     if (const std::size_t broken = result->invariants->count(core::checks::Verdict::broken); broken > 0)
         return tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", broken, of_all());
     const std::size_t kept = result->invariants->count(core::checks::Verdict::kept);
+    if (kept < core::checks::kLaws) return with_skipped(kept);
     return tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", kept, of_all());
 }
 
@@ -48,7 +57,7 @@ float checks_mark_width(const Ui& ui) {
          {std::string(measuring()),
           tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", core::checks::kLaws, of_all()),
           tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", core::checks::kLaws, of_all()),
-          std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
+          with_skipped(core::checks::kLaws - 1), std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
         width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
     return width;
 }

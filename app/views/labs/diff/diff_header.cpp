@@ -1,4 +1,6 @@
 #include "app/core/labs/diff/comparison_text.h"
+#include "app/core/run/comparison.h"
+#include "app/core/run/edit_groups.h"
 #include "app/views/labs/diff/lab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -167,8 +169,17 @@ void choose_file(const Ui& ui, const core::Session& session, DiffTabState& diff,
 }
 
 std::string edits_text(const core::Session& session) {
-    const std::size_t edits = session.shown().scenario.edits.size();
+    const std::size_t edits = core::count_of_edits(session.shown().scenario.edits);
+    const Sentence settings = core::changed_settings(session.shown().scenario);
+    if (session.shown().scenario.dropout_seed)
+        return edits == 0 ? tr("A is this run with dropout, B the same run without")
+                          : tr_n("A is this run with dropout and {count} edit, B the same run without them",
+                                 "A is this run with dropout and {count} edits, B the same run without them", edits);
     if (edits == 0) return tr("A is this run. It has no edits.");
+    if (!settings.empty())
+        return tr_n("A is this run ({settings}) with {count} edit, B the same run without",
+                    "A is this run ({settings}) with {count} edits, B the same run without", edits,
+                    {{"settings", settings}});
     return tr_n("A is this run with {count} edit, B the same run without",
                 "A is this run with {count} edits, B the same run without", edits);
 }

@@ -32,11 +32,20 @@ void add_exports(ExportScene& scene) {
 // The session's name for our companion run.
 constexpr const char* kCompanion = "diff";
 
-// The other configuration, for as long as it is compared with.
-core::CompanionRuns companion_runs(const core::Session&, const ViewState& state) {
-    const DiffTabState& diff = state.part<DiffTabState>();
-    if (diff.against != core::files::Against::configuration || diff.option.first.empty()) return {};
-    return {{kCompanion, core::Variation{.overrides = {diff.option}}}};
+// How the run that is compared with differs from this one, where it has to be computed: in the configuration, or in
+// dropout, which is a difference like an edit.
+std::optional<core::Variation> variation_of(const core::Scenario& scenario, const DiffTabState& diff) {
+    if (diff.against == core::files::Against::configuration && !diff.option.first.empty())
+        return core::Variation{.overrides = {diff.option}};
+    if (diff.against == core::files::Against::unedited && scenario.dropout_seed)
+        return core::Variation{.without_edits = true, .without_dropout = true};
+    return std::nullopt;
+}
+
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
+    const auto variation = variation_of(session.scenario(), state.part<DiffTabState>());
+    if (!variation) return {};
+    return {{kCompanion, *variation}};
 }
 
 void leave(ViewState& state) {
@@ -104,10 +113,16 @@ Lab diff_lab() {
 
 namespace {
 
-Compared compared_with_configuration(const core::Snapshot& shown, const DiffTabState& diff) {
-    Compared b{.label = diff.option.first + " = " + diff.option.second};
+std::string label_of(const core::Scenario& scenario, const DiffTabState& diff) {
+    if (diff.against == core::files::Against::configuration) return diff.option.first + " = " + diff.option.second;
+    if (!scenario.dropout_seed) return tr("without edits");
+    return scenario.edits.empty() ? tr("without dropout") : tr("without edits and dropout");
+}
+
+Compared compared_with_companion(const core::Snapshot& shown, const DiffTabState& diff) {
+    Compared b{.label = label_of(shown.scenario, diff)};
     const auto found = shown.companions.find(kCompanion);
-    if (found == shown.companions.end() || found->second.variation != core::Variation{.overrides = {diff.option}}) {
+    if (found == shown.companions.end() || found->second.variation != variation_of(shown.scenario, diff)) {
         b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
         b.coming = true;
     } else if (!found->second.error.empty()) {
@@ -125,9 +140,10 @@ Compared compared_with_configuration(const core::Snapshot& shown, const DiffTabS
 Compared compared_with(const core::Snapshot& shown, const DiffTabState& diff) {
     switch (diff.against) {
         case core::files::Against::unedited:
-            return {.of = shown.unedited, .label = tr("without edits")};
+            if (!shown.scenario.dropout_seed) return {.of = shown.unedited, .label = label_of(shown.scenario, diff)};
+            return compared_with_companion(shown, diff);
         case core::files::Against::configuration:
-            return compared_with_configuration(shown, diff);
+            return compared_with_companion(shown, diff);
         case core::files::Against::pinned:
             if (shown.pinned)
                 return {.of = shown.pinned, .label = tr("pinned: {label}", {{"label", shown.pinned->label}})};
@@ -148,7 +164,9 @@ core::ReferenceRun reference_for(const core::Snapshot& shown, const DiffTabState
     switch (diff.against) {
         case core::files::Against::unedited: {
             const InEnglish english;  // it is written to files
-            return core::reference_of(tr("without edits"), shown.unedited);
+            return core::reference_of(label_of(shown.scenario, diff), shown.scenario.dropout_seed
+                                                                          ? shown.companions.at(kCompanion).run
+                                                                          : shown.unedited);
         }
         case core::files::Against::configuration:
             return core::reference_of(label, shown.companions.at(kCompanion).run);

@@ -182,7 +182,8 @@ std::string effect_text(const Scene& s) {
             "predictions appears here.");
     const core::Value<core::OutputMoves> moves = core::experts::effect_on_output(s.session.derived(), shown);
     if (!moves) return tr("Measuring …");
-    return tr("Your edits: {effect}", {{"effect", core::moves_sentence(shown.scenario, *moves, core::Mood::happened)}});
+    return tr(
+        core::against_unedited(shown.scenario, core::moves_sentence(shown.scenario, *moves, core::Mood::happened)));
 }
 
 // ---- the pictures

@@ -52,7 +52,10 @@ void list_removals(const Ui& ui, const core::Session& session, Commands& command
     if (removals->heads.empty()) return;
     paragraph(ui.fonts.caption, ui.theme.text, tr(core::heads::removals_sentence(*removals)));
     const Plan& plan = session.shown().run->plan();
-    for (std::size_t i = 0; i < std::min(kMostListed, removals->heads.size()); ++i) {
+    const std::size_t listed = std::min(kMostListed, removals->heads.size());
+    if (const Sentence order = core::heads::listed_sentence(*removals, listed); !order.empty())
+        paragraph(ui.fonts.caption, ui.theme.muted, tr(order));
+    for (std::size_t i = 0; i < listed; ++i) {
         const core::heads::HeadRemoval& head = removals->heads[i];
         const std::string name = tr("{attention} head {head}", {{"attention", head.attention}, {"head", head.head}});
         if (link(ui, ui.fonts.mono_small, ui.theme.accent,

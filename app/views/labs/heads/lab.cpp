@@ -93,11 +93,7 @@ namespace {
 // Follows the cursor: the page shows the attention that the cursor is in, and the grid its kind.
 void follow_cursor(const core::Session& session, HeadsTabState& heads) {
     const Plan& plan = session.shown().run->plan();
-    const Step& step = session.step();
-    std::string attention = step.attention;
-    const Ref seen = plan.step_of(heads.attention, AttentionStep::pattern);
-    if (attention.empty() && !step.block.empty() && (seen == nullptr || seen->block != step.block))
-        attention = plan.attention_in(step.block);
+    const std::string attention = session.attention();
     if (plan.step_of(attention, AttentionStep::pattern) != nullptr && attention != heads.attention) {
         heads.attention = attention;
         heads.kind = core::heads::kind_of_attention(plan, attention);
@@ -184,7 +180,7 @@ struct Shown {
     }
 };
 
-// "Your edits: logits moved by at most 1.62; no prediction changed. Furthest at row 0, position 3"
+// "Against the same run without edits: logits moved by at most 1.62; no prediction changed. (furthest at row 0, …)"
 std::string headline(const Shown& shown, bool opened) {
     const core::Scenario& scenario = shown.session.shown().scenario;
     const auto said = [&](core::Mood mood) {
@@ -194,8 +190,7 @@ std::string headline(const Shown& shown, bool opened) {
                        {{"moved", moved}, {"furthest", core::furthest_sentence(scenario, shown.moves)}});
     };
     if (shown.runs.preview) return tr("Without this head: {effect}", {{"effect", said(core::Mood::would)}});
-    if (shown.runs.before != shown.runs.after)
-        return tr("Your edits: {effect}", {{"effect", said(core::Mood::happened)}});
+    if (shown.runs.before != shown.runs.after) return tr(core::against_unedited(scenario, said(core::Mood::happened)));
     return opened ? tr("Computing the output without this head …")
                   : tr("Switch a head off by its dot: its effect on {what} appears here.",
                        {{"what", shown.moves.predicts ? tr("the logits") : shown.output.name}});

@@ -88,9 +88,8 @@ core::Value<core::checks::Leak> leak_found(const core::Session& session, const V
 
 std::string shown_attention(const core::Session& session) {
     const Plan& plan = session.shown().run->plan();
-    const Step& step = session.step();
-    for (const std::string& name : {step.attention, plan.attention_in(step.block)})
-        if (plan.step_of(name, AttentionStep::mask) != nullptr) return name;
+    const std::string attention = session.attention();
+    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
     const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
     return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
 }

@@ -76,8 +76,7 @@ struct MasksScene {
     }
 };
 
-// The attention that the tab shows: that of the current step, otherwise the self-attention of its block, otherwise the
-// first.
+// The attention that the tab shows: the session's, if it has a mask; otherwise the decoder's first.
 [[nodiscard]] std::string shown_attention(const core::Session& session);
 
 // Which attention; what the brush paints; band, all heads, reset.

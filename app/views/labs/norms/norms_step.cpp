@@ -282,7 +282,12 @@ void say_disagreements(const Ui& ui, const core::Session& session, const NormsSc
         core::norms::shown_disagreements(session.derived(), scene.runs);
     if (!found) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
     paragraph(ui.fonts.caption, ui.theme.text, tr(core::norms::disagreements_sentence(*found)));
-    for (std::size_t i = 0; i < std::min(kMost, found->positions.size()); ++i) {
+    const std::size_t listed = std::min(kMost, found->positions.size());
+    if (listed < found->positions.size())
+        paragraph(ui.fonts.caption, ui.theme.muted,
+                  tr("Listed: {count} of {all} positions, other predictions and the largest differences first.",
+                     {{"count", listed}, {"all", found->positions.size()}}));
+    for (std::size_t i = 0; i < listed; ++i) {
         const core::PositionMove& move = found->positions[i];
         const std::string text = fitted(ui.fonts.caption, tr(core::norms::disagreement_sentence(scenario, move)),
                                         ImGui::GetContentRegionAvail().x);

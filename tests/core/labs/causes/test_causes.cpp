@@ -220,7 +220,7 @@ TEST_CASE("a head's move is what switching it off by an edit measures, and the s
             static_cast<float>(move.by);
         if (move.most == 0.0) continue;
         const double then = number.in(execute(plan_of(swapped))->value("logits"));
-        CHECK(std::abs(then - moves.number - move.most) <= 1e-4);
+        CHECK(std::abs(moves.number - then - move.most) <= 1e-4);
         CHECK(move.swapped <= std::abs(move.most) + 1e-9);
     }
 }

@@ -48,7 +48,7 @@ TEST_CASE("a click chooses an expert and a position; it is switched off there an
     CHECK(d.session.scenario().edits == std::vector<Edit>{off});
     const Value<ShownRouting> now = shown_routing(d.session.derived(), d.session.shown(), "blocks.0.mlp", 0);
     CHECK(now->loads[2].positions.empty());
-    CHECK(d.sees("Youredits:logitsmovedbyatmost"));
+    CHECK(d.sees("Againstthesamerunwithoutedits:logitsmovedbyatmost"));
     REQUIRE(d.click_label("Off"));
     CHECK(d.session.scenario().edits.empty());
     REQUIRE(d.click_text("Soloat5"));

@@ -158,7 +158,7 @@ TEST_CASE("the dot switches a head off and on, and with Shift solos it; the stri
     const OutputMoves moves =
         moves_of(d.session.shown().unedited->value("logits"), d.session.shown().run->value("logits"),
                  d.session.shown().scenario.inputs.attention_mask, true);
-    CHECK(d.sees("Youredits:logitsmovedbyatmost" + short_number_text(moves.largest, 3)));
+    CHECK(d.sees("Againstthesamerunwithoutedits:logitsmovedbyatmost" + short_number_text(moves.largest, 3)));
     CHECK(d.sees("off"));
     d.click(d.dot(9));
     CHECK(d.session.scenario().edits.empty());

@@ -1,5 +1,5 @@
 // The list of edits: what was done in one gesture is one entry.
-#include "app/core/session/edit_groups.h"
+#include "app/core/run/edit_groups.h"
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,11 +1,13 @@
-#include "app/core/session/edit_groups.h"
+#include "app/core/run/edit_groups.h"
 
 #include "app/core/text/numbers.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace decoderscope::core {
 
@@ -138,12 +140,11 @@ void add_cell_group(const std::vector<Edit>& edits, const EditNumbers& numbers, 
                       numbers});
 }
 
-}  // namespace
-
-std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits) {
+// By what they do alone.
+std::vector<EditGroup> groups_by_kind(const std::vector<Edit>& edits, const EditNumbers& some) {
     std::vector<EditNumbers> alike;
     std::map<Kind, std::size_t> seen;
-    for (std::size_t number = 0; number < edits.size(); ++number) {
+    for (const std::size_t number : some) {
         const std::optional<Kind> kind = kind_of(edits[number]);
         const auto [place, is_new] = kind ? seen.emplace(*kind, alike.size()) : std::pair(seen.end(), true);
         if (is_new) alike.emplace_back();
@@ -161,8 +162,71 @@ std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits) {
         else
             add_cell_group(edits, numbers, groups);
     }
+    return groups;
+}
+
+// What one gesture made, though it is of several kinds.
+EditGroup as_one(const std::vector<EditGroup>& groups, const EditNumbers& numbers) {
+    constexpr std::size_t kNamed = 3;
+    Sentence text = groups.front().text;
+    for (std::size_t i = 1; i < std::min(kNamed, groups.size()); ++i)
+        text = message("{first}; {next}", {{"first", text}, {"next", groups[i].text}});
+    if (groups.size() > kNamed)
+        text = message_n("{these}; and {count} more", "{these}; and {count} more", groups.size() - kNamed,
+                         {{"these", text}});
+    return {text, numbers};
+}
+
+std::map<std::uint32_t, EditNumbers> by_gesture(const std::vector<Edit>& edits) {
+    std::map<std::uint32_t, EditNumbers> found;
+    for (std::size_t number = 0; number < edits.size(); ++number)
+        found[gesture_of(edits[number]).number].push_back(number);
+    return found;
+}
+
+}  // namespace
+
+std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits) {
+    std::vector<EditGroup> groups;
+    for (const auto& [gesture, numbers] : by_gesture(edits)) {
+        std::vector<EditGroup> kinds = groups_by_kind(edits, numbers);
+        if (gesture == 0)
+            groups = std::move(kinds);
+        else
+            groups.push_back(as_one(kinds, numbers));
+    }
     std::ranges::stable_sort(groups, {}, [](const EditGroup& group) { return group.numbers.front(); });
     return groups;
+}
+
+std::size_t count_of_edits(const std::vector<Edit>& edits) {
+    const std::map<std::uint32_t, EditNumbers> gestures = by_gesture(edits);
+    const auto unknown = gestures.find(0);
+    if (unknown == gestures.end()) return gestures.size();
+    return gestures.size() - 1 + groups_by_kind(edits, unknown->second).size();
+}
+
+std::vector<std::string> texts_of_edits(const std::vector<Edit>& edits) {
+    std::vector<std::string> texts;
+    for (const EditGroup& group : edit_groups(edits)) texts.push_back(tr(group.text));
+    return texts;
+}
+
+void number_gesture(std::vector<Edit>& edits, std::uint32_t gesture) {
+    for (Edit& edit : edits)
+        if (gesture_of(edit).number == 0) gesture_of(edit).number = gesture;
+}
+
+std::uint32_t number_groups(std::vector<Edit>& edits) {
+    std::uint32_t highest = 0;
+    for (const Edit& edit : edits) highest = std::max(highest, gesture_of(edit).number);
+    for (const EditGroup& group : edit_groups(edits)) {
+        const bool is_new = gesture_of(edits[group.numbers.front()]).number == 0;
+        if (is_new) ++highest;
+        for (const std::size_t number : group.numbers)
+            if (is_new) gesture_of(edits[number]).number = highest;
+    }
+    return highest;
 }
 
 }  // namespace decoderscope::core
