@@ -71,9 +71,9 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
         const Read read = [&](LoadProgress& progress) {
-            core::files::SavedSession read = cli::work_of(run, progress);
-            if (!overlay.empty()) lay_over(read, overlay);
-            return read;
+            core::files::SavedSession opened = cli::work_of(run, progress);
+            if (!overlay.empty()) lay_over(opened, overlay);
+            return opened;
         };
         LoadProgress unseen;
         result.window = WindowRequest{reader && tour.empty() ? reader(run.model, read) : read(unseen), tour,

@@ -6,6 +6,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
 #include "engine/base/error.h"
+#include "engine/platform/folders.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,6 @@
 #include "app/core/lessons/runs.h"
 
+#include "app/core/run/edit_groups.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/session/introduction.h"
 #include "app/core/text/characters.h"

@@ -42,7 +42,8 @@ std::size_t edits_of(const Session& session) { return count_of_edits(session.sce
 
 TEST_CASE("a sentence about the output says which positions it leaves out, and what became of them") {
     const Axes axes = {{axis::batch, 1}, {axis::pos, 4}, {axis::vocab, 2}};
-    const Tensor before(axes, std::vector<float>(8, 1.0F)), mask({{axis::batch, 1}, {axis::pos, 4}}, {1, 1, 0, 0});
+    const Tensor before(axes, std::vector<float>(8, 1.0F)),
+        mask({{axis::batch, 1}, {axis::pos, 4}}, std::vector<float>{1.0F, 1.0F, 0.0F, 0.0F});
     Tensor after = before;
     after.writable()[0] = 1.5F;
     Session session(make_bundled_model("causal-lm-as-meant"));
@@ -87,14 +88,15 @@ TEST_CASE("the line about edits says against what it compares") {
 
 TEST_CASE("one gesture is one edit, however many cells it sets, and two are two") {
     Session session(make_bundled_model("causal-lm-as-meant"));
-    apply(session, command::PaintMasks{stroke_of(cells_outside_band(9, 9, 3)), false, true});
-    REQUIRE(session.scenario().edits.size() > 20);
+    const Index length = session.scenario().inputs.pos();
+    apply(session, command::PaintMasks{stroke_of(cells_outside_band(length, length, 2)), false, true});
+    REQUIRE(session.scenario().edits.size() > 5);
     CHECK(edits_of(session) == 1);
     // A drag in two commands, and another stroke in the same mask.
-    apply(session, command::PaintMasks{stroke_of({{5, 5}})});
-    apply(session, command::PaintMasks{stroke_of({{5, 4}}), true});
+    apply(session, command::PaintMasks{stroke_of({{2, 2}})});
+    apply(session, command::PaintMasks{stroke_of({{2, 1}}), true});
     CHECK(edits_of(session) == 2);
-    apply(session, command::PaintMasks{stroke_of({{7, 7}})});
+    apply(session, command::PaintMasks{stroke_of({{3, 3}})});
     CHECK(edits_of(session) == 3);
     CHECK(edit_groups(session.scenario().edits).size() == 3);
     CHECK(texts_of_edits(session.scenario().edits).size() == 3);
@@ -180,14 +182,14 @@ TEST_CASE("a companion is computed beside the run that is there: what was derive
     Session session(make_bundled_model("causal-lm-as-meant"));
     session.finish();
     const Run* before = session.shown().run.get();
-    apply(session, command::Accompany{"other", Variation{.overrides = {{"norm_first", "true"}}}});
+    apply(session, command::RequestAuxRun{"other", Variation{.overrides = {{"norm_first", "true"}}}});
     REQUIRE(session.shown().companion("other") != nullptr);
     CHECK(session.shown().run.get() == before);
     CHECK(session.shown().companion("other")->beside.get() == before);
     apply(session, command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
     const Run *edited = session.shown().run.get(), *unedited = session.shown().unedited.get();
     CHECK(edited != before);
-    apply(session, command::Accompany{"more", Variation{.without_edits = true, .without_dropout = true}});
+    apply(session, command::RequestAuxRun{"more", Variation{.without_edits = true, .without_dropout = true}});
     REQUIRE(session.shown().companion("more") != nullptr);
     CHECK(session.shown().run.get() == edited);
     CHECK(session.shown().unedited.get() == unedited);
