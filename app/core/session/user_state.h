@@ -32,7 +32,7 @@ public:
     // ---- what is run
 
     // Marks what `next` edits anew as one gesture, or as part of the previous one. To be called before it is planned.
-    void mark_gesture(Scenario& next, bool merge) const { number_gesture(next.edits, gesture_ + (merge ? 0 : 1)); }
+    void mark_gesture(Scenario& next, bool merge) const { number_gesture(next.edits, gesture_ + (merge ? 0U : 1U)); }
     // Takes `next`, with undo; `merge` adds it to the previous change.
     void change(Scenario next, bool merge = false);
     // The scenarios that undo and redo lead to; nullptr if none.

@@ -116,6 +116,9 @@ void choose_changed_token(const Ui& ui, const core::Session& session, CausesTabS
             causes.other.position = now->position;
             causes.other.token = id;
         }
+    if (vocabulary > kMostListed)
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("the first {count} of {all} tokens", {{"count", kMostListed}, {"all", vocabulary}}));
     ImGui::EndCombo();
 }
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -231,8 +232,14 @@ void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
         return run->value(shown.output.name);
     };
-    for (const core::diff::ValueChange& change : core::diff::largest_changes(
-             value(shown.runs.before), value(shown.runs.after), shown.batch, static_cast<Index>(at), 5))
+    constexpr std::size_t kListed = 5;
+    const std::vector<core::diff::ValueChange> changes =
+        core::diff::largest_changes(value(shown.runs.before), value(shown.runs.after), shown.batch,
+                                    static_cast<Index>(at), std::numeric_limits<std::size_t>::max());
+    if (changes.size() > kListed)
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("the {count} of {all} that changed most:", {{"count", kListed}, {"all", changes.size()}}));
+    for (const core::diff::ValueChange& change : std::span(changes).first(std::min(kListed, changes.size())))
         text_line(ui.fonts.mono_small, ui.theme.text,
                   shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " +
                       number(static_cast<double>(change.after)));
