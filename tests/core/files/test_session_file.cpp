@@ -373,7 +373,7 @@ TEST_CASE("what is wrong in a session is named with its key and what was expecte
     check(R"("compare": {"bisect": {"tolerance": 0}})", {"compare.bisect.tolerance", "above 0"});
     check(R"("compare": {"bisect": {"matches": {"layer": 3}}})", {"compare.bisect.matches.layer", "a step's name"});
     check(R"("compare": {"set": {"a": "1", "b": "2"}})", {"compare.set", "one configuration key"});
-    check(R"("input": {"text": ["a"], "tokens": [[1]]})", {"input.text", "beside tokens"});
+    check(R"("input": {"text": ["a"], "tokens": [[1]]})", {"input.text", "together with tokens"});
     check(R"("input": {"tokens": []})", {"input.tokens", "at least one"});
     check(R"("input": {"tokens": [1]})", {"input.tokens", "batch rows"});
     check(R"("input": {"tokens": [[0.5]]})", {"input.tokens", "an index"});
