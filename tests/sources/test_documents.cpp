@@ -118,6 +118,13 @@ TEST_CASE("each group of files that the documents name exists", "[documents]") {
     CHECK(paths > 40);
 }
 
+TEST_CASE("the newest changes are those of this version", "[documents]") {
+    const std::string changes = read_bytes((kRoot / "CHANGELOG.md").string());
+    const std::vector<std::string> versions = all_of(changes, std::regex(R"(\n## (\d+\.\d+\.\d+)\n)"));
+    REQUIRE_FALSE(versions.empty());
+    CHECK(versions.front() == DECODERSCOPE_VERSION);
+}
+
 TEST_CASE("the README is short", "[documents]") {
     const std::string page = read_bytes((kRoot / "README.md").string());
     CHECK(std::ranges::count(page, '\n') <= 100);
