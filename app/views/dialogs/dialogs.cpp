@@ -47,27 +47,31 @@ void keys_dialog(const Ui& ui, ViewState& state) {
         state.settings.introduction_closed = false;
         return close_dialog(state);
     }
-    // Two columns, read downwards, if there is room for them.
-    const float column = ui.px(430);
-    const bool two = ImGui::GetIO().DisplaySize.x >= column * 2 + ui.px(64);
-    ImGui::Dummy({column * (two ? 2.0F : 1.0F) - ui.px(20), ui.px(4)});
+    // Two columns, read downwards, if there is room for them. What is too long for one takes two lines.
+    float keys = 0.0F;
+    for (const auto& [chord, text] : rows) keys = std::max(keys, compat::text_size(ui.fonts.mono_small, chord).x);
+    const float gap = ui.px(24), room = ImGui::GetIO().DisplaySize.x - ui.px(24 + 32) - ImGui::GetStyle().ScrollbarSize;
+    const bool two = room >= ui.px(760);
+    const float column = std::min(two ? (room - gap) * 0.5F : room, keys + ui.px(16 + 400));
     const std::size_t half = two ? (rows.size() + 1) / 2 : rows.size();
-    const float start = ImGui::GetCursorPosX();
-    const auto cell = [&](float x, const std::pair<std::string, std::string>& row) {
-        ImGui::SetCursorPosX(x);
-        text_line(ui.fonts.mono_small, ui.theme.accent, row.first);
-        ImGui::SameLine();
-        ImGui::SetCursorPosX(x + ui.px(110));
-        text_line(ui.fonts.caption, ui.theme.text, row.second);
+    const auto list = [&](std::span<const std::pair<std::string, std::string>> some) {
+        const float start = ImGui::GetCursorPosX();
+        ImGui::BeginGroup();
+        for (const auto& [chord, text] : some) {
+            text_line(ui.fonts.mono_small, ui.theme.accent, chord);
+            ImGui::SameLine(start + keys + ui.px(16));
+            ImGui::BeginGroup();
+            paragraph(ui.fonts.caption, ui.theme.text, text, column - keys - ui.px(16));
+            ImGui::EndGroup();
+        }
+        ImGui::Dummy({column, 1.0F});
+        ImGui::EndGroup();
     };
     // The whole list is seen in a window of 800 px.
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ImGui::GetStyle().ItemSpacing.x, ui.px(2)));
-    for (std::size_t i = 0; i < half; ++i) {
-        cell(start, rows[i]);
-        if (i + half >= rows.size()) continue;
-        ImGui::SameLine();
-        cell(start + column, rows[i + half]);
-    }
+    list(std::span(rows).first(half));
+    ImGui::SameLine(0, gap);
+    if (two) list(std::span(rows).subspan(half));
     ImGui::PopStyleVar();
     if (state.dialog_opens) return;  // the press that opened it is still in this frame
     if (glossary || pressed(Key::f1)) {

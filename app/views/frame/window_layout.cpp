@@ -10,6 +10,8 @@
 
 namespace decoderscope::views {
 
+bool is_low_window(const Ui& ui) { return ImGui::GetIO().DisplaySize.y < ui.px(640); }
+
 namespace {
 
 // The room for both panels, once the stage, the bars between and the rails of folded panels have theirs.

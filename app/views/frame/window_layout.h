@@ -20,6 +20,9 @@ inline constexpr float kLeastStage = 580.0F;  // the panels yield before the sta
 inline constexpr float kRail = 24.0F;         // what is left of a folded panel: the button that brings it back
 inline constexpr float kSplitter = 8.0F;
 
+// Whether the window is so low that input and timeline take less of it: 1920 × 1080 at 192 dots per inch.
+[[nodiscard]] bool is_low_window(const Ui& ui);
+
 struct WantedPanels {
     float map = 0.0F, inspector = 0.0F;  // widths
     bool map_folded = false, inspector_folded = false;

@@ -1,6 +1,7 @@
 #include "app/views/input/input_bar.h"
 
 #include "app/core/generate/generator.h"
+#include "app/views/frame/window_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/wide_characters.h"
@@ -179,7 +180,7 @@ void draw_sequence(const Ui& ui, const core::Session& session, InputBarState& ba
 float input_bar_height(const Ui& ui, const core::Session& session, ViewState& state) {
     const std::vector<Sequence> all = sequences(session, state.part<InputBarState>());
     for (const Sequence& sequence : all) keep_in_step(sequence);
-    const bool calm = state.is_calm();
+    const bool calm = state.is_calm() || is_low_window(ui);
     return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all, calm)) + ui.px(10));
 }
 
@@ -187,7 +188,7 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
     InputBarState& bar = state.part<InputBarState>();
     const std::vector<Sequence> all = sequences(session, bar);
     if (all.empty()) return;
-    const bool calm = state.is_calm();
+    const bool calm = state.is_calm() || is_low_window(ui);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.panel);
     list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
@@ -209,8 +210,8 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
 
 namespace {
 
-// How many lines are shown at once: fewer while idle, to leave the panels below more room, and in the simple layout
-// only the one of the batch row that the stage is about. A line of tokens whose next
+// How many lines are shown at once: fewer while idle, to leave the panels below more room, and in the simple layout, or
+// in a low window, only the one of the batch row that the stage is about. A line of tokens whose next
 // ones the model predicts has these in a second line below.
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 

@@ -85,9 +85,15 @@ Clicked clickable(Area box, const char* kind, StepId id) {
 
 void go_to(Diagram& d, StepId id) { d.commands.push_back(core::command::GoTo{d.session.shown().run->plan()[id].name}); }
 
-std::string short_name(const Step& step) {
-    return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
+// What follows this beginning; all of a text that begins otherwise.
+std::string after(const std::string& beginning, const std::string& text) {
+    return text.starts_with(beginning) ? text.substr(beginning.size()) : text;
 }
+
+std::string short_name(const Step& step) { return after(step.block + ".", step.name); }
+
+// The same below the name of its attention: "pattern".
+std::string name_in_part(const Step& step) { return after(step.block + ".", after(step.attention + ".", step.name)); }
 
 bool changed(const Diagram& d, const core::step::OutlinePart& part) {
     return d.reach && std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.reach->has(id); });
@@ -149,7 +155,7 @@ void steps_of(Diagram& d, const core::step::OutlinePart& part, StepId here, floa
         ImFont* font = d.ui.fonts.mono_small;
         const float room = box.high.x - x - d.ui.px(22) - mark_room(d, is_changed);
         draw_text(d.ui, font, {x + d.ui.px(18), d.y + (height - compat::font_size(font)) * 0.5F},
-                  id == here ? d.ui.theme.text : d.ui.theme.muted, fitted_in_middle(font, short_name(step), room),
+                  id == here ? d.ui.theme.text : d.ui.theme.muted, fitted_in_middle(font, name_in_part(step), room),
                   room);
         draw_mark(d, box, is_changed);
         if (core::count_notes(d.notes, step.name) > 0) draw_note_mark(d.ui, box);

@@ -3,6 +3,7 @@
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/step/gradients.h"
 #include "app/views/frame/overlay_colors.h"
+#include "app/views/frame/window_layout.h"
 #include "app/views/labs/checks/checks.h"
 #include "app/views/map/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -174,6 +175,7 @@ void calm_line(const Ui& ui, const core::Session& session, Area area, Commands& 
 
 float timeline_height(const Ui& ui, const core::Session& session, const ViewState& state) {
     if (state.is_calm()) return ui.px(40);
+    if (is_low_window(ui)) return ui.px(56);
     return ui.px(shown_stretches(session)->all.size() > 1 ? 70 : 64);
 }
 
@@ -197,7 +199,7 @@ void draw_timeline(const Ui& ui, const core::Session& session, ViewState& state,
     // that is being clicked.
     const Area above = {{bars.low.x, bars.low.y - ui.px(5)}, {bars.high.x, bars.low.y + ui.px(10)}};
     const core::Value<TimelineStretches> stretches = shown_stretches(session);
-    const bool edited = is_edited(session), several = stretches->all.size() > 1;
+    const bool edited = is_edited(session), several = stretches->all.size() > 1 && !is_low_window(ui);
     if (edited)
         reach_line(ui, session, above);
     else if (several)

@@ -15,6 +15,7 @@
 #include "app/views/shell/toolbar.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/row_layout.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
@@ -120,8 +121,6 @@ TabRow tab_row(const core::Session& session, const ViewState& state) {
     }
     return row;
 }
-
-std::string more_label() { return std::string(tr("More")) + "  ▾"; }
 
 // Narrower where the tabs would not fit otherwise.
 TabSpacing tab_spacing(const Ui& ui, const TabRow& row, float room) {

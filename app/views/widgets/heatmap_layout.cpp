@@ -54,11 +54,16 @@ float least_row(const Ui& ui, Index rows, Index columns) {
     return std::min(ui.px(kLabelledHeight), ui.px(140) / static_cast<float>(rows));
 }
 
+// The height of a row below which a picture scrolls.
+float tight_row(const Ui& ui, Index rows, Index columns) {
+    return std::min(least_row(ui, rows, columns), ui.px(kLeastHit));
+}
+
 // The size of cells that must stay large enough to hit.
 ImVec2 hittable_cell(const Ui& ui, const core::Heatmap& h, ImVec2 fit) {
-    // A picture that can be shown whole is: it scrolls only where its cells would be too narrow to be hit at all.
+    // A picture that can be shown whole is: it scrolls only where its cells would be too small to be hit at all.
     if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kLeastHit));
-    if (few(h.rows)) fit.y = std::max(fit.y, least_row(ui, h.rows, h.columns));
+    if (few(h.rows)) fit.y = std::max(fit.y, tight_row(ui, h.rows, h.columns));
     return fit;
 }
 
@@ -226,6 +231,17 @@ float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float 
 
 float fitted_height(const Ui& ui, const core::Heatmap& heatmap, float width, float most) {
     return fitted_height(ui, needs_of(ui, heatmap, width), width, most);
+}
+
+SizeHint wanted_height(const Ui& ui, const HeatmapNeeds& needs, float width) {
+    const HeatmapSizes sizes = sizes_of(ui, needs);
+    const float most = fitted_height(ui, needs, width, 1e6F);
+    return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
+}
+
+float height_in_view(const Ui& ui, const HeatmapNeeds& needs, const SizeHint& want, float view) {
+    const float tight = needs.around.y + tight_row(ui, needs.rows, needs.columns) * static_cast<float>(needs.rows);
+    return std::max(std::min(tight, want.least), std::min(std::max(want.least, want.good), view));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/row_layout.h"
 
 #include <optional>
 
@@ -32,7 +33,7 @@ struct HeatmapLayout {
 // The least width and height of a cell that the mouse hits surely. Matrices of more rows or columns than this are
 // pictures rather than tables: they may have smaller cells.
 inline constexpr float kHittable = 16.0F, kHittableHeight = 14.0F;
-// Below this width a small matrix scrolls rather than shrinks.
+// With narrower cells, or lower ones, a small matrix scrolls rather than shrinks.
 inline constexpr float kLeastHit = 11.0F;
 // Where every row has its label.
 inline constexpr float kLabelledHeight = 11.0F;
@@ -66,6 +67,12 @@ struct HeatmapSizes {
 // The height of an unzoomed heatmap in an area of this width and at most this height.
 [[nodiscard]] float fitted_height(const Ui& ui, const core::Heatmap& heatmap, float width, float most);
 [[nodiscard]] float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float most);
+
+// The heights that it can use in an area of this width.
+[[nodiscard]] SizeHint wanted_height(const Ui& ui, const HeatmapNeeds& needs, float width);
+// Its height in a page that scrolls, of which `view` is seen at once: all of it is, if its cells stay large enough to
+// hit.
+[[nodiscard]] float height_in_view(const Ui& ui, const HeatmapNeeds& needs, const SizeHint& want, float view);
 
 // What surrounds a heatmap's cells.
 

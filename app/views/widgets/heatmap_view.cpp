@@ -430,11 +430,6 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     return gesture;
 }
 
-float legend_bottom(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, Area area) {
-    const int rows = legend_rows(ui, d.heatmap, d.legend, area.high.x - l.cells.low.x);
-    return l.legend_y + static_cast<float>(rows) * (compat::font_size(ui.fonts.mono_small) + ui.px(2));
-}
-
 }  // namespace
 
 void draw_note_mark(const Ui& ui, Area box) {
@@ -470,8 +465,6 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     list.PopClipRect();
     draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
     if (gesture.hovered) gesture.cell = box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1});
-    gesture.picture = {area.low,
-                       {std::max(l.cells.high.x, area.low.x), std::min(legend_bottom(ui, d, l, area), area.high.y)}};
     return gesture;
 }
 
@@ -487,19 +480,16 @@ ImVec2 size_of(std::span<const TooltipLine> lines) {
     return {size.x + style.WindowPadding.x * 2, size.y};
 }
 
-ImVec2 place_of(const Ui& ui, const HeatmapGesture& gesture, ImVec2 size) {
+// At a corner of the cell, so that it covers neither its row nor its column: below it to the right, if there is room.
+ImVec2 place_of(const Ui& ui, const Area& cell, ImVec2 size) {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const Area &picture = gesture.picture, &cell = gesture.cell;
     const float gap = ui.px(6);
-    const float x = std::clamp(picture.low.x, 0.0F, std::max(0.0F, std::max(picture.high.x, size.x) - size.x));
-    // A little of the picture's lower edge may be covered, as long as it isn't the cell.
-    const float below = std::min(picture.high.y + gap, screen.y - size.y);
-    if (below >= std::max(picture.high.y - gap * 2.0F, cell.high.y + gap)) return {x, below};
-    if (picture.low.y - gap - size.y >= 0.0F) return {x, picture.low.y - gap - size.y};
-    const bool left = cell.low.x - picture.low.x > picture.high.x - cell.high.x,
-               above = cell.low.y > screen.y - cell.high.y;
-    return {left ? std::max(0.0F, cell.low.x - gap - size.x) : std::min(cell.high.x + gap, screen.x - size.x),
-            above ? std::max(0.0F, cell.low.y - gap - size.y) : std::min(cell.high.y + gap, screen.y - size.y)};
+    const auto beside = [&](float low, float high, float length, float room) {
+        const float behind = high + gap, before = low - gap - length;
+        return std::clamp(behind + length <= room || before < 0.0F ? behind : before, 0.0F,
+                          std::max(0.0F, room - length));
+    };
+    return {beside(cell.low.x, cell.high.x, size.x, screen.x), beside(cell.low.y, cell.high.y, size.y, screen.y)};
 }
 
 }  // namespace
@@ -507,12 +497,12 @@ ImVec2 place_of(const Ui& ui, const HeatmapGesture& gesture, ImVec2 size) {
 void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines) {
     const float line = compat::font_size(ui.fonts.mono_small) + ImGui::GetStyle().ItemSpacing.y;
     const float height = ImGui::GetStyle().WindowPadding.y * 2.0F + line * static_cast<float>(lines);
-    ImGui::SetNextWindowPos(place_of(ui, gesture, {ui.px(260), height}));
+    ImGui::SetNextWindowPos(place_of(ui, gesture.cell, {ui.px(260), height}));
 }
 
 void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<const TooltipLine> lines) {
     if (lines.empty()) return;
-    ImGui::SetNextWindowPos(place_of(ui, gesture, size_of(lines)));
+    ImGui::SetNextWindowPos(place_of(ui, gesture.cell, size_of(lines)));
     if (!compat::begin_tooltip()) return;
     for (const TooltipLine& line : lines) text_line(line.font, line.color, line.text);
     ImGui::EndTooltip();

@@ -77,9 +77,9 @@ struct HeatmapDrawing {
 struct HeatmapGesture {
     std::optional<Spot> hovered;
     std::optional<Spot> clicked;
-    std::optional<Spot> painted;   // the brush is on this cell
-    bool paint_begins = false;     // and the stroke starts here
-    Area cell = {}, picture = {};  // where the hovered cell and the whole picture are: a tooltip covers neither
+    std::optional<Spot> painted;  // the brush is on this cell
+    bool paint_begins = false;    // and the stroke starts here
+    Area cell = {};               // where the hovered cell is
 };
 
 // Draws a heatmap with title, axes, token labels and legend into an area: one texture, enlarged as far as it fits, with
@@ -93,9 +93,7 @@ struct TooltipLine {
     std::string text;
 };
 
-// Shows lines about the hovered cell of a heatmap. They cover neither the cell nor its row and column: they are below
-// the picture, above it, or, if there is no room, in the part of it that is furthest from the cell. To the right they
-// don't reach beyond the picture, where a click is explained.
+// Shows lines about the hovered cell of a heatmap, at its corner: they cover neither the cell nor its row and column.
 void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<const TooltipLine> lines);
 
 // Gives the next tooltip that place; for one of about so many lines.

@@ -1,5 +1,7 @@
 #include "app/views/widgets/row_layout.h"
 
+#include "engine/base/translate.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -26,16 +28,51 @@ std::vector<ImVec2> starts_of(const Ui& ui, std::span<const FlowItem> items, flo
 
 }  // namespace
 
-float flow_height(const Ui& ui, std::span<const FlowItem> items, float width) {
-    return items.empty() ? 0.0F : starts_of(ui, items, width).back().y + line_height(ui);
+std::string more_label() { return std::string(tr("More")) + "  ▾"; }
+
+std::size_t control_lines(const Ui& ui, float height) { return height < ui.px(340) ? 1 : kAnyLines; }
+
+namespace {
+
+// A button, and what it opens: the controls that have no room beside it.
+FlowItem more_controls(const Ui& ui, std::span<const FlowItem> items) {
+    return {button_width(more_label().c_str()), ui.px(10), [&ui, items] {
+                if (button(more_label(), "more-controls")) ImGui::OpenPopup("more-controls");
+                ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+                if (!ImGui::BeginPopup("more-controls")) return;
+                const float width = ui.px(360), height = flow_height(ui, items, width);
+                const ImVec2 low = ImGui::GetCursorScreenPos();
+                draw_flow(ui, items, {low, {low.x + width, low.y + height}});
+                ImGui::SetCursorScreenPos(low);
+                ImGui::Dummy({width, height});
+                ImGui::EndPopup();
+            }};
 }
 
-void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area) {
-    const std::vector<ImVec2> starts = starts_of(ui, items, area.width());
-    for (std::size_t i = 0; i < items.size(); ++i) {
+// The items that have room in so many lines, and a button for the others.
+std::vector<FlowItem> folded(const Ui& ui, std::span<const FlowItem> items, float width, std::size_t most_lines) {
+    std::vector<FlowItem> shown(items.begin(), items.end());
+    const float most = static_cast<float>(most_lines) * line_height(ui);
+    for (std::size_t kept = items.size(); kept > 0 && starts_of(ui, shown, width).back().y + 1.0F >= most;) {
+        shown.assign(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(--kept));
+        shown.push_back(more_controls(ui, items.subspan(kept)));
+    }
+    return shown;
+}
+
+}  // namespace
+
+float flow_height(const Ui& ui, std::span<const FlowItem> items, float width, std::size_t most_lines) {
+    return items.empty() ? 0.0F : starts_of(ui, folded(ui, items, width, most_lines), width).back().y + line_height(ui);
+}
+
+void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines) {
+    const std::vector<FlowItem> shown = folded(ui, items, area.width(), most_lines);
+    const std::vector<ImVec2> starts = starts_of(ui, shown, area.width());
+    for (std::size_t i = 0; i < shown.size(); ++i) {
         ImGui::SetCursorScreenPos({area.low.x + starts[i].x, area.low.y + starts[i].y});
         ImGui::BeginGroup();
-        items[i].draw();
+        shown[i].draw();
         ImGui::EndGroup();
     }
 }

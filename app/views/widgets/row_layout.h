@@ -2,8 +2,10 @@
 
 #include "app/views/widgets/widgets.h"
 
+#include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace decoderscope::views {
@@ -14,9 +16,19 @@ struct FlowItem {
     std::function<void()> draw;
 };
 
+inline constexpr std::size_t kAnyLines = 1000;
+
+// In how many lines a page of this height has its controls: those of a low page leave the room to its pictures.
+[[nodiscard]] std::size_t control_lines(const Ui& ui, float height);
+
 // Controls one after the other, in as many lines as the width needs. An item wider than the width has its own line.
-[[nodiscard]] float flow_height(const Ui& ui, std::span<const FlowItem> items, float width);
-void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area);
+// Controls without room in `most_lines` are behind a button at the end.
+[[nodiscard]] float flow_height(const Ui& ui, std::span<const FlowItem> items, float width,
+                                std::size_t most_lines = kAnyLines);
+void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines = kAnyLines);
+
+// What a button says that opens a list of more.
+[[nodiscard]] std::string more_label();
 
 // The width of a button with this text.
 [[nodiscard]] float button_width(const char* text);

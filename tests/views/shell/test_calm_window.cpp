@@ -74,7 +74,7 @@ TEST_CASE("at the first start there are five tabs, folded blocks, one row of tok
     CHECK(newcomer.tabs() == std::vector<std::string>{"Step", "Heads", "Masks", "Norms", "Generate", "More▾"});
     CHECK(newcomer.map_says("blocks.0"));
     CHECK(newcomer.map_says("blocks.1"));
-    CHECK_FALSE(newcomer.map_says("cross_attn.q"));
+    CHECK_FALSE(newcomer.map_says("pattern"));
     CHECK_FALSE(d.sees("Dropout"));
     CHECK_FALSE(d.sees("5of5checks"));
     CHECK(d.sees("step" + std::to_string(d.session.timeline_position() + 1) + "of" +
@@ -83,7 +83,7 @@ TEST_CASE("at the first start there are five tabs, folded blocks, one row of tok
     newcomer.d.press(Key::f8);
     CHECK_FALSE(d.state.settings.calm);
     CHECK(newcomer.tabs().size() == tabs_of(d.session));
-    CHECK(newcomer.map_says("cross_attn.q"));
+    CHECK(newcomer.map_says("pattern"));
     CHECK(d.sees("5of5checks"));
     // Two lines of chips and one of predictions more above, the marks of all steps below.
     CHECK(calm.height() > d.stage().height() + 40.0F);

@@ -14,7 +14,9 @@ using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 TEST_CASE("in every language, text neither overlaps nor leaves the window: each tab, each dialog, the presentation") {
-    for (const std::string& code : translations()) {
+    std::vector<std::string> codes = translations();
+    codes.insert(codes.begin(), "en");
+    for (const std::string& code : codes) {
         const Speaking speaking(code);
         if (!Speaking::can_be_drawn()) continue;
         for (const Screen& screen : kScreens) {

@@ -84,3 +84,31 @@ TEST_CASE("the tooltip of a token lies beside its chip") {
     REQUIRE(chips);
     check_beside(tooltip_at(d, chips->middle_of("<bos>")), *chips, {1280, 800});
 }
+
+TEST_CASE("the tooltip of a cell is at its corner, over neither its row nor its column") {
+    for (const auto& [tab, title] : {std::pair{Key::s, ""}, std::pair{Key::m, "combined"}}) {
+        for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 700}}) {
+            Driver d("reverse", 1.0F, size);
+            d.press(tab);
+            const DrawnHeatmap drawn =
+                d.heatmap(tab == Key::m ? "blocks.1.cross_attn.mask" : "blocks.1.cross_attn.pattern", title);
+            for (const auto& [row, column] : {std::pair{0, 0}, std::pair{1, 10}, std::pair{7, 2}, std::pair{7, 11}}) {
+                INFO(title << " " << row << ", " << column << " at " << size.x << " wide");
+                const Area cell = drawn.cell(row, column);
+                const ImVec2 middle = {(cell.low.x + cell.high.x) * 0.5F, (cell.low.y + cell.high.y) * 0.5F};
+                // Its first line names the cell, its last ones the row and the column.
+                const auto lines = tooltip_at(d, middle);
+                const auto name = std::ranges::find_if(lines, [](const DrawnText& piece) {
+                    return piece.text.ends_with("]") || piece.text.ends_with("mask");
+                });
+                REQUIRE(name != lines.end());
+                CHECK(std::max(name->low.x - cell.high.x, cell.low.x - name->high.x) < 40.0F);
+                CHECK((name->low.y > cell.high.y - 1.0F || name->high.y < cell.low.y + 1.0F));
+                CHECK((name->low.x > cell.high.x - 1.0F || name->high.x < cell.low.x + 1.0F));
+                CHECK(std::max(name->low.y - cell.high.y, cell.low.y - name->high.y) < 120.0F);
+                CHECK(name->high.x <= size.x);
+                CHECK((name->low.y >= 0.0F && name->high.y <= size.y));
+            }
+        }
+    }
+}

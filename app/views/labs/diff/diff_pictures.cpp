@@ -228,9 +228,7 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
         if (gesture.hovered) {
             hovered = gesture.hovered;
             state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};
-            HeatmapGesture all = gesture;  // the tip covers the cell in none of the three
-            all.picture = {areas[0].low, {areas[2].high.x, std::max(areas[0].high.y, areas[2].high.y)}};
-            place_cell_tooltip(ui, all, 7);
+            place_cell_tooltip(ui, gesture, 7);
             cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
         }
         if (gesture.clicked)

@@ -202,13 +202,10 @@ void draw_operands(const Ui& ui, const core::Session& session, ViewState& state,
 
 // ---- the pictures' heights
 
-SizeHint height_of(const Ui& ui, const core::Session& session, const Step& step, float width) {
-    const core::Heatmap& heatmap =
-        core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap;
-    const HeatmapNeeds needs = needs_of(ui, heatmap, width);
-    const HeatmapSizes sizes = sizes_of(ui, needs);
-    const float most = fitted_height(ui, needs, width, 1e6F);
-    return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
+HeatmapNeeds needs_of(const Ui& ui, const core::Session& session, const Step& step, float width) {
+    return views::needs_of(
+        ui, core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
+        width);
 }
 
 // How the pictures share the page.
@@ -233,15 +230,18 @@ float rows_height(const Ui& ui) { return compat::font_size(ui.fonts.mono_small) 
 
 PageHeights page_heights(const Ui& ui, const core::Session& session, const OpenHead& open, ImVec2 room) {
     const bool stacked = room.x < ui.px(540);
-    const SizeHint pattern = height_of(ui, session, open.pattern, stacked ? room.x : std::floor(room.x * 0.5F));
+    const float width = stacked ? room.x : std::floor(room.x * 0.5F);
+    const HeatmapNeeds needs = needs_of(ui, session, open.pattern, width);
+    const SizeHint pattern = wanted_height(ui, needs, width);
     const Axes& axes = open.pattern.axes;
     const float lines =
         ui.px(76) + ui.px(16) * static_cast<float>(std::min<Index>(kFew, std::max(axes[2].size, axes[3].size)));
     const Ref query = session.shown().run->plan().step_of(open.attention, AttentionStep::query);
-    const SizeHint operands = query == nullptr ? SizeHint{} : height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
+    const float third = (room.x - ui.px(32)) / 3;
+    const SizeHint operands =
+        query == nullptr ? SizeHint{} : wanted_height(ui, needs_of(ui, session, *query, third), third);
     const float free = room.y - ui.px(12);
-    if (stacked)
-        return {std::max(pattern.least, std::min(pattern.good, room.y)), lines, operands.least, Arrangement::stacked};
+    if (stacked) return {height_in_view(ui, needs, pattern, room.y), lines, operands.least, Arrangement::stacked};
     if (query != nullptr && room.x >= ui.px(1000) && 3.0F * operands.least + ui.px(24) <= room.y)
         return {room.y, room.y, room.y, Arrangement::beside};
     if (pattern.least + operands.least <= free) {
@@ -250,7 +250,8 @@ PageHeights page_heights(const Ui& ui, const core::Session& session, const OpenH
         return {shared[0], lines, shared[1], Arrangement::below};
     }
     const float rows = rows_height(ui) + ui.px(8);
-    return {std::max(pattern.least, std::min(pattern.good, room.y - rows)), lines, operands.least, Arrangement::rows};
+    const float seen = std::max(room.y - rows, std::min(room.y, pattern.least));
+    return {height_in_view(ui, needs, pattern, seen), lines, operands.least, Arrangement::rows};
 }
 
 // The query and the key whose rows of q, k and v are shown: pointed at, selected, or kept; otherwise what the first
@@ -368,14 +369,23 @@ void draw_pattern(const Ui& ui, const core::Session& session, ViewState& state, 
 
 void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const OpenHead open = open_head(session, state);
+    const std::size_t lines = control_lines(ui, area.height());
+    std::vector<FlowItem> items = heading(ui, session, state, open, commands);
+    std::vector<FlowItem> more = switches(ui, session, state, open, commands);
     float y = area.low.y;
-    for (const std::vector<FlowItem>& items :
-         {heading(ui, session, state, open, commands), switches(ui, session, state, open, commands)}) {
-        const float height = flow_height(ui, items, area.width());
-        draw_flow(ui, items, {{area.low.x, y}, {area.high.x, y + height}});
-        y += height;
+    if (lines == kAnyLines) {
+        draw_flow(ui, items, {{area.low.x, y}, area.high});
+        y += flow_height(ui, items, area.width());
+        items.clear();
+    } else {
+        more.front().gap = ui.px(16);
     }
-    y = draw_measures(ui, session, state, open, {{area.low.x, y + ui.px(2)}, {area.high.x, y + ui.px(20)}}) + ui.px(6);
+    items.insert(items.end(), more.begin(), more.end());
+    draw_flow(ui, items, {{area.low.x, y}, area.high}, lines);
+    y += flow_height(ui, items, area.width(), lines);
+    if (lines == kAnyLines)  // else the inspector alone says them
+        y = draw_measures(ui, session, state, open, {{area.low.x, y + ui.px(2)}, {area.high.x, y + ui.px(20)}}) +
+            ui.px(6);
     const Area below = {{area.low.x, y}, area.high};
     const float bar = ImGui::GetStyle().ScrollbarSize;
     ImGui::SetCursorScreenPos(below.low);

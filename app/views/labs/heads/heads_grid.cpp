@@ -5,6 +5,7 @@
 #include "app/views/labs/heads/head_patterns.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
@@ -18,15 +19,9 @@ namespace {
 
 // ---- the choices above the grid
 
-// Puts the next item on the same line if it fits, otherwise on the next line.
-void flow(const Ui& ui, float gap, float width, float right) {
-    if (ImGui::GetItemRectMax().x + ui.px(gap) + width <= right) ImGui::SameLine(0, ui.px(gap));
-}
-
 float width_of(std::span<const char* const> labels, const Ui& ui) {
     float width = 0.0F;
-    for (const char* label : labels)
-        width += ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(2);
+    for (const char* label : labels) width += button_width(label) + ui.px(2);
     return width;
 }
 
@@ -43,7 +38,7 @@ const char* kind_name(core::heads::AttentionKind kind) {
 }
 
 // The choice of the kind of attention; for a model with a single kind, its name instead.
-void choose_kind(const Ui& ui, const core::Session& session, HeadsTabState& heads) {
+FlowItem kind_item(const Ui& ui, const core::Session& session, HeadsTabState& heads) {
     std::vector<core::heads::AttentionKind> kinds;
     std::vector<const char*> names;
     for (const core::heads::AttentionKind kind : core::heads::kAttentionKinds) {
@@ -51,38 +46,42 @@ void choose_kind(const Ui& ui, const core::Session& session, HeadsTabState& head
         kinds.push_back(kind);
         names.push_back(kind_name(kind));
     }
-    if (kinds.size() < 2) {
-        ImGui::AlignTextToFramePadding();
-        text_line(ui.fonts.caption, ui.theme.muted, tr("self-attention only"));
-        return;
-    }
-    const auto chosen = std::find(kinds.begin(), kinds.end(), heads.kind) - kinds.begin();
-    const int clicked = segmented(ui, "kind", names, static_cast<int>(chosen));
-    if (clicked >= 0) heads.kind = kinds[static_cast<std::size_t>(clicked)];
+    if (kinds.size() < 2)
+        return {compat::text_size(ui.fonts.caption, tr("self-attention only")).x, 0.0F, [&ui] {
+                    ImGui::AlignTextToFramePadding();
+                    text_line(ui.fonts.caption, ui.theme.muted, tr("self-attention only"));
+                }};
+    return {width_of(names, ui), 0.0F, [&ui, &heads, kinds, names] {
+                const auto chosen = std::find(kinds.begin(), kinds.end(), heads.kind) - kinds.begin();
+                const int clicked = segmented(ui, "kind", names, static_cast<int>(chosen));
+                if (clicked >= 0) heads.kind = kinds[static_cast<std::size_t>(clicked)];
+            }};
 }
 
-void choose_order(const Ui& ui, HeadsTabState& heads, float right) {
+FlowItem order_item(const Ui& ui, HeadsTabState& heads) {
     const std::array<const char*, 3> orders = {tr("By layer"), tr("Highest first"), tr("Lowest first")};
-    flow(ui, 16, width_of(orders, ui), right);
-    const int clicked = segmented(ui, "order", orders, static_cast<int>(heads.order));
-    if (clicked >= 0) heads.order = static_cast<core::heads::HeadOrder>(clicked);
+    return {width_of(orders, ui), ui.px(16), [&ui, &heads, orders] {
+                const int clicked = segmented(ui, "order", orders, static_cast<int>(heads.order));
+                if (clicked >= 0) heads.order = static_cast<core::heads::HeadOrder>(clicked);
+            }};
 }
 
-void choose_measure(const Ui& ui, HeadsTabState& heads, float right) {
+void add_measures(std::vector<FlowItem>& items, const Ui& ui, HeadsTabState& heads) {
     for (std::size_t i = 0; i < core::heads::kPatternMeasures.size(); ++i) {
         const core::heads::PatternMeasure measure = core::heads::kPatternMeasures[i];
-        const std::array<const char*, 1> name = {core::heads::measure_name(measure).data()};
-        if (i > 0) flow(ui, 2, width_of(name, ui), right);
-        if (toggle_button(ui, labelled(core::heads::measure_name(measure), std::to_string(i)).c_str(),
-                          heads.measure == measure, std::string(core::heads::measure_sentence(measure)).c_str()))
-            heads.measure = measure;
+        items.push_back({button_width(core::heads::measure_name(measure).data()), ui.px(i == 0 ? 16 : 2),
+                         [&ui, &heads, measure, i] {
+                             if (toggle_button(ui,
+                                               labelled(core::heads::measure_name(measure), std::to_string(i)).c_str(),
+                                               heads.measure == measure,
+                                               std::string(core::heads::measure_sentence(measure)).c_str()))
+                                 heads.measure = measure;
+                         }});
     }
 }
 
 // "≥ ──▮──── 0.50"
-void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float right) {
-    const float width = ui.px(190), slider = ui.px(88);
-    flow(ui, 14, width, right);
+void choose_threshold(const Ui& ui, HeadsTabState& heads, double top) {
     if (toggle_button(ui, heads.at_most ? "≤" : "≥", false,
                       tr("Which heads stay bright: those from the threshold up, or down from it"))) {
         heads.at_most = !heads.at_most;
@@ -91,7 +90,7 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
     ImGui::SameLine(0, ui.px(2));
     const bool all = heads.at_most ? heads.threshold >= 1.0F : heads.threshold <= 0.0F;
     const std::string text = core::fixed_text(static_cast<double>(heads.threshold) * top, 2);
-    ImGui::SetNextItemWidth(slider);
+    ImGui::SetNextItemWidth(ui.px(88));
     ImGui::SliderFloat("##threshold", &heads.threshold, 0.0F, 1.0F, "", ImGuiSliderFlags_NoInput);
     if (!ImGui::IsItemActive()) tooltip(tr("Dims the heads on the other side of this value of the measure"));
     ImGui::SameLine(0, ui.px(8));
@@ -102,22 +101,24 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
 // Returns the height used.
 float draw_choices_of_grid(const Ui& ui, const core::Session& session, HeadsTabState& heads, double top, Area area,
                            Commands& commands) {
-    ImGui::SetCursorScreenPos(area.low);
-    ImGui::BeginGroup();
-    choose_kind(ui, session, heads);
-    choose_order(ui, heads, area.high.x);
     const Index batch = session.cursor().place.batch;
-    flow(ui, 16, ui.px(100), area.high.x);
-    if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.batch()); moved != 0)
-        commands.push_back(core::command::ChooseBatch{batch + moved});
-    choose_measure(ui, heads, area.high.x);
-    choose_threshold(ui, heads, top, area.high.x);
-    ImGui::EndGroup();
-    return ImGui::GetItemRectSize().y;
+    std::vector<FlowItem> items = {
+        kind_item(ui, session, heads),
+        order_item(ui, heads),
+        {counter_width(ui, tr("batch"), batch), ui.px(16), [&ui, &session, &commands, batch] {
+             if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.batch()); moved != 0)
+                 commands.push_back(core::command::ChooseBatch{batch + moved});
+         }}};
+    add_measures(items, ui, heads);
+    items.push_back({ui.px(190), ui.px(14), [&ui, &heads, top] { choose_threshold(ui, heads, top); }});
+    const std::size_t lines = control_lines(ui, area.height());
+    draw_flow(ui, items, area, lines);
+    return flow_height(ui, items, area.width(), lines);
 }
 
-// What the measure tells, and what the colours mean: in one line, or one below the other. Returns the y below.
-float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights, Area line) {
+// What the measure tells, and what the colours mean: in one line, or one below the other; without room for that in a
+// low page, the colours alone. Returns the y below.
+float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights, Area line, bool low) {
     const std::string most = core::short_number_text(static_cast<double>(weights.high), 3);
     const auto number = [&](const std::string& text) { return compat::text_size(ui.fonts.mono_small, text).x; };
     const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, tr("weight")).x;
@@ -126,7 +127,7 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
     const float room = start - line.low.x - ui.px(12);
     if (compat::text_size(ui.fonts.caption, sentence).x <= room) {
         draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, sentence);
-    } else {
+    } else if (!low) {
         const float height = draw_prose(ui, line.low, line.width(), ui.theme.muted, sentence, 3) - line.low.y;
         line = {{line.low.x, line.low.y + height}, {line.high.x, line.high.y + height}};
     }
@@ -267,7 +268,7 @@ void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& stat
     const double top =
         measured.scores.empty() ? 1.0 : core::heads::highest_possible(heads.measure, measured.scores.front().keys);
     // In a low window the choices scroll with the grid.
-    const float least = ui.px(160);
+    const float least = ui.px(96);
     const bool scrolls = heads.choices > area.height() - least;
     if (scrolls) {
         ImGui::SetCursorScreenPos(area.low);
@@ -276,9 +277,11 @@ void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& stat
     }
     const ImVec2 start = scrolls ? ImGui::GetCursorScreenPos() : area.low;
     const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
-    float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(8);
+    float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(2);
     const float line = compat::font_size(ui.fonts.caption);
-    y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}}) + ui.px(12);
+    y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}},
+                     control_lines(ui, area.height()) == 1) +
+        ui.px(12);
     heads.choices = y - start.y;
     const float bottom = std::max(whole.high.y, y + least);
     draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);

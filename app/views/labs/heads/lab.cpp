@@ -309,6 +309,7 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
 }  // namespace
 
 float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
+    if (room < ui.px(300)) return ui.px(26);  // its headline alone
     const bool many = core::heads::attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
     const bool low = heads.opened ? room < ui.px(600) : many;
     return ui.px(low ? 66 : 84);
@@ -337,13 +338,14 @@ void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& st
                          core::axis_labels(session.shown().scenario, *output, 1, batch),
                          batch,
                          state.part<HeadsTabState>().by_norm};
-    choose_height(ui, state.part<HeadsTabState>(), top);
+    const float bars = area.high.y - top.high.y - ui.px(4), height_choice = bars > 0.0F ? ui.px(112) : 0.0F;
+    if (bars > 0.0F) choose_height(ui, state.part<HeadsTabState>(), top);
     const std::string text = headline(shown, state.part<HeadsTabState>().opened) +
                              (session.stale() ? "  · " + std::string(tr("computing …")) : "");
     draw_text(ui, ui.fonts.caption, top.low, moves->furthest ? ui.theme.text : ui.theme.muted, text,
-              top.width() - ui.px(112));
-    area_tooltip(ui, {top.low, {top.high.x - ui.px(112), top.high.y}}, {text});
-    draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
+              top.width() - height_choice);
+    area_tooltip(ui, {top.low, {top.high.x - height_choice, top.high.y}}, {text});
+    if (bars > 0.0F) draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }
 
 }  // namespace decoderscope::views::heads

@@ -4,7 +4,9 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/views/frame/choices.h"
+#include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -108,7 +110,8 @@ Heights heights_of(const MasksScene& scene, float width) {
     const Ui& ui = scene.ui;
     const bool side_by_side = width >= ui.px(600);
     const float way = way_height(scene, width) + ui.px(4);
-    return {mask_tools_height(scene, width) + ui.px(4), way, side_by_side ? ui.px(168) : ui.px(380),
+    return {mask_tools_height(scene, width) + ui.px(4), way,
+            side_by_side ? leak_height(scene, width * 0.5F - ui.px(12)) : ui.px(212) + leak_height(scene, width),
             choices_height(ui, scene.session, scene.state, width, Brush::always), side_by_side};
 }
 
@@ -166,13 +169,13 @@ void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, A
     draw_choices(scene.ui, scene.session, scene.state, part(heights.choices), scene.commands, Brush::always);
 }
 
-// In a low window everything scrolls.
+// In a low window everything scrolls, and what it begins with is whole.
 void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) {
     scrolled("masks", inner, [&](ImVec2 start) {
         const float right = start.x + inner.width();
         draw_mask_tools(scene, {start, {right, start.y + heights.tools}});
-        float y = draw_mask_pictures(scene, {start.x, start.y + heights.tools}, {inner.width(), scene.ui.px(260)}) +
-                  scene.ui.px(6);
+        const float view = std::max(inner.height() - heights.tools - scene.ui.px(6), scene.ui.px(120));
+        float y = draw_mask_pictures(scene, {start.x, start.y + heights.tools}, {inner.width(), view}) + scene.ui.px(6);
         draw_way(scene, {{start.x, y}, {right, y + heights.way}});
         y += heights.way;
         draw_findings(scene, heights, {{start.x, y}, {right, y + heights.findings}});
@@ -194,7 +197,6 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
-    const float choices = choices_height(ui, session, state, inner.width(), Brush::always);
     const MasksScene scene = {ui,
                               session,
                               state,
@@ -202,12 +204,14 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
                               attention,
                               place,
                               inner.low.x,
-                              {inner.low, {inner.high.x, inner.high.y - choices}},
+                              control_lines(ui, inner.height()),
                               core::masks::shown_masks(session.derived(), session.shown(), attention, place),
                               core::masks::shown_nan_trail(session.derived(), session.shown().run),
                               leak_found(session, state)};
     const Heights heights = heights_of(scene, inner.width());
-    if (inner.height() - heights.sum() >= ui.px(220))
+    const HeatmapNeeds needs = needs_of(ui, scene.shown().parts.combined, inner.width(), Legend::none);
+    const float whole = height_in_view(ui, needs, wanted_height(ui, needs, inner.width()), 0.0F);
+    if (inner.height() - heights.sum() >= std::max(whole + ui.px(6), ui.px(220)))
         draw_with_fixed_findings(scene, heights, inner);
     else
         draw_scrolled(scene, heights, inner);

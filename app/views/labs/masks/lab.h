@@ -61,8 +61,8 @@ struct MasksScene {
     Commands& commands;
     const std::string& attention;  // "blocks.0.attn"
     core::Place place;
-    float pictures_left;   // the left edge of the pictures
-    Area covered_by_none;  // pictures and findings: tooltips are below them
+    float pictures_left;        // the left edge of the pictures
+    std::size_t control_lines;  // in how many lines the tools are
     core::Value<core::masks::ShownMasks> masks;
     core::Value<core::masks::NanTrail> nan;  // empty during the search
     core::Value<core::checks::Leak> leak;    // empty while unknown
@@ -82,7 +82,8 @@ struct MasksScene {
 // Which attention; what the brush paints; band, all heads, reset.
 [[nodiscard]] float mask_tools_height(const MasksScene& scene, float width);
 void draw_mask_tools(const MasksScene& scene, Area area);
-// The causal, padding and painted masks, separate and combined, and the length handles of the batch's rows.
+// All masks combined, those that hide something by themselves, the others by their words, and the length handles of the
+// batch's rows.
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots);
 // Raw scores → masked scores → pattern → output.
 void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots);
@@ -92,6 +93,7 @@ void draw_way(const MasksScene& scene, Area area);
 // The choice of the fill, and what it does.
 void draw_fill(const MasksScene& scene, Area area);
 // The leak test.
+[[nodiscard]] float leak_height(const MasksScene& scene, float width);
 void draw_leak(const MasksScene& scene, Area area);
 
 // A picture of the tab, with brush and tooltip.

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace decoderscope::views::masks {
 
@@ -232,28 +233,38 @@ std::vector<std::string> tooltip_lines(const PositionBox& box) {
     return lines;
 }
 
-std::string change_text(const PositionBox& box) {
+std::string change_text(const PositionBox& box, int digits) {
     if (box.moved == nullptr) return {};
     if (box.is_changed()) return "≠";
     if (box.moved->blind && box.moved->first_in.empty()) return "NaN";
-    return core::short_number_text(static_cast<double>(box.moved->largest), 2);
+    return core::short_number_text(static_cast<double>(box.moved->largest), digits);
 }
+
+float room_in(const Ui& ui, const PositionBox& box) { return box.area.width() - ui.px(2); }
 
 // A line of a box: the token above, how far the position moved below it.
 void draw_line(const Ui& ui, const PositionBox& box, float y, ImU32 color, const std::string& text) {
     const float width = compat::text_size(ui.fonts.mono_small, text).x;
-    if (width > box.area.width() - ui.px(4)) return;
     draw_text(ui, ui.fonts.mono_small, {(box.area.low.x + box.area.high.x - width) * 0.5F, box.area.low.y + y}, color,
               text);
 }
 
 void draw_token(const Ui& ui, const PositionBox& box) {
     draw_line(ui, box, ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text,
-              shortened(ui.fonts.mono_small, box.token, box.area.width() - ui.px(4)));
+              shortened(ui.fonts.mono_small, box.token, room_in(ui, box)));
 }
 
-void draw_change(const Ui& ui, const PositionBox& box) {
-    draw_line(ui, box, ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box));
+// All boxes have their number, with as many digits as all have room for, or none has.
+void draw_changes(const Ui& ui, std::span<const PositionBox> boxes) {
+    for (const int digits : {2, 1}) {
+        const bool fit = std::ranges::all_of(boxes, [&](const PositionBox& box) {
+            return compat::text_size(ui.fonts.mono_small, change_text(box, digits)).x <= room_in(ui, box);
+        });
+        if (!fit) continue;
+        for (const PositionBox& box : boxes)
+            draw_line(ui, box, ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box, digits));
+        return;
+    }
 }
 
 void draw_box(const Ui& ui, const PositionBox& box) {
@@ -265,27 +276,37 @@ void draw_box(const Ui& ui, const PositionBox& box) {
     if (box.is_changed()) compat::add_rect(list, at.low, at.high, ui.theme.accent, ui.px(3), ui.px(1));
 }
 
-// One box per position; a click chooses the position to change.
-void draw_positions(const MasksScene& scene, const core::checks::Leak* leak, Area area) {
+// How many positions of the strip stand in a line: all of them, or half if they would be too narrow for a token.
+std::size_t positions_in_line(const MasksScene& scene, float width) {
+    const std::size_t all = scene.shown().tokens.size();
+    return width / static_cast<float>(all) >= scene.ui.px(16) ? all : (all + 1) / 2;
+}
+
+constexpr float kBoxHeight = 38.0F, kBoxGap = 2.0F;
+
+// One box per position; a click chooses the position to change. Returns the y below them.
+float draw_positions(const MasksScene& scene, const core::checks::Leak* leak, ImVec2 at, float width) {
     const Ui& ui = scene.ui;
     MasksTabState& tab = scene.tab();
     const std::vector<std::string>& tokens = scene.shown().tokens;
-    const float step = std::min(area.width() / static_cast<float>(tokens.size()), ui.px(56));
+    const std::size_t in_line = positions_in_line(scene, width);
+    const float step = std::min(width / static_cast<float>(in_line), ui.px(56)), height = ui.px(kBoxHeight);
     const float gap = ui.px(step > ui.px(8) ? 2 : 0);
     std::vector<PositionBox> boxes;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        const float left = std::floor(area.low.x + step * static_cast<float>(i));
-        const float right = std::floor(area.low.x + step * static_cast<float>(i + 1)) - gap;
+        const float left = std::floor(at.x + step * static_cast<float>(i % in_line));
+        const float right = std::floor(at.x + step * static_cast<float>(i % in_line + 1)) - gap;
+        const float y = at.y + (height + ui.px(kBoxGap)) * static_cast<float>(i / in_line);
         const core::checks::Moved* moved = leak != nullptr && i < leak->moved.size() ? &leak->moved[i] : nullptr;
         boxes.push_back({static_cast<Index>(i),
-                         {{left, area.low.y}, {std::max(right, left + 1), area.high.y}},
+                         {{left, y}, {std::max(right, left + 1), y + height}},
                          tokens[i],
                          moved,
                          tab.leak_position});
     }
     for (const PositionBox& box : boxes) draw_box(ui, box);
     for (const PositionBox& box : boxes) draw_token(ui, box);
-    for (const PositionBox& box : boxes) draw_change(ui, box);
+    draw_changes(ui, boxes);
     for (const PositionBox& box : boxes) {
         ImGui::SetCursorScreenPos(box.area.low);
         ImGui::PushID(static_cast<int>(box.position));
@@ -297,6 +318,7 @@ void draw_positions(const MasksScene& scene, const core::checks::Leak* leak, Are
         if (box.moved != nullptr && box.area.contains(ImGui::GetIO().MousePos))
             area_tooltip(ui, box.area, tooltip_lines(box));
     }
+    return boxes.empty() ? at.y : boxes.back().area.high.y;
 }
 
 std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& leak) {
@@ -326,6 +348,11 @@ std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& lea
 
 }  // namespace
 
+float leak_height(const MasksScene& scene, float width) {
+    const bool two_lines = positions_in_line(scene, width) < scene.shown().tokens.size();
+    return scene.ui.px(two_lines ? 168 + kBoxHeight + kBoxGap : 168);
+}
+
 void draw_leak(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const core::checks::Leak* leak = scene.leak ? &*scene.leak : nullptr;
@@ -334,9 +361,9 @@ void draw_leak(const MasksScene& scene, Area area) {
     draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + ui.px(6)}, ui.theme.muted,
               tr("leak test: click a position to change it"), area.width());
     ImGui::PushID("leak");
-    draw_positions(scene, leak, {{area.low.x, area.low.y + ui.px(32)}, {area.high.x, area.low.y + ui.px(70)}});
+    const float bottom = draw_positions(scene, leak, {area.low.x, area.low.y + ui.px(32)}, area.width());
     ImGui::PopID();
-    const ImVec2 below = {area.low.x, area.low.y + ui.px(78)};
+    const ImVec2 below = {area.low.x, bottom + ui.px(8)};
     if (const core::Companion* failed = failed_companion(scene.session); failed != nullptr)
         draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
     else if (leak == nullptr)

@@ -54,71 +54,83 @@ PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width, std::s
     return line;
 }
 
+// A cell is painted, so it is as high as it is wide at least.
 SizeHint height_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
-    const HeatmapSizes sizes = sizes_of(ui, needs);
-    const float most = fitted_height(ui, needs, width, 1e6F);
-    // A cell is painted, so it is as high as it is wide at least.
-    const float least =
-        needs.rows <= kFew ? needs.around.y + ui.px(kHittable) * static_cast<float>(needs.rows) : sizes.least.y;
-    return {std::min(least, most), std::min(sizes.good.y, most), most};
+    SizeHint want = wanted_height(ui, needs, width);
+    if (needs.rows <= kFew)
+        want.least = std::min(needs.around.y + ui.px(kHittable) * static_cast<float>(needs.rows), want.most);
+    return want;
 }
 
-// The heights of the lines: they share the area's if it is enough for all; otherwise each is as high as is good, but no
-// higher than the area.
-std::vector<float> heights_of(const std::vector<SizeHint>& wants, float room, float highest) {
-    float least = 0.0F;
-    for (const SizeHint& want : wants) least += want.least;
-    if (least <= room) return shares(room, wants);
+// Lines of pictures of the same needs.
+struct PictureLines {
+    const HeatmapNeeds& needs;
+    SizeHint want;
+    std::size_t count;
+};
+
+// Where lines start and end: they share the view if it is enough for all; otherwise each is seen whole in it.
+std::vector<Area> share_view(const Ui& ui, std::span<const PictureLines> all, Area view) {
+    const float gap = ui.px(10);
+    std::vector<SizeHint> wants;
     std::vector<float> heights;
-    for (const SizeHint& want : wants) heights.push_back(std::max(want.least, std::min(want.good, highest)));
-    return heights;
+    for (const PictureLines& lines : all) {
+        wants.insert(wants.end(), lines.count, lines.want);
+        heights.insert(heights.end(), lines.count, height_in_view(ui, lines.needs, lines.want, view.height()));
+    }
+    float least = gap * static_cast<float>(wants.size() - 1);
+    for (const SizeHint& want : wants) least += want.least;
+    if (least <= view.height()) heights = shares(view.height() - gap * static_cast<float>(wants.size() - 1), wants);
+    std::vector<Area> found;
+    float y = view.low.y;
+    for (const float height : heights) {
+        found.push_back({{view.low.x, y}, {view.high.x, y + height}});
+        y += height + gap;
+    }
+    return found;
 }
 
 }  // namespace
 
+std::vector<SingleMask> single_masks(const core::masks::MaskParts& parts) {
+    std::vector<SingleMask> masks = {{parts.causal, core::hidden_by::causal, parts.is_causal}};
+    if (parts.has_window) masks.push_back({parts.window, core::hidden_by::window});
+    masks.push_back({parts.padding, core::hidden_by::padding, parts.has_padding});
+    return masks;
+}
+
 MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area) {
     const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
                        chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
-    const float gap = ui.px(10), lengths = std::max(area.width() * 0.21F, ui.px(150));
-    // Causal, window if any, padding, drawn; and all combined.
-    const std::size_t masks = shown.parts.has_window ? 5 : 4;
-    // The length handles are beside the masks if these leave room in one line, otherwise in the next free slot.
-    const PictureLine beside = line_of(ui, parts, area.width() - lengths - ui.px(20), masks);
-    const bool in_line = beside.slots == masks;
-    const PictureLine part_line = in_line ? beside : line_of(ui, parts, area.width(), masks),
-                      chain_line = line_of(ui, chain, area.width(), 4, ui.px(124));
-    const std::size_t part_count = in_line ? masks : masks + 1;
+    const std::vector<SingleMask> singles = single_masks(shown.parts);
+    const auto sheets = static_cast<std::size_t>(1 + std::ranges::count_if(singles, &SingleMask::hides));
+    // The words are beside the first line, if it has room for a mask besides; otherwise they have a line of their own.
+    const float words = std::max(area.width() * 0.21F, ui.px(150)), beside = area.width() - words - ui.px(20);
+    const bool in_line = sizes_of(ui, parts).least.x <= beside;
+    const PictureLine part_line = line_of(ui, parts, in_line ? beside : area.width(), sheets),
+                      chain_line = line_of(ui, chain, area.width(), 5, ui.px(124));
     const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
-    const std::size_t part_lines = in_line ? 1 : lines(part_count, part_line), chain_lines = lines(4, chain_line);
-
-    std::vector<SizeHint> wants(part_lines, height_of(ui, parts, part_line.width(0)));
-    wants.insert(wants.end(), chain_lines, height_of(ui, chain, chain_line.width(0)));
-    // A last line with the length handles alone is lower.
-    if (!in_line && masks % part_line.slots == 0) {
-        const float low = std::min(wants[part_lines - 1].least, ui.px(96));
-        wants[part_lines - 1] = {low, low, low};
-    }
-    const std::vector<float> heights =
-        heights_of(wants, area.height() - gap * static_cast<float>(wants.size() - 1), area.height());
-    std::vector<float> tops;
-    float y = area.low.y;
-    for (const float height : heights) {
-        tops.push_back(y);
-        y += height + gap;
-    }
-    MaskSlots slots{};
-    slots.bottom = y - gap;
+    const std::size_t part_lines = lines(sheets, part_line), word_lines = in_line ? 0 : 1;
+    const float low = ui.px(96);
+    const HeatmapNeeds none = {1, 1, {0.0F, low}};
+    const std::vector<Area> at =
+        share_view(ui,
+                   std::array{PictureLines{parts, height_of(ui, parts, part_line.width(0)), part_lines},
+                              PictureLines{none, {low, low, low}, word_lines},
+                              PictureLines{chain, height_of(ui, chain, chain_line.width(0)), lines(5, chain_line)}},
+                   area);
     const auto slot = [&](const PictureLine& line, std::size_t first_line, std::size_t i) {
-        const std::size_t at = first_line + i / line.slots, column = i % line.slots;
-        const float x = area.low.x + line.x(column);
-        return MaskSlot{{{x, tops[at]}, {x + line.width(column), tops[at] + heights[at]}}, !line.shared || column == 0};
+        const std::size_t column = i % line.slots;
+        const Area& of = at[first_line + i / line.slots];
+        const float x = of.low.x + line.x(column);
+        return MaskSlot{{{x, of.low.y}, {x + line.width(column), of.high.y}}, !line.shared || column == 0};
     };
-    for (std::size_t i = 0; i < masks; ++i) slots.parts.push_back(slot(part_line, 0, i));
-    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, part_lines, i);
-    slots.lengths = in_line ? Area{{area.high.x - lengths, area.low.y}, {area.high.x, area.low.y + heights[0]}}
-                            : slot(part_line, 0, masks).area;
-    if (!in_line)
-        slots.lengths.high.x = std::max(slots.lengths.high.x, std::min(slots.lengths.low.x + lengths, area.high.x));
+    MaskSlots slots{};
+    for (std::size_t i = 0; i < sheets; ++i) slots.parts.push_back(slot(part_line, 0, i));
+    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, part_lines + word_lines, i);
+    slots.drawn = slot(chain_line, part_lines + word_lines, 4);
+    slots.words = in_line ? Area{{area.high.x - words, at[0].low.y}, at[0].high} : at[part_lines];
+    slots.bottom = at.back().high.y;
     return slots;
 }
 
@@ -175,7 +187,7 @@ std::string token_of(const std::string& axis, const std::vector<std::string>& la
     return core::spoken_place(axis, at, labels[static_cast<std::size_t>(at)]);
 }
 
-void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& picture, HeatmapGesture gesture) {
+void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& picture, const HeatmapGesture& gesture) {
     const core::Heatmap& h = picture.heatmap;
     const Spot spot = *gesture.hovered;
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
@@ -201,7 +213,6 @@ void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& pi
                          picture.overridden        ? tr("drawn manually: that overrides this mask")
                          : picture.step == nullptr ? tr("opened manually: another mask hides it")
                                                    : tr("changed by an edit")});
-    gesture.picture = {{gesture.picture.low.x, scene.covered_by_none.low.y}, scene.covered_by_none.high};
     draw_cell_tooltip(scene.ui, gesture, lines);
 }
 

@@ -3,7 +3,9 @@
 #include "app/core/labs/masks/shown_masks.h"
 #include "app/views/widgets/widgets.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace decoderscope::views::masks {
@@ -14,12 +16,24 @@ struct MaskSlot {
     bool labels_rows = true;  // otherwise the first picture of its line has the labels
 };
 
-// Where all of them are: the masks apart and combined, and the scores' way to the output.
+// One of the masks by itself.
+struct SingleMask {
+    const core::Heatmap& heatmap;
+    std::uint8_t cause;
+    bool is_there = true;  // else the attention has none of this kind
+
+    [[nodiscard]] bool hides() const { return std::ranges::find(heatmap.values, 0.0F) != heatmap.values.end(); }
+};
+// Those of the model and of its input. What is drawn manually isn't among them.
+[[nodiscard]] std::vector<SingleMask> single_masks(const core::masks::MaskParts& parts);
+
+// Where all of them are: the masks combined and apart, and the scores' way to the output.
 struct MaskSlots {
-    std::vector<MaskSlot> parts;  // the masks apart, in the order of MaskParts, and combined
+    std::vector<MaskSlot> parts;  // all masks combined, then each by itself that hides something
     std::array<MaskSlot, 4> chain;
-    Area lengths;  // the padding's length handles
-    float bottom;  // of the last line
+    MaskSlot drawn;  // what is drawn manually: at the end, so that the first stroke moves nothing
+    Area words;      // which masks hide nothing, and below that the padding's length handles
+    float bottom;    // of the last line
 };
 
 // Lays out the pictures by their cells, which stay large enough to be painted: in as many lines as they need, from the

@@ -213,43 +213,65 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
 
 }  // namespace
 
-float mask_tools_height(const MasksScene& scene, float width) { return flow_height(scene.ui, tools_of(scene), width); }
+float mask_tools_height(const MasksScene& scene, float width) {
+    return flow_height(scene.ui, tools_of(scene), width, scene.control_lines);
+}
 
 void draw_mask_tools(const MasksScene& scene, Area area) {
     ImGui::PushID("mask-tools");
-    draw_flow(scene.ui, tools_of(scene), area);
+    draw_flow(scene.ui, tools_of(scene), area, scene.control_lines);
     ImGui::PopID();
 }
 
+namespace {
+
+void draw_mask(const MasksScene& scene, const SingleMask& mask, const char* sign, const char* tip,
+               const MaskSlot& slot) {
+    const core::masks::MaskParts& parts = scene.shown().parts;
+    const ImU32 color = mask.cause == core::hidden_by::nothing
+                            ? color_of(Meaning::attention)
+                            : to_imgui(core::hidden_color(mask.cause, scene.ui.theme.dark));
+    core::masks::MaskPicture picture{nullptr, mask.heatmap, {}, true};
+    // What was painted is marked in every picture, so that the one that was dragged over shows it, too.
+    const bool of_hand = mask.cause == core::hidden_by::hand || mask.cause == core::hidden_by::nothing;
+    picture.marked = of_hand ? parts.opened : parts.painted;
+    picture.overridden = !of_hand;
+    if (*sign != '\0') draw_sign(scene, slot, sign, {tip});
+    draw_mask_picture(scene, picture, color, Legend::none, slot);
+}
+
+// "not causal", "padding: hides nothing": a mask of ones, by its word.
+float draw_word(const MasksScene& scene, const SingleMask& mask, ImVec2 at, float width) {
+    const Ui& ui = scene.ui;
+    draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
+              mask.is_there ? tr("{mask}: hides nothing", {{"mask", mask.heatmap.title}}) : mask.heatmap.title, width);
+    return at.y + compat::font_size(ui.fonts.caption) + ui.px(5);
+}
+
+}  // namespace
+
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
     const core::masks::MaskParts& parts = scene.shown().parts;
-    struct Shown {
-        const core::Heatmap& heatmap;
-        std::uint8_t cause;
-        const char* sign;  // before it
-        const char* tip;
-    };
-    const char* every = tr("A key is kept if every mask keeps it.");
-    std::vector<Shown> all = {{parts.causal, core::hidden_by::causal, "", ""}};
-    if (parts.has_window) all.push_back({parts.window, core::hidden_by::window, "∧", every});
-    all.push_back({parts.padding, core::hidden_by::padding, "∧", every});
-    all.push_back({parts.drawn, core::hidden_by::hand, "∧", every});
-    all.push_back(
-        {parts.combined, core::hidden_by::nothing, "=", tr("What is drawn manually overrides the other masks.")});
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const Shown& part = all[i];
-        const ImU32 color = part.cause == core::hidden_by::nothing
-                                ? color_of(Meaning::attention)
-                                : to_imgui(core::hidden_color(part.cause, scene.ui.theme.dark));
-        core::masks::MaskPicture picture{nullptr, part.heatmap, {}, true};
-        // What was painted is marked in every picture, so that the one that was dragged over shows it, too.
-        const bool of_hand = part.cause == core::hidden_by::hand || part.cause == core::hidden_by::nothing;
-        picture.marked = of_hand ? parts.opened : parts.painted;
-        picture.overridden = !of_hand;
-        if (*part.sign != '\0') draw_sign(scene, slots.parts[i], part.sign, {part.tip});
-        draw_mask_picture(scene, picture, color, Legend::none, slots.parts[i]);
+    draw_mask(scene, {parts.combined, core::hidden_by::nothing}, "", "", slots.parts[0]);
+    ImVec2 word = slots.words.low;
+    std::size_t sheet = 1;
+    for (const SingleMask& mask : single_masks(parts)) {
+        if (mask.hides()) {
+            draw_mask(scene, mask, sheet == 1 ? "=" : "∧",
+                      sheet == 1 ? tr("What is drawn manually overrides the other masks.")
+                                 : tr("A key is kept if every mask keeps it."),
+                      slots.parts[sheet]);
+            ++sheet;
+        } else {
+            word.y = draw_word(scene, mask, word, slots.words.width());
+        }
     }
-    draw_lengths(scene, slots.lengths);
+    const SingleMask drawn = {parts.drawn, core::hidden_by::hand, parts.has_drawn};
+    if (drawn.hides() || std::ranges::find(parts.opened, 1) != parts.opened.end())
+        draw_mask(scene, drawn, "", "", slots.drawn);
+    else
+        word.y = draw_word(scene, drawn, word, slots.words.width());
+    draw_lengths(scene, {{word.x, word.y + scene.ui.px(6)}, slots.words.high});
 }
 
 }  // namespace decoderscope::views::masks

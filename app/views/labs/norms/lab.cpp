@@ -8,11 +8,16 @@
 #include "app/core/session/introduction.h"
 #include "app/views/frame/stale.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace decoderscope::views::norms {
 
@@ -153,7 +158,14 @@ void label(const Ui& ui, const char* text) {
     ImGui::SameLine(0, ui.px(6));
 }
 
-void views_switch(const Ui& ui, NormsTabState& norms) {
+// The width of a label, and of buttons behind it.
+float labelled_width(const Ui& ui, const char* title, std::span<const std::string> choices) {
+    float width = compat::text_size(ui.fonts.caption, title).x + ui.px(6);
+    for (const std::string& choice : choices) width += button_width(choice.c_str()) + ui.px(2);
+    return width;
+}
+
+void add_views(std::vector<FlowItem>& items, const Ui& ui, NormsTabState& norms) {
     struct Choice {
         core::files::NormsView view;
         Phrase title, tip;
@@ -166,12 +178,12 @@ void views_switch(const Ui& ui, NormsTabState& norms) {
         Choice{core::files::NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
         Choice{core::files::NormsView::gradients, message("Gradients"),
                message("How gradients grow from layer to layer before any training, by norm placement")}};
-    for (const Choice& choice : choices) {
-        if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(), norms.view == choice.view,
-                          tr(choice.tip)))
-            norms.view = choice.view;
-        ImGui::SameLine(0, ui.px(2));
-    }
+    for (const Choice& choice : choices)
+        items.push_back({button_width(tr(choice.title)), ui.px(2), [&ui, &norms, choice] {
+                             if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(),
+                                               norms.view == choice.view, tr(choice.tip)))
+                                 norms.view = choice.view;
+                         }});
 }
 
 void depth_switch(const Ui& ui, const core::Session& session, NormsTabState& norms) {
@@ -208,83 +220,95 @@ void kind_switch(const Ui& ui, const core::Session& session, Commands& commands)
         commands.push_back(core::command::SetOption{"norm", norm_word(session, clicked == 0)});
 }
 
-void eps_switch(const Ui& ui, const core::Session& session, Commands& commands) {
+std::string eps_text(double eps) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", eps);
+    return text;
+}
+
+std::vector<double> eps_choices(const core::Session& session) {
     const double own = core::norms::own_norm_eps(session.derived(), session.scenario()),
                  now = session.scenario().config().layer_norm_eps;
+    std::vector<double> choices = {own};
+    for (const double other : {0.01, 1.0, now})
+        if (std::ranges::find(choices, other) == choices.end()) choices.push_back(other);
+    return choices;
+}
+
+void eps_switch(const Ui& ui, const core::Session& session, std::span<const double> choices, Commands& commands) {
     label(ui, "eps");
-    std::vector<double> choices = {own, 0.01, 1.0};
-    if (now != own && now != 0.01 && now != 1.0) choices.push_back(now);
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        if (i > 0 && choices[i] == own) continue;
-        char text[32];
-        std::snprintf(text, sizeof text, "%g", choices[i]);
-        const bool clicked = toggle_button(ui, text, now == choices[i],
-                                           tr("Added to the variance under the root: keeps the scale away from 0"));
-        if (clicked && now != choices[i]) commands.push_back(core::command::SetOption{"layer_norm_eps", text});
-        ImGui::SameLine(0, ui.px(2));
+    const double now = session.scenario().config().layer_norm_eps;
+    for (const double choice : choices) {
+        if (choice != choices.front()) ImGui::SameLine(0, ui.px(2));
+        const std::string text = eps_text(choice);
+        if (toggle_button(ui, text.c_str(), now == choice,
+                          tr("Added to the variance under the root: keeps the scale away from 0")) &&
+            now != choice)
+            commands.push_back(core::command::SetOption{"layer_norm_eps", text});
     }
 }
 
-// Gains and shifts as the model has them, or scaled: only in these two runs.
-void weights_switch(const Ui& ui, NormsTabState& norms) {
-    struct Choice {
-        const char* text;
-        float factor;
-    };
-    static constexpr std::array gains = {Choice{"½", 0.5F}, Choice{"1", 1.0F}, Choice{"2", 2.0F}};
-    static constexpr std::array shifts = {Choice{"0", 0.0F}, Choice{"1", 1.0F}};
-    const auto choose = [&](const char* title, std::span<const Choice> choices, float& factor, const char* tip) {
-        label(ui, title);
-        ImGui::PushID(title);
-        for (const Choice& choice : choices) {
-            if (toggle_button(ui, choice.text, factor == choice.factor, tip)) factor = choice.factor;
-            ImGui::SameLine(0, ui.px(2));
-        }
-        ImGui::PopID();
-    };
-    choose(tr("gain ×"), gains, norms.gain_factor,
-           tr("Multiplies the gains of all norms, in these two runs only. To change a single gain, go to One row."));
-    ImGui::SameLine(0, ui.px(16));
-    choose(tr("shift ×"), shifts, norms.shift_factor,
-           tr("Multiplies the shifts of all norms, in these two runs only. An untrained model has shifts of 0."));
+// Gains or shifts as the model has them, or scaled: only in these two runs.
+struct Factor {
+    std::string text;
+    float factor;
+};
+
+FlowItem factor_item(const Ui& ui, const char* title, std::vector<Factor> choices, float& factor, const char* tip) {
+    std::vector<std::string> texts;
+    for (const Factor& choice : choices) texts.push_back(choice.text);
+    return {labelled_width(ui, title, texts), ui.px(16), [&ui, title, choices = std::move(choices), &factor, tip] {
+                label(ui, title);
+                ImGui::PushID(title);
+                for (const Factor& choice : choices) {
+                    if (&choice != &choices.front()) ImGui::SameLine(0, ui.px(2));
+                    if (toggle_button(ui, choice.text.c_str(), factor == choice.factor, tip)) factor = choice.factor;
+                }
+                ImGui::PopID();
+            }};
+}
+
+// The pages; and, but for that of gradients, which brings its own, what both runs are computed with.
+std::vector<FlowItem> switches_of(const Ui& ui, const core::Session& session, NormsTabState& norms, bool narrow,
+                                  Commands& commands) {
+    std::vector<FlowItem> items;
+    add_views(items, ui, norms);
+    if (norms.view == core::files::NormsView::gradients) return items;
+    if (narrow)
+        items.push_back({button_width(tr("Diagrams")), ui.px(2), [&ui, &norms] {
+                             if (toggle_button(ui, labelled(tr("Diagrams"), "diagrams").c_str(), norms.diagrams,
+                                               tr("Both diagrams in place of the view: there is no room for them "
+                                                  "beside it")))
+                                 norms.diagrams = !norms.diagrams;
+                         }});
+    const std::string own = std::to_string(session.shown().scenario.config().num_layers);
+    const std::vector<std::string> depths = {own, "6", "12", "36"};
+    items.push_back({labelled_width(ui, tr("blocks"), depths), ui.px(16),
+                     [&ui, &session, &norms] { depth_switch(ui, session, norms); }});
+    items.push_back({button_width("LayerNorm") + button_width("RMSNorm") + ui.px(4), ui.px(16),
+                     [&ui, &session, &commands] { kind_switch(ui, session, commands); }});
+    const std::vector<double> eps = eps_choices(session);
+    std::vector<std::string> texts;
+    for (const double value : eps) texts.push_back(eps_text(value));
+    items.push_back({labelled_width(ui, "eps", texts), ui.px(16),
+                     [&ui, &session, &commands, eps] { eps_switch(ui, session, eps, commands); }});
+    items.push_back(factor_item(
+        ui, tr("gain ×"), {{"½", 0.5F}, {"1", 1.0F}, {"2", 2.0F}}, norms.gain_factor,
+        tr("Multiplies the gains of all norms, in these two runs only. To change a single gain, go to One row.")));
+    items.push_back(factor_item(
+        ui, tr("shift ×"), {{"0", 0.0F}, {"1", 1.0F}}, norms.shift_factor,
+        tr("Multiplies the shifts of all norms, in these two runs only. An untrained model has shifts of 0.")));
+    return items;
 }
 
 // Returns the height used.
 float draw_switches(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area, Commands& commands) {
-    ImGui::SetCursorScreenPos(area.low);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
-    ImGui::BeginGroup();
-    views_switch(ui, norms);
-    if (norms.view == core::files::NormsView::gradients) {
-        ImGui::EndGroup();
-        ImGui::PopStyleVar();
-        return ui.px(34);
-    }
-    if (is_narrow(ui, area)) {
-        if (toggle_button(ui, labelled(tr("Diagrams"), "diagrams").c_str(), norms.diagrams,
-                          tr("Shows both diagrams instead of the view, because there is no room for them beside it")))
-            norms.diagrams = !norms.diagrams;
-        ImGui::SameLine(0, ui.px(2));
-    }
-    ImGui::SameLine(0, ui.px(16));
-    depth_switch(ui, session, norms);
-    ImGui::EndGroup();
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(32)});
-    ImGui::BeginGroup();
-    kind_switch(ui, session, commands);
-    ImGui::SameLine(0, ui.px(16));
-    eps_switch(ui, session, commands);
-    float height = ui.px(66);
-    if (is_narrow(ui, area)) {
-        ImGui::NewLine();
-        height += ImGui::GetFrameHeightWithSpacing();
-    } else {
-        ImGui::SameLine(0, ui.px(16));
-    }
-    weights_switch(ui, norms);
-    ImGui::EndGroup();
+    const std::vector<FlowItem> items = switches_of(ui, session, norms, is_narrow(ui, area), commands);
+    const float height = flow_height(ui, items, area.width());
+    draw_flow(ui, items, area);
     ImGui::PopStyleVar();
-    return height;
+    return height + ui.px(2);
 }
 
 // ---- what is shown

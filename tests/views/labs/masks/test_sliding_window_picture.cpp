@@ -32,7 +32,7 @@ TEST_CASE("the window is shown beside the other masks where a layer has one, and
     REQUIRE(window);
     REQUIRE(combined);
     CHECK(causal->low.x < window->low.x);
-    CHECK(window->low.x < combined->low.x);
+    CHECK(combined->low.x < causal->low.x);
     CHECK(d.sees("011111"));  // the row of position 3: position 0 is too far back
     d.session.apply(command::SetOption{"sliding_window", "0"});
     d.settle();

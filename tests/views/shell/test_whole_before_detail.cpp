@@ -1,0 +1,148 @@
+// What matters on a page is whole: in the smallest windows, too, what is looked at comes before what is set.
+#include "app/core/labs/heads/shown_heads.h"
+#include "app/views/labs/heads/lab.h"
+#include "app/views/labs/masks/lab.h"
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+#include "tests/sanitized.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace decoderscope;
+using namespace decoderscope::load;
+using namespace decoderscope::views;
+using namespace decoderscope::testing;
+
+namespace {
+
+// A laptop, a small monitor, and a monitor of 192 dots per inch.
+const std::array kSmallWindows = {Screen{1.0F, {1280, 800}}, Screen{1.0F, {1024, 700}}, Screen{2.0F, {1920, 1080}}};
+
+// Nothing of it is cut off, by the stage's edge or by what it scrolls in.
+bool is_whole(const Driver& d, const DrawnPicture& picture) {
+    return picture.seen.low.x <= picture.whole.low.x && picture.seen.low.y <= picture.whole.low.y &&
+           picture.seen.high.x >= picture.whole.high.x && picture.seen.high.y >= picture.whole.high.y &&
+           d.stage().contains(picture.whole.low) && picture.whole.high.y <= d.stage().high.y;
+}
+
+std::vector<DrawnPicture> on_stage(const Driver& d) {
+    std::vector<DrawnPicture> found = drawn_textures(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
+    std::erase_if(found, [&](const DrawnPicture& picture) { return !d.stage().contains(picture.seen.low); });
+    return found;
+}
+
+// The picture under a title.
+const DrawnPicture* under(const Driver& d, const std::vector<DrawnPicture>& pictures, std::string_view title) {
+    const auto heading = d.find_on_stage(title);
+    if (!heading) return nullptr;
+    const DrawnPicture* nearest = nullptr;
+    for (const DrawnPicture& picture : pictures)
+        if (picture.seen.low.y >= heading->high.y && picture.whole.high.x > heading->low.x &&
+            picture.whole.low.x < heading->high.x + 100.0F * d.fonts().scale &&
+            (nearest == nullptr || picture.whole.low.y < nearest->whole.low.y))
+            nearest = &picture;
+    return nearest;
+}
+
+template <class Check>
+void in_each_window(Check check) {
+    for (const Screen& window : kSmallWindows) {
+        for (const BundledModel& model : looked_at(bundled_models(), 4)) {
+            INFO(model.name << " at " << window.size.x << " x " << window.size.y << ", scale " << window.scale);
+            Driver d(model.name, window.scale, window.size);
+            check(d, window.scale);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("on Heads whole patterns of heads are on the stage, and those of a head's page") {
+    in_each_window([](Driver& d, float scale) {
+        d.state.tab = "heads";
+        d.settle();
+        std::vector<DrawnPicture> pictures = on_stage(d);
+        CHECK(std::ranges::any_of(pictures, [&](const DrawnPicture& picture) {
+            return is_whole(d, picture) && picture.whole.height() >= 14.0F * scale;
+        }));
+        d.state.part<views::heads::HeadsTabState>().opened = true;
+        d.settle();
+        pictures = on_stage(d);
+        const Step& pattern = *d.session.shown().run->plan().step_of(
+            d.state.part<views::heads::HeadsTabState>().attention, AttentionStep::pattern);
+        if (pattern.axes.back().size > 32) return;  // it is zoomed
+        CHECK(std::ranges::any_of(pictures, [&](const DrawnPicture& picture) { return is_whole(d, picture); }));
+    });
+}
+
+TEST_CASE("on Masks the combined mask comes first, and whole") {
+    in_each_window([](Driver& d, float scale) {
+        d.state.tab = "masks";
+        d.settle();
+        const std::vector<DrawnPicture> pictures = on_stage(d);
+        const DrawnPicture* combined = under(d, pictures, "combined");
+        REQUIRE(combined != nullptr);
+        const Tensor& mask = d.session.shown().run->value(views::masks::shown_attention(d.session) + ".mask");
+        const auto rows = static_cast<float>(mask.dim(2));
+        // It scrolls only where its cells could hardly be hit.
+        INFO(rows << " rows, " << combined->whole.height() << " high, the stage " << d.stage().height());
+        CHECK((is_whole(d, *combined) || (rows > 12.0F && combined->whole.height() / rows <= 11.1F * scale)));
+        CHECK((rows > 32.0F || combined->whole.height() / rows >= 10.9F * scale));
+        for (const DrawnPicture& other : pictures)
+            CHECK(
+                (other.whole.low.y > combined->whole.low.y - 1.0F && other.whole.low.x > combined->whole.low.x - 1.0F));
+    });
+}
+
+TEST_CASE("a mask that hides nothing is a word, not a picture") {
+    Driver d("reverse");
+    d.press(Key::m);
+    const std::vector<DrawnPicture> pictures = on_stage(d);
+    // Cross-attention: padding alone hides.
+    CHECK(d.find_on_stage("notcausal"));
+    CHECK(d.find_on_stage("nonedrawn"));
+    CHECK(under(d, pictures, "padding") != nullptr);
+    CHECK(under(d, pictures, "combined") != nullptr);
+    const std::string attention = views::masks::shown_attention(d.session);
+    d.session.apply(core::command::PaintMask{attention, 0, d.session.cursor().place.head, 2, 3, false});
+    d.settle();
+    CHECK_FALSE(d.sees("nonedrawn"));
+    CHECK(under(d, on_stage(d), "drawn") != nullptr);
+}
+
+TEST_CASE("the leak test has the token and the change of each of 24 positions") {
+    for (const ImVec2 size : {ImVec2{1280, 1100}, ImVec2{1024, 1100}}) {
+        Driver d("experts", 1.0F, size);
+        d.press(Key::m);
+        const auto heading = d.find_on_stage("leaktest");
+        REQUIRE(heading);
+        std::size_t tokens = 0, changes = 0;
+        for (const DrawnText& piece : d.seen()) {
+            if (piece.low.x < heading->low.x - 4.0F || !d.on_stage(piece)) continue;
+            const float below = std::fmod(piece.low.y - heading->high.y - 14.0F, 40.0F);
+            if (piece.low.y < heading->high.y + 8.0F || piece.low.y > heading->high.y + 90.0F) continue;
+            (below < 14.0F ? tokens : changes) += piece.text.size();
+        }
+        CHECK(tokens >= 24);
+        CHECK(changes >= 24);
+    }
+}
+
+TEST_CASE("on the map the names of an attention's steps are whole, and don't repeat its name") {
+    Driver d("reverse", 1.0F, {1024, 700});
+    int names = 0;
+    for (const DrawnText& piece : d.seen()) {
+        if (piece.high.x >= d.stage().low.x || piece.low.y < d.stage().low.y) continue;
+        INFO(piece.text);
+        CHECK(piece.text.find("…") == std::string::npos);
+        CHECK(piece.text.find("cross_attn.") == std::string::npos);
+        names += piece.text == "pattern" || piece.text == "masked_scores" ? 1 : 0;
+    }
+    CHECK(names == 2);
+}
