@@ -3,6 +3,7 @@
 #include "engine/base/index.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 
@@ -34,6 +35,14 @@ constexpr Index kExperts = Index{1} << 12;    // of a layer
 constexpr Index kTokenIds = Index{1} << 20;   // that a tokenizer has pieces for
 constexpr Index kPositions = Index{1} << 20;  // of an input, and of the encoder's
 constexpr Index kBatch = Index{1} << 16;      // rows of an input
+
+// ---- formulas
+
+constexpr std::size_t kFormulaBytes = 16'384;     // of its text
+constexpr std::size_t kFormulaDepth = 40;         // levels of parentheses, signs and powers
+constexpr std::uint64_t kFormulaNodes = 100'000;  // in the tree, functions written out
+constexpr std::size_t kFormulaHeight = 1'000;     // of that tree: terms of one sum
+constexpr Index kFormulaSteps = Index{1} << 32;   // cells times what each adds up
 
 // The product of non-negative sizes; nothing if it is more than a tensor may hold.
 [[nodiscard]] constexpr std::optional<Index> count_of(std::initializer_list<Index> sizes) {

@@ -1,0 +1,565 @@
+#include "engine/formulas/elaborate.h"
+
+#include "engine/base/limits.h"
+#include "engine/formulas/print.h"
+#include "engine/formulas/words.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope::formulas {
+namespace {
+
+using Constants = std::map<std::string, double, std::less<>>;
+
+std::vector<std::string> names_of(const auto& map) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : map) names.push_back(name);
+    return names;
+}
+
+// ---- "…"
+
+bool begins_with_leading(const Expr& e) {
+    return e->as<CellOf>() != nullptr && !e->children.empty() && (*e)[0]->as<Leading>() != nullptr;
+}
+
+// "…" stands for as many leading axes as the operand with the most of them has.
+Formula without_leading(Formula f, const Known& known) {
+    const Shape* longest = nullptr;
+    std::size_t count = 0;
+    std::set<std::string> taken;
+    for (const Definition* d : definitions(f)) {
+        for (const LeftIndex& i : d->indices) taken.insert(i.name);
+        for_each(d->body, [&](const Expr& e) {
+            if (e->as<Reduce>() != nullptr) taken.insert(e->as<Reduce>()->letter);
+            if (!begins_with_leading(e)) return;
+            const auto operand = known.operands.find(e->as<CellOf>()->name);
+            if (operand == known.operands.end() || operand->second.size() + 1 < e->children.size() + count) return;
+            longest = &operand->second;
+            count = longest->size() + 1 - e->children.size();
+        });
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) {
+        names.push_back(fresh((*longest)[i].axis.substr(0, 1), taken));
+        taken.insert(names.back());
+    }
+    const auto spelt_out = [&](Definition& d) {
+        std::vector<LeftIndex> indices;
+        for (const LeftIndex& i : d.indices) {
+            if (i.name != "…") indices.push_back(i);
+            if (i.name == "…")
+                for (const std::string& name : names) indices.push_back({.name = name});
+        }
+        d.indices = std::move(indices);
+    };
+    spelt_out(f.main);
+    for (Definition& where : f.wheres) spelt_out(where);
+    return with_bodies(std::move(f), [&](const Expr& body) {
+        return rewrite(body,
+                       [&](const Expr& e) {
+                           if (!begins_with_leading(e)) return e;
+                           const auto operand = known.operands.find(e->as<CellOf>()->name);
+                           std::size_t own = count;
+                           if (operand != known.operands.end())
+                               own = operand->second.size() + 1 < e->children.size()
+                                         ? 0
+                                         : operand->second.size() + 1 - e->children.size();
+                           std::vector<Expr> children;
+                           for (std::size_t i = count - std::min(own, count); i < count; ++i)
+                               children.push_back(index(names[i]));
+                           children.insert(children.end(), e->children.begin() + 1, e->children.end());
+                           return with_children(e, std::move(children));
+                       },
+                       {names.begin(), names.end()});
+    });
+}
+
+// ---- operands that may be missing
+
+// Whether this is, or a condition on, an operand that isn't there.
+bool is_missing(const Expr& e, const Known& known) {
+    if (const auto* cell = e->as<CellOf>()) return cell->optional && !known.operands.contains(cell->name);
+    const auto* a = e->as<Apply>();
+    const bool condition = a != nullptr && (a->op == Op::bracket || spelling_of(a->op).level == level::comparison);
+    return condition && std::ranges::any_of(e->children, [&](const Expr& child) { return is_missing(child, known); });
+}
+
+// A sum leaves a missing summand out, a product a factor; a condition on it holds.
+Formula without_missing(Formula f, const Known& known) {
+    const auto simpler = [&](const Expr& e) {
+        if (const auto* cell = e->as<CellOf>();
+            cell != nullptr && cell->optional && known.operands.contains(cell->name))
+            return node(CellOf{cell->name}, e->children, e->at);
+        const bool sum = e->is(Op::add), product = e->is(Op::multiply);
+        if ((sum || product || e->is(Op::subtract) || e->is(Op::divide)) && is_missing((*e)[1], known)) return (*e)[0];
+        if ((sum || product) && is_missing((*e)[0], known)) return (*e)[1];
+        return e;
+    };
+    return with_bodies(std::move(f), [&](const Expr& body) { return rewrite(body, simpler); });
+}
+
+// ---- sub-results that read an index without naming it
+
+// Gives each of these sub-results the indices that it reads besides its own, and tells all readers; those of `first` in
+// front. `readers` are the expressions that may read them.
+void bind_outer(std::vector<Definition>& wheres, std::span<Expr* const> readers,
+                const std::vector<std::string>& first) {
+    std::map<std::string, std::set<std::string>> extra;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (const Definition& d : wheres) {
+            std::set<std::string> all = d.body->indices;
+            for (const auto& [name, more] : extra)
+                if (reads(d.body, name)) all.insert(more.begin(), more.end());
+            for (const LeftIndex& i : d.indices) all.erase(i.name);
+            std::set<std::string>& mine = extra[d.name];
+            grown = grown || mine.size() != all.size();
+            mine = std::move(all);
+        }
+    }
+    const auto ordered = [&](const std::set<std::string>& names) {
+        std::vector<std::string> out;
+        for (const std::string& name : first)
+            if (names.contains(name)) out.push_back(name);
+        for (const std::string& name : names)
+            if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+        return out;
+    };
+    std::set<std::string> taken;
+    for (const auto& [name, more] : extra) taken.insert(more.begin(), more.end());
+    if (taken.empty()) return;
+    const auto grow = [&](const Expr& body) {
+        return rewrite(
+            body,
+            [&](const Expr& e) {
+                const auto* cell = e->as<CellOf>();
+                const auto more = cell == nullptr ? extra.end() : extra.find(cell->name);
+                if (more == extra.end() || more->second.empty()) return e;
+                std::vector<Expr> children;
+                for (const std::string& name : ordered(more->second)) children.push_back(index(name));
+                children.insert(children.end(), e->children.begin(), e->children.end());
+                return with_children(e, std::move(children));
+            },
+            taken);
+    };
+    for (Expr* reader : readers) *reader = grow(*reader);
+    for (Definition& d : wheres) {
+        d.body = grow(d.body);
+        std::vector<LeftIndex> indices;
+        for (const std::string& name : ordered(extra[d.name])) indices.push_back({.name = name});
+        indices.insert(indices.end(), d.indices.begin(), d.indices.end());
+        d.indices = std::move(indices);
+    }
+}
+
+std::vector<std::string> index_names(const Definition& d) {
+    std::vector<std::string> names;
+    for (const LeftIndex& i : d.indices) names.push_back(i.name);
+    return names;
+}
+
+Formula closed(Formula f) {
+    std::array readers{&f.main.body};
+    bind_outer(f.wheres, readers, index_names(f.main));
+    return f;
+}
+
+// ---- functions in place
+
+class Expander {
+public:
+    Expander(const Functions& functions, const Formula& f, const Known& known) : functions_(functions) {
+        for (const Definition* d : definitions(f)) {
+            results_.insert(d->name);
+            for (const LeftIndex& i : d->indices) indices_.insert(i.name);
+        }
+        for (const auto& [name, shape] : known.operands) results_.insert(name);
+        order_ = index_names(f.main);
+    }
+
+    [[nodiscard]] Formula formula(Formula f) {
+        for (Definition& where : f.wheres) where.body = expanded(where.body);
+        f.main.body = expanded(f.main.body);
+        f.wheres.insert(f.wheres.end(), made_.begin(), made_.end());
+        return f;
+    }
+
+private:
+    Expr expanded(const Expr& e) {
+        return rewrite(
+            e, [&](const Expr& x) { return x->as<Call>() != nullptr ? in_place(x) : x; }, indices_);
+    }
+
+    Expr in_place(const Expr& call) {
+        const Call& what = *call->as<Call>();
+        const Formula& function = functions_.find(what.function)->second;
+        const std::size_t first = what.along ? 1 : 0;
+        if (what.along == function.along.empty() || call->children.size() != first + function.parameters.size())
+            throw FormulaError(
+                message_n(
+                    "{function} takes {count} operand", "{function} takes {count} operands", function.parameters.size(),
+                    {{"function", function.along.empty() ? what.function : what.function + "_" + function.along}}),
+                call->at);
+        const std::string along = what.along ? (*call)[0]->as<FreeIndex>()->name : "";
+        std::map<std::string, Expr> arguments;
+        std::set<std::string> taken = indices_;
+        for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+            arguments[function.parameters[i]] = call->children[first + i];
+            taken.insert(call->children[first + i]->indices.begin(), call->children[first + i]->indices.end());
+        }
+        taken.insert(along);
+        std::map<std::string, std::string> renamed;
+        for (const Definition& d : function.wheres) renamed[d.name] = new_result(d.name);
+
+        const auto put = [&](const Expr& e) {
+            if (const auto* c = e->as<Constant>())
+                if (const auto found = arguments.find(c->name); found != arguments.end()) return found->second;
+            const auto* cell = e->as<CellOf>();
+            if (cell == nullptr) return e;
+            if (const auto found = arguments.find(cell->name); found != arguments.end())
+                return substitute(found->second, {{along, (*e)[0]}});
+            if (const auto found = renamed.find(cell->name); found != renamed.end())
+                return node(CellOf{found->second}, e->children, e->at);
+            return e;
+        };
+        const auto body_of = [&](const Expr& body) {
+            const Expr own = function.along.empty() ? body : substitute(body, {{function.along, index(along)}});
+            return expanded(rewrite(own, put, taken));
+        };
+        std::vector<Definition> wheres;
+        for (Definition d : function.wheres) {
+            d.name = renamed[d.name];
+            for (LeftIndex& i : d.indices) {
+                const std::string name = i.name == function.along ? along : fresh(i.name, taken);
+                if (i.name != function.along) d.body = substitute(d.body, {{i.name, index(name)}});
+                i.name = name;
+            }
+            d.body = body_of(d.body);
+            wheres.push_back(std::move(d));
+        }
+        Expr result = body_of(function.main.body);
+        std::array readers{&result};
+        bind_outer(wheres, readers, order_);
+        made_.insert(made_.end(), wheres.begin(), wheres.end());
+        return result;
+    }
+
+    std::string new_result(const std::string& name) {
+        std::string free = name;
+        for (int i = 2; !results_.insert(free).second; ++i) free = name + std::to_string(i);
+        return free;
+    }
+
+    const Functions& functions_;
+    std::set<std::string> results_, indices_;
+    std::vector<std::string> order_;
+    std::vector<Definition> made_;
+};
+
+// ---- axes
+
+bool goes_with_any(std::string_view axis) { return axis == "in" || axis == "out" || axis == "one" || axis == "1"; }
+
+// Which indices run over the same axis. An index is named by its definition, or by its number among the reductions.
+class Sizes {
+public:
+    Sizes(const Known& known, const Constants& numbers) : known_(known), numbers_(numbers) {}
+
+    // What is written beside an index holds, even if an operand that it reads is longer or shorter.
+    void written(const std::string& v, const std::string& letter, const std::string& axis, std::size_t at) {
+        letters_[v] = letter;
+        if (axis.empty()) return;
+        const auto size = numbers_.find(axis);
+        if (size == numbers_.end())
+            throw FormulaError(
+                with_nearest(message("there is no axis “{axis}”", {{"axis", axis}}), axis, names_of(numbers_)), at);
+        give(v, {axis, static_cast<Index>(size->second)}, "", at);
+        written_.insert(root(v));
+    }
+
+    void give(const std::string& v, const Dim& dim, const std::string& operand, std::size_t at) {
+        const std::string r = root(v);
+        const auto found = dims_.find(r);
+        if (found == dims_.end() || (found->second.dim.size == dim.size && goes_with_any(found->second.dim.axis))) {
+            dims_[r] = {dim, operand};
+            return;
+        }
+        const Dim& before = found->second.dim;
+        if (before.size != dim.size && written_.contains(r)) return;
+        if (before.size == dim.size && (before.axis == dim.axis || goes_with_any(dim.axis))) return;
+        throw FormulaError(message("index {index} can't run over both {axis} ({size}) of {operand} and {other_axis} "
+                                   "({other_size}) of {other}",
+                                   {{"index", letters_[v]},
+                                    {"axis", before.axis},
+                                    {"size", before.size},
+                                    {"operand", shape_text_of(found->second.operand)},
+                                    {"other_axis", dim.axis},
+                                    {"other_size", dim.size},
+                                    {"other", shape_text_of(operand)}}),
+                           at);
+    }
+
+    void join(const std::string& a, const std::string& b, std::size_t at) {
+        const std::string ra = root(a), rb = root(b);
+        if (ra == rb) return;
+        if (const auto dim = dims_.find(rb); dim != dims_.end()) give(ra, dim->second.dim, dim->second.operand, at);
+        if (written_.contains(rb)) written_.insert(ra);
+        up_[rb] = ra;
+    }
+
+    [[nodiscard]] const Dim* dim(const std::string& v) const {
+        const auto found = dims_.find(root(v));
+        return found == dims_.end() ? nullptr : &found->second.dim;
+    }
+
+private:
+    struct Said {
+        Dim dim;
+        std::string operand;
+    };
+    [[nodiscard]] std::string root(std::string v) const {
+        for (auto up = up_.find(v); up != up_.end(); up = up_.find(v)) v = up->second;
+        return v;
+    }
+    [[nodiscard]] std::string shape_text_of(const std::string& operand) const {
+        const auto found = known_.operands.find(operand);
+        return found == known_.operands.end() ? operand : shape_text(operand, found->second);
+    }
+
+    const Known& known_;
+    const Constants& numbers_;
+    std::map<std::string, std::string> up_, letters_;
+    std::map<std::string, Said> dims_;
+    std::set<std::string> written_;
+};
+
+// Checks the names and gives each index its axis.
+class Axes {
+public:
+    Axes(const Formula& f, const Known& known)
+        : formula_(f), known_(known), numbers_(numbers_of(known)), sizes_(known_, numbers_) {
+        for (const Definition* d : definitions(f)) results_[d->name] = d;
+    }
+
+    [[nodiscard]] Formula formula() {
+        for (const Definition* d : definitions(formula_))
+            for (const LeftIndex& i : d->indices) sizes_.written(d->name + "/" + i.name, i.name, i.axis, kNowhere);
+        for (const Definition* d : definitions(formula_)) {
+            visit(d->body, scope_of(*d));
+            if (d->start) visit(d->start, {});
+        }
+        reductions_ = 0;
+        Formula f = formula_;
+        for (Definition& where : f.wheres) attach(where);
+        attach(f.main);
+        return f;
+    }
+
+private:
+    using Scope = std::map<std::string, std::string>;
+
+    static Scope scope_of(const Definition& d) {
+        Scope scope;
+        for (const LeftIndex& i : d.indices) scope[i.name] = d.name + "/" + i.name;
+        return scope;
+    }
+
+    // Visits in the order in which `with_dims` attaches: the reductions are counted.
+    void visit(const Expr& e, const Scope& scope) {
+        if (const auto* reduce = e->as<Reduce>()) {
+            const std::string v = "#" + std::to_string(reductions_++);
+            sizes_.written(v, reduce->letter, reduce->axis, e->at);
+            Scope inside = scope;
+            inside[v] = v;
+            return visit(open(e, index(v)), inside);
+        }
+        if (const auto* c = e->as<Constant>()) check(*c, e->at);
+        if (const auto* cell = e->as<CellOf>()) read(*cell, *e, scope);
+        for (const Expr& child : e->children) visit(child, scope);
+    }
+
+    void check(const Constant& c, std::size_t at) const {
+        if (numbers_.contains(c.name) || c.name == "pi") return;
+        if (known_.operands.contains(c.name))
+            throw FormulaError(
+                message("“{name}” needs its indices: it is {shape}",
+                        {{"name", c.name}, {"shape", shape_text(c.name, known_.operands.find(c.name)->second)}}),
+                at);
+        throw FormulaError(
+            with_nearest(message("there is no number “{name}”", {{"name", c.name}}), c.name, names_of(numbers_)), at);
+    }
+
+    void read(const CellOf& cell, const Node& e, const Scope& scope) {
+        const auto operand = known_.operands.find(cell.name);
+        const auto result = results_.find(cell.name);
+        if (result == results_.end() && operand == known_.operands.end()) {
+            std::vector<std::string> known = names_of(known_.operands);
+            for (const auto& [name, d] : results_) known.push_back(name);
+            throw FormulaError(
+                with_nearest(message("there is no operand “{name}”", {{"name", cell.name}}), cell.name, known), e.at);
+        }
+        const std::size_t rank = result != results_.end() ? result->second->indices.size() : operand->second.size();
+        if (rank != e.children.size())
+            throw FormulaError(message("“{name}” is read with {count} indices, but it is {shape}",
+                                       {{"name", cell.name},
+                                        {"count", e.children.size()},
+                                        {"shape", result != results_.end() ? left_text(*result->second)
+                                                                           : shape_text(cell.name, operand->second)}}),
+                               e.at);
+        for (std::size_t i = 0; i < rank; ++i) {
+            const auto* plain = e[i]->as<FreeIndex>();
+            if (plain == nullptr) continue;
+            if (result != results_.end())
+                sizes_.join(scope.at(plain->name), cell.name + "/" + result->second->indices[i].name, e.at);
+            else
+                sizes_.give(scope.at(plain->name), operand->second[i], cell.name, e.at);
+        }
+    }
+
+    static std::string left_text(const Definition& d) {
+        std::string text;
+        for (const LeftIndex& i : d.indices) text += (text.empty() ? "" : ", ") + i.name;
+        return d.name + "[" + text + "]";
+    }
+
+    void attach(Definition& d) {
+        for (LeftIndex& i : d.indices) i.dim = dim_of(d.name + "/" + i.name, i.name, i.dim, kNowhere);
+        d.body = with_dims(d.body);
+        if (d.start) d.start = with_dims(d.start);
+    }
+
+    Expr with_dims(const Expr& e) {
+        if (const auto* reduce = e->as<Reduce>()) {
+            const std::string v = "#" + std::to_string(reductions_++);
+            Reduce sized = *reduce;
+            sized.dim = dim_of(v, reduce->letter, reduce->dim, e->at);
+            return close(sized, v, with_dims(open(e, index(v))), e->at);
+        }
+        if (e->children.empty()) return e;
+        std::vector<Expr> children;
+        for (const Expr& child : e->children) children.push_back(with_dims(child));
+        return with_children(e, std::move(children));
+    }
+
+    // Of a derived formula the dims are known before.
+    [[nodiscard]] Dim dim_of(const std::string& v, const std::string& letter, const std::optional<Dim>& before,
+                             std::size_t at) const {
+        if (const Dim* dim = sizes_.dim(v)) return *dim;
+        if (before) return *before;
+        throw FormulaError(message("no operand says what {index} runs over: write {index}: axis", {{"index", letter}}),
+                           at);
+    }
+
+    const Formula& formula_;
+    const Known& known_;
+    Constants numbers_;
+    Sizes sizes_;
+    std::map<std::string, const Definition*, std::less<>> results_;
+    std::size_t reductions_ = 0;
+};
+
+// ---- what it costs, and whether it ends
+
+double steps_of(const Expr& e) {
+    double steps = 1.0;
+    for (const Expr& child : e->children) steps += steps_of(child);
+    return e->as<Reduce>() != nullptr ? steps * static_cast<double>(e->as<Reduce>()->dim->size) : steps;
+}
+
+void check_cost(const Formula& f) {
+    double steps = 0.0;
+    for (const Definition* d : definitions(f)) {
+        double own = steps_of(d->body);
+        for (const LeftIndex& i : d->indices) own *= static_cast<double>(i.dim->size);
+        steps += own;
+    }
+    if (steps > static_cast<double>(limits::kFormulaSteps))
+        throw FormulaError(message("the formula would take {steps} steps, more than {limit}",
+                                   {{"steps", written(std::floor(steps))}, {"limit", limits::kFormulaSteps}}),
+                           kNowhere);
+}
+
+void check_ends(const Formula& f) {
+    const auto reads_of = dependencies(f);
+    for (const Definition* d : definitions(f))
+        if (!d->start && reads_of.at(d->name).contains(d->name) &&
+            std::ranges::none_of(definitions(f), [&](const Definition* other) {
+                return other->start && reads_of.at(other->name).contains(d->name) &&
+                       reads_of.at(d->name).contains(other->name);
+            }))
+            throw FormulaError(message("“{name}” is defined by itself; a recurrence says what it begins from: “from 0”",
+                                       {{"name", d->name}}),
+                               kNowhere);
+}
+
+}  // namespace
+
+Constants numbers_of(const Known& known) {
+    Constants numbers = known.constants;
+    for (const auto& [name, shape] : known.operands)
+        for (const Dim& dim : shape) numbers.try_emplace(dim.axis, static_cast<double>(dim.size));
+    return numbers;
+}
+
+std::string shape_text(std::string_view name, const Shape& shape) {
+    std::string text;
+    for (const Dim& dim : shape) text += (text.empty() ? "" : ", ") + dim.axis + " " + std::to_string(dim.size);
+    return std::string(name) + "[" + text + "]";
+}
+
+std::map<std::string, std::set<std::string>> dependencies(const Formula& formula) {
+    std::map<std::string, std::set<std::string>> direct;
+    for (const Definition* d : definitions(formula))
+        for (const Definition* other : definitions(formula))
+            if (reads(d->body, other->name))
+                direct[d->name].insert(other->name);
+            else
+                direct.try_emplace(d->name);
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (auto& [name, all] : direct)
+            for (const std::string& other : std::set<std::string>(all)) {
+                const std::size_t before = all.size();
+                all.insert(direct[other].begin(), direct[other].end());
+                grown = grown || all.size() != before;
+            }
+    }
+    return direct;
+}
+
+Formula inlined(Formula formula, const std::string& where) {
+    const auto found = std::ranges::find(formula.wheres, where, &Definition::name);
+    const Definition d = *found;
+    formula.wheres.erase(found);
+    return with_bodies(std::move(formula), [&](const Expr& body) {
+        return rewrite(body, [&](const Expr& e) {
+            const auto* cell = e->as<CellOf>();
+            if (cell == nullptr || cell->name != where) return e;
+            Replacements replacements;
+            for (std::size_t i = 0; i < d.indices.size(); ++i) replacements.emplace_back(d.indices[i].name, (*e)[i]);
+            return substitute(d.body, replacements);
+        });
+    });
+}
+
+Formula elaborate(const Formula& formula, const Known& known, const Functions& functions) {
+    // An operand of one number is written like a constant.
+    Formula f = with_bodies(formula, [&](const Expr& body) {
+        return rewrite(body, [&](const Expr& e) {
+            const auto* c = e->as<Constant>();
+            const auto operand = c == nullptr ? known.operands.end() : known.operands.find(c->name);
+            return operand != known.operands.end() && operand->second.empty() ? node(CellOf{c->name}, {}, e->at) : e;
+        });
+    });
+    f = without_missing(without_leading(std::move(f), known), known);
+    f = closed(Expander(functions, f, known).formula(std::move(f)));
+    f = Axes(f, known).formula();
+    check_ends(f);
+    check_cost(f);
+    return f;
+}
+
+}  // namespace decoderscope::formulas

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "engine/formulas/parse.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace decoderscope::formulas {
+
+// What a formula is about: the operands' axes, and the numbers that it may name.
+struct Known {
+    std::map<std::string, Shape, std::less<>> operands;
+    std::map<std::string, double, std::less<>> constants;  // sizes of the operands' axes needn't be among them
+};
+
+// From what is written to what is meant: "…" as axes, operands that are missing left out, functions put in place, and
+// for each index the axis that it runs over, as the operands say. Throws FormulaError, with the place in the text and
+// both shapes, if a name isn't known, axes don't fit, nothing says what an index runs over, a sub-result is defined by
+// itself, or computing it would take more steps than docs/limits.md says.
+[[nodiscard]] Formula elaborate(const Formula& formula, const Known& known, const Functions& functions = {});
+
+// The constants, and the sizes of the axes by their names.
+[[nodiscard]] std::map<std::string, double, std::less<>> numbers_of(const Known& known);
+// "scores[batch 2, head 4, query 6, key 6]".
+[[nodiscard]] std::string shape_text(std::string_view name, const Shape& shape);
+// Which definitions each one reads, directly or through others; itself if it is a recurrence.
+[[nodiscard]] std::map<std::string, std::set<std::string>> dependencies(const Formula& formula);
+// The formula without these sub-results: what they are stands wherever they were read.
+[[nodiscard]] Formula inlined(Formula formula, const std::string& where);
+
+}  // namespace decoderscope::formulas

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "engine/formulas/elaborate.h"
+#include "engine/graph/explanation.h"
+
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <variant>
+
+namespace decoderscope::formulas {
+
+// An operand's numbers, row by row. They must outlive whoever reads them.
+struct Operand {
+    std::string name;
+    Shape shape;
+    std::variant<std::span<const float>, std::span<const double>, std::span<const std::int64_t>> numbers;
+};
+using Operands = std::vector<Operand>;
+
+// The axes of these operands, and the constants.
+[[nodiscard]] Known known_of(const Operands& operands, std::map<std::string, double, std::less<>> constants);
+
+// What an elaborated formula is worth, in double: slow, and exact as far as double is. Sums are compensated (Neumaier,
+// 1974). A factor [false] makes its product 0 whatever the rest is; NaN passes through min, max and a reduction as in
+// PyTorch; a cell outside its operand is NaN.
+class Evaluator {
+public:
+    Evaluator(const Formula& elaborated, const Operands& operands, const Known& known);
+    ~Evaluator();
+    Evaluator(Evaluator&&) noexcept;
+    Evaluator& operator=(Evaluator&&) noexcept;
+
+    // One cell; sub-results that it needs are computed once.
+    [[nodiscard]] double cell(std::span<const Index> cell);
+    // All cells, row by row. Throws Error if it is stopped.
+    [[nodiscard]] std::vector<double> all(const std::stop_token& stop = {});
+    // An expression of the formula's in which each free index was replaced by its value.
+    [[nodiscard]] double value(const Expr& closed);
+
+    [[nodiscard]] const Formula& formula() const;
+    // The operand's position; nothing if this is no operand.
+    [[nodiscard]] std::optional<std::size_t> operand_named(const std::string& name) const;
+
+private:
+    class Machine;
+    std::unique_ptr<Machine> machine_;
+};
+
+// How a cell is computed: a line for each sub-result outside a sum and for each sum inside something else, a term per
+// summand, a factor per operand. The last line is the cell's. OperandCell::operand is the position among the operands.
+[[nodiscard]] Explanation explain(Evaluator& evaluator, std::span<const Index> cell);
+
+}  // namespace decoderscope::formulas

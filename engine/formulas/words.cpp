@@ -1,0 +1,100 @@
+#include "engine/formulas/words.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace decoderscope::formulas {
+namespace {
+
+constexpr std::array kSpellings{
+    Spelling{Op::choose, "?", "?", level::choice},
+    Spelling{Op::either, "or", "or", level::either},
+    Spelling{Op::both, "and", "and", level::both},
+    Spelling{Op::negation, "not", "not", level::negation},
+    Spelling{Op::equal, "=", "=", level::comparison},
+    Spelling{Op::not_equal, "≠", "!=", level::comparison},
+    Spelling{Op::less, "<", "<", level::comparison},
+    Spelling{Op::less_equal, "≤", "<=", level::comparison},
+    Spelling{Op::greater, ">", ">", level::comparison},
+    Spelling{Op::greater_equal, "≥", ">=", level::comparison},
+    Spelling{Op::add, "+", "+", level::sum},
+    Spelling{Op::subtract, "−", "-", level::sum},
+    Spelling{Op::negate, "−", "-", level::sum},
+    Spelling{Op::multiply, "·", "*", level::product},
+    Spelling{Op::divide, "/", "/", level::product},
+    Spelling{Op::quotient, "div", "div", level::product},
+    Spelling{Op::remainder, "mod", "mod", level::product},
+    Spelling{Op::power, "^", "^", level::power},
+    Spelling{Op::root, "√", "sqrt", level::primary},
+    Spelling{Op::bracket, "[", "[", level::primary},
+    Spelling{Op::exp, "exp", "exp", kFunction},
+    Spelling{Op::log, "log", "log", kFunction},
+    Spelling{Op::sin, "sin", "sin", kFunction},
+    Spelling{Op::cos, "cos", "cos", kFunction},
+    Spelling{Op::tanh, "tanh", "tanh", kFunction},
+    Spelling{Op::erf, "erf", "erf", kFunction},
+    Spelling{Op::sigmoid, "σ", "sigmoid", kFunction},
+    Spelling{Op::abs, "abs", "abs", kFunction},
+    Spelling{Op::floor, "floor", "floor", kFunction},
+    Spelling{Op::min, "min", "min", kFunction},
+    Spelling{Op::max, "max", "max", kFunction},
+    Spelling{Op::stop, "stop", "stop", kFunction},
+    Spelling{Op::round, "round", "round", kFunction},
+};
+
+struct FoldWord {
+    Fold fold;
+    std::string_view word;
+};
+constexpr std::array kFolds{FoldWord{Fold::sum, "Σ"},   FoldWord{Fold::mean, "mean"},     FoldWord{Fold::max, "max"},
+                            FoldWord{Fold::min, "min"}, FoldWord{Fold::argmax, "argmax"}, FoldWord{Fold::sum, "sum"}};
+
+// How many bytes must be inserted, deleted or replaced to make one of the other (Levenshtein, 1966).
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::span<const Spelling> spellings() { return kSpellings; }
+
+const Spelling& spelling_of(Op op) { return *std::ranges::find(kSpellings, op, &Spelling::op); }
+
+std::optional<Op> function_named(std::string_view name) {
+    for (const Spelling& s : kSpellings)
+        if (s.level == kFunction && (s.unicode == name || s.ascii == name)) return s.op;
+    return std::nullopt;
+}
+
+std::optional<Fold> fold_named(std::string_view word) {
+    const auto* found = std::ranges::find(kFolds, word, &FoldWord::word);
+    return found == kFolds.end() ? std::nullopt : std::optional(found->fold);
+}
+
+std::string_view word_of(Fold fold) { return std::ranges::find(kFolds, fold, &FoldWord::fold)->word; }
+
+Sentence with_nearest(Sentence sentence, std::string_view name, std::span<const std::string> known) {
+    const std::string* nearest = nullptr;
+    std::size_t least = std::max<std::size_t>(2, name.size() / 2) + 1;  // further away nothing is meant
+    for (const std::string& other : known)
+        if (const std::size_t far = distance(name.substr(0, 64), std::string_view(other).substr(0, 64)); far < least) {
+            least = far;
+            nearest = &other;
+        }
+    if (nearest == nullptr) return sentence;
+    return message("{sentence}; is “{nearest}” meant?", {{"sentence", std::move(sentence)}, {"nearest", *nearest}});
+}
+
+}  // namespace decoderscope::formulas

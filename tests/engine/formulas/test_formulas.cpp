@@ -1,0 +1,135 @@
+// The formula language against PyTorch in float64: values and gradients of the whole book and of ten thousand random
+// formulas, every explanation against its cell, and texts against the values that they are read as.
+#include "engine/formulas/derive.h"
+#include "engine/formulas/print.h"
+#include "tests/catch.h"
+#include "tests/engine/formulas/cases.h"
+#include "tests/sanitized.h"
+
+#include <cmath>
+
+using namespace decoderscope;
+using namespace decoderscope::formulas;
+using namespace decoderscope::testing;
+
+namespace {
+
+// Far is relative to the numbers that were added up.
+double farness(double ours, double theirs) { return std::abs(ours - theirs) / (1.0 + std::abs(theirs)); }
+
+// The largest difference between a line and its terms, or between the last line and the cell.
+double largest_gap(Evaluator& evaluator, const Cell& cell, double value) {
+    const Explanation explanation = explain(evaluator, cell);
+    double gap = farness(explanation.lines.back().value, value);
+    for (const Line& line : explanation.lines) {
+        double sum = 0.0;
+        for (const Term& term : line.terms) {
+            double product = 1.0;
+            for (const Factor& factor : term.factors) product *= factor.value;
+            sum += product;
+        }
+        gap = std::max(gap, farness(sum, line.value));
+    }
+    return gap;
+}
+
+struct Measured {
+    double value = 0.0, gradient = 0.0, explanation = 0.0;
+    std::size_t derivatives = 0;
+};
+
+// A cell of the shape, not always the same one.
+Cell some_cell(const Shape& shape, std::uint64_t seed) {
+    Cell cell;
+    for (const Dim& dim : shape) cell.push_back(static_cast<Index>(seed++ * 7 % static_cast<std::uint64_t>(dim.size)));
+    return cell;
+}
+
+std::size_t offset_of(const Shape& shape, const Cell& cell) {
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        offset = offset * static_cast<std::size_t>(shape[i].size) + static_cast<std::size_t>(cell[i]);
+    return offset;
+}
+
+Measured measured(const FormulaCase& c) {
+    const Formula f = elaborate(c.formula, c.known, the_book().functions);
+    Evaluator evaluator(f, c.operands, c.known);
+    const std::vector<double> value = evaluator.all();
+    const Shape shape = shape_of(f.main);
+    Measured m;
+    m.value = farness(weighed(c.seed, "value", value), c.value);
+    const Cell cell = some_cell(shape, c.seed);
+    m.explanation = largest_gap(evaluator, cell, value[offset_of(shape, cell)]);
+
+    const std::vector<double> arriving = weights_of(c.seed, "value", value.size());
+    Operands operands = c.operands;
+    operands.push_back({std::string(kGradient), shape, std::span<const double>(arriving)});
+    operands.push_back({f.main.name, shape, std::span<const double>(value)});
+    const Known known = known_to_derivative(f, c.known);
+    for (const auto& [name, theirs] : c.gradients) {
+        INFO("with respect to " << name);
+        const Formula derived = derivative(f, name, c.known);
+        INFO(text_of(derived));
+        const Formula slope = elaborate(derived, known);
+        Evaluator of_slope(slope, operands, known);
+        const std::vector<double> gradient = of_slope.all();
+        const double far = farness(weighed(c.seed, "gradient " + name, gradient), theirs);
+        CHECK(far < 1e-8);
+        m.gradient = std::max(m.gradient, far);
+        const Cell at = some_cell(shape_of(slope.main), c.seed);
+        m.explanation =
+            std::max(m.explanation, largest_gap(of_slope, at, gradient[offset_of(shape_of(slope.main), at)]));
+        CHECK(text_of(parse(text_of(derived))) == text_of(derived));
+        ++m.derivatives;
+    }
+    return m;
+}
+
+}  // namespace
+
+TEST_CASE("every formula of the book has PyTorch's values and gradients, and explains them") {
+    std::set<std::string> seen;
+    std::size_t derivatives = 0;
+    for (const Json& json : recorded_cases("book")) {
+        const FormulaCase c = formula_case(json);
+        INFO(c.name << ": " << text_of(c.formula));
+        const Measured m = measured(c);
+        CHECK(m.value < 1e-12);
+        CHECK(m.gradient < 1e-9);
+        CHECK(m.explanation < 1e-9);
+        derivatives += m.derivatives;
+        seen.insert(c.name);
+    }
+    for (const auto& [label, formula] : the_book().formulas) {
+        INFO(label);
+        CHECK(seen.contains(label));
+    }
+    CHECK(derivatives > 100);
+}
+
+TEST_CASE("random formulas have PyTorch's values and gradients, and explain them") {
+    std::size_t number = 0;
+    for (const Json& json : recorded_cases("random")) {
+        if (!is_looked_at(number++, 40)) continue;
+        const FormulaCase c = formula_case(json);
+        INFO(c.seed << ": " << c.name);
+        const Measured m = measured(c);
+        CHECK(m.value < 1e-9);
+        CHECK(m.gradient < 1e-8);
+        CHECK(m.explanation < 1e-9);
+    }
+}
+
+TEST_CASE("a printed formula is read as the same value, in Unicode and ASCII") {
+    std::size_t number = 0;
+    const auto check = [](const Formula& f) {
+        INFO(text_of(f));
+        CHECK(parse(text_of(f), the_book().functions) == f);
+        INFO(text_of(f, Script::ascii));
+        CHECK(parse(text_of(f, Script::ascii), the_book().functions) == f);
+    };
+    for (const auto& [label, formula] : the_book().formulas) check(formula);
+    for (const Json& json : recorded_cases("random"))
+        if (is_looked_at(number++, 40)) check(formula_case(json).formula);
+}

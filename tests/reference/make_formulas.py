@@ -1,0 +1,340 @@
+"""Writes formulas.json: what PyTorch computes, in float64, for every formula of the book and for random ones.
+
+    python3 make_formulas.py
+
+A case has its operands (axes, sizes, and what numbers they hold: `operand` below makes them from hashes, as the C++ test does), the
+constants, and numbers that stand for whole tensors: "value" is Σ w · value for weights w that are hashes, too, and "gradients" has
+Σ v · gradient for each operand, where the gradient is that of Σ w · value. A wrong cell, or one in another place, changes them.
+"""
+
+import json
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import rng
+
+HERE = Path(__file__).resolve().parent
+
+torch.manual_seed(0)
+SIZE = dict(batch=2, pos=4, query=4, key=4, head=4, kv_head=2, d_head=4, d_model=16, d_ff=5, vocab=7, expert=6, slot=2, out=3, bucket=6,
+            groups=3, past=2, all=6, rank=3, wide=8, one_head=1, time=5, dk=3, dv=2, chan=3, width=3, max_positions=9, pair=2, own=2, shared=2, new=4)
+CONSTS = dict(SIZE, eps=1e-5, group=2, mask_value=-1e9, limit=1.5, alpha=1.702, theta=100.0, columns=4, first=2, own_columns=2, members=2,
+              group_best=2, top_groups=2, router_scale=2.5, residual_scale=1.3, update_scale=0.7, factor=0.5, embedding_scale=4.0, position_scale=0.3,
+              attention_scale=0.2, logit_scale=0.5, ignored=-100, window=3, past=0, causal=1, max_distance=16, begin=0, original=64, low=1.0, high=4.0)
+HEADS, SCORES, X = "batch head pos d_head", "batch head query key", "batch pos d_model"
+GQA = "batch kv_head key d_head"
+t_ = torch.arange
+
+def rope(x, interleaved, n, theta=100.0):
+    p = torch.arange(x.shape[-2], dtype=torch.float64)
+    turn = x[..., :n]
+    f = theta ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
+    a = p[:, None] * f
+    c, s = (a.repeat_interleave(2, -1), ) * 2 if interleaved else (torch.cat([a, a], -1),) * 2
+    if interleaved: other = torch.stack([-turn[..., 1::2], turn[..., ::2]], -1).flatten(-2)
+    else: other = torch.cat([-turn[..., n // 2:], turn[..., :n // 2]], -1)
+    return torch.cat([turn * c.cos() + other * s.sin(), x[..., n:]], -1)
+
+def sinusoidal():
+    f = torch.exp(torch.arange(0, 16, 2, dtype=torch.float64) * -(math.log(10000) / 16))
+    a = torch.arange(4, dtype=torch.float64)[:, None] * f
+    return 0.3 * torch.stack([a.sin(), a.cos()], -1).flatten(-2)
+
+def bias_rows():
+    far = (t_(4)[:, None] - t_(4)).clamp(min=0)
+    big = 3 + (torch.log(far.clamp(min=1).double() / 3) / math.log(16 / 3) * 3).floor().long()
+    return torch.where(far < 3, far, big.clamp(max=5))
+
+def visible(): return (t_(4) <= t_(4)[:, None]) & (t_(4)[:, None] - t_(4) < 3)
+
+def in_groups(s, c):
+    by = s + c
+    worth = by.view(2, 4, 3, 2).topk(2, -1)[0].sum(-1)
+    keep = torch.zeros_like(worth).scatter(-1, worth.topk(2, -1)[1], 1.0).repeat_interleave(2, -1)
+    return by.masked_fill(keep == 0, -math.inf).topk(2, -1)[1].double()
+
+def llama3(f):
+    keep = ((64 * f / (2 * math.pi) - 1) / 3).clamp(0, 1)
+    return f / 0.5 * (1 - keep) + f * keep
+
+def delta_net(alpha, beta, k, v):
+    s, out = torch.zeros(3, 2, dtype=torch.float64), []
+    for t in range(5):
+        s = s * alpha[t]
+        s = s + torch.outer(k[t], beta[t] * (v[t] - k[t] @ s))
+        out.append(s)
+    return torch.stack(out)
+
+def with_sink(x, sink): return torch.softmax(torch.cat([x, sink[None, :, None, None].expand(2, 4, 4, 1)], -1), -1)
+def grouped(x): return x.repeat_interleave(2, 1)
+def rms(x, dims=(-1,)): return torch.sqrt(x.pow(2).mean(dims, keepdim=True) + 1e-5)
+
+# label -> operands and torch. An operand "name: axes | what", what: positive, ids N, bits, gate.
+CASES = {
+    "embed": ("E: vocab d_model; token: batch pos | ids 7", lambda E, token: E[token] * 4.0),
+    "sinusoidal": ("", sinusoidal),
+    "learned": ("P: max_positions d_model", lambda P: P[:4] * 0.3),
+    "rope_halves": (f"x: {HEADS}", lambda x: rope(x, False, 4)),
+    "rope_halves, half of the columns": (f"x: {HEADS}", lambda x: rope(x, False, 2), dict(columns=2)),
+    "rope_interleaved": (f"x: {HEADS}", lambda x: rope(x, True, 4)),
+    "rope_last": (f"x: {HEADS}; frequency: pair | positive", lambda x, frequency: rope_last(x, frequency)),
+    "frequency_linear": ("", lambda: 100.0 ** (-t_(2).double() / 2) / 0.5),
+    "frequency_llama3": ("", lambda: llama3(100.0 ** (-t_(2).double() / 2))),
+    "alibi": (f"scores: {SCORES}", lambda scores: scores - 2.0 ** (-2.0 * (t_(4) + 1.0))[:, None, None].double() * (t_(4)[:, None] - t_(4))),
+    "relative_bias": (f"scores: {SCORES}; table: bucket head", lambda scores, table: scores + table[bias_rows()].permute(2, 0, 1)),
+    "linear": (f"x: {X}; W: out in; bias: out", lambda x, W, bias: F.linear(x, W, bias), dict(**{"in": 16})),
+    "linear, no bias": (f"x: {X}; W: out in", lambda x, W: F.linear(x, W), dict(**{"in": 16})),
+    "split_heads": (f"x: {X}; W: out in; bias: out", lambda x, W, bias: F.linear(x, W, bias).view(2, 4, 4, 4).transpose(1, 2), dict(**{"in": 16, "out": 16})),
+    "join_heads": (f"z: {HEADS}; W: out in; bias: out", lambda z, W, bias: F.linear(z.transpose(1, 2).reshape(2, 4, 16), W, bias), dict(**{"in": 16})),
+    "head_results": (f"z: {HEADS}; W: out in", lambda z, W: torch.einsum("bhpd,ohd->bhpo", z, W.view(3, 4, 4)), dict(**{"in": 16})),
+    "sum_heads": ("result: batch head pos out; bias: out", lambda result, bias: result.sum(1) + bias),
+    "scores": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT / 2.0),
+    "scores_scaled": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT * 0.2),
+    "soft_cap": (f"x: {SCORES}", lambda x: 1.5 * torch.tanh(x / 1.5)),
+    "mask": ("padding: batch key | bits", lambda padding: (visible() & (padding[:, None, None, :] != 0)).expand(2, 4, 4, 4).double()),
+    "fill": (f"scores: {SCORES}; mask: {SCORES} | bits", lambda scores, mask: scores.masked_fill(mask == 0, -1e9)),
+    "softmax": (f"x: {SCORES}", lambda x: torch.softmax(x, -1)),
+    "softmax_sink": (f"x: {SCORES}; sink: head", lambda x, sink: with_sink(x, sink)[..., :-1]),
+    "sink": (f"x: {SCORES}; sink: head", lambda x, sink: with_sink(x, sink)[..., -1]),
+    "dropout": (f"x: {X}; mask: {X} | bits", lambda x, mask: x * mask),
+    "z": (f"pattern: {SCORES}; v: {GQA}", lambda pattern, v: pattern @ grouped(v)),
+    "append": ("kept: batch head kept d_head; new: batch head new d_head", lambda kept, new: torch.cat([kept, new], 2), dict(kept=2, past=2)),
+    "residual": (f"x: {X}; update: {X}", lambda x, update: 1.3 * x + 0.7 * update),
+    "add_positions": (f"x: {X}; pos_embed: pos d_model", lambda x, pos_embed: x + pos_embed),
+    "rescale": (f"x: {X}", lambda x: x * 0.5),
+    "scale_rows": (f"x: {X}; weight: batch pos", lambda x, weight: x * weight[..., None]),
+    "layernorm_scale": (f"x: {X}", lambda x: torch.sqrt(x.var(-1, unbiased=False) + 1e-5)),
+    "layernorm_std_scale": (f"x: {X}", lambda x: x.std(-1) + 1e-5),
+    "rmsnorm_scale": (f"x: {X}", lambda x: rms(x)[..., 0]),
+    "layernorm": (f"x: {X}; scale: batch pos | positive; gain: d_model; shift: d_model", lambda x, scale, gain, shift: (x - x.mean(-1, keepdim=True)) / scale[..., None] * gain + shift),
+    "layernorm, no gain": (f"x: {X}; scale: batch pos | positive; shift: d_model", lambda x, scale, shift: (x - x.mean(-1, keepdim=True)) / scale[..., None] + shift),
+    "rmsnorm": (f"x: {X}; scale: batch pos | positive; gain: d_model", lambda x, scale, gain: x / scale[..., None] * gain),
+    "rmsnorm_plus_one": (f"x: {X}; scale: batch pos | positive; weight: d_model", lambda x, scale, weight: x / scale[..., None] * (1 + weight)),
+    "layernorm_whole": (f"x: {X}; gain: d_model; shift: d_model", lambda x, gain, shift: F.layer_norm(x, (16,), gain, shift, 1e-5)),
+    "row_norm": (f"x: {X}; gain: d_model", lambda x, gain: x / rms(x) * gain),
+    "head_norm": (f"x: {HEADS}; gain: d_head", lambda x, gain: x / rms(x) * gain),
+    "norm_across_heads": (f"x: {HEADS}; gain: d_model", lambda x, gain: x / rms(x, (1, 3)) * gain.view(4, 1, 4)),
+    "relu": ("pre: batch pos d_ff", lambda pre: F.relu(pre)),
+    "relu2": ("pre: batch pos d_ff", lambda pre: F.relu(pre) ** 2),
+    "silu": ("pre: batch pos d_ff", lambda pre: F.silu(pre)),
+    "gelu": ("pre: batch pos d_ff", lambda pre: F.gelu(pre)),
+    "gelu_tanh": ("pre: batch pos d_ff", lambda pre: F.gelu(pre, approximate="tanh")),
+    "sigmoid": (f"x: {X}", lambda x: torch.sigmoid(x)),
+    "gated": ("pre: batch pos d_ff; gate: batch pos d_ff", lambda pre, gate: F.silu(gate) * pre),
+    "swiglu_clamped": ("pre: batch pos d_ff; gate: batch pos d_ff", lambda pre, gate: (pre.clamp(-1.5, 1.5) + 1) * gate.clamp(max=1.5) * torch.sigmoid(1.702 * gate.clamp(max=1.5))),
+    "columns": ("x: batch pos wide", lambda x: x[..., 2:5]),
+    "columns_as_head": ("x: batch pos wide", lambda x: x[:, None, :, 2:5]),
+    "join_columns": ("own: batch head pos own; shared: batch pos shared", lambda own, shared: torch.cat([own, shared[:, None].expand(2, 4, 4, 2)], -1)),
+    "router": (f"x: {X}; W: expert in; bias: expert", lambda x, W, bias: F.linear(x, W, bias), dict(**{"in": 16})),
+    "router_softmax": ("logits: batch pos expert", lambda logits: logits.softmax(-1)),
+    "router_sigmoid": ("logits: batch pos expert", lambda logits: logits.sigmoid()),
+    "choose": ("scores: batch pos expert | bits; correction: expert | bits", lambda scores, correction: torch.sort(scores + correction, dim=-1, descending=True, stable=True)[1][..., :2].double()),
+    "choose_in_groups": ("scores: batch pos expert | positive; correction: expert | positive", in_groups),
+    "weigh": ("scores: batch pos expert | positive; expert: batch pos slot | ids 6", lambda scores, expert: 2.5 * scores.gather(-1, expert)),
+    "weigh_normalized": ("scores: batch pos expert | positive; expert: batch pos slot | ids 6", lambda scores, expert: 2.5 * scores.gather(-1, expert) / scores.gather(-1, expert).sum(-1, keepdim=True)),
+    "expert_linear": (f"x: {X}; W: expert out in; expert: batch pos slot | ids 6; bias: expert out", lambda x, W, expert, bias: torch.einsum("bpi,bpsoi->bpso", x, W[expert]) + bias[expert], dict(**{"in": 16})),
+    "mix": (f"out: batch pos slot d_model; weight: batch pos slot; shared: {X}", lambda out, weight, shared: (out * weight[..., None]).sum(2) + shared),
+    "logits": (f"x: {X}; W: vocab in; bias: vocab", lambda x, W, bias: 1.5 * torch.tanh(0.5 * F.linear(x, W, bias) / 1.5), dict(**{"in": 16})),
+    "probs": ("logits: batch pos vocab", lambda logits: logits.softmax(-1)),
+    "loss_per_token": ("logits: batch pos vocab; target: batch pos | targets 7", lambda logits, target: F.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none").view(2, 4)),
+    "mean_loss": ("loss_per_token: batch pos; target: batch pos | targets 7", lambda loss_per_token, target: loss_per_token[target != -100].mean()),
+    "l2_norm": ("x: time dk", lambda x: x / torch.sqrt((x * x).sum(-1, keepdim=True) + 1e-5)),
+    "short_convolution": ("x: time chan; W: chan width", lambda x, W: F.silu(F.conv1d(F.pad(x.T[None], (2, 0)), W[:, None], groups=3)[0].T)),
+    "delta_net": ("alpha: time | positive; beta: time | positive; k: time dk; v: time dv", delta_net),
+    "delta_net_out": ("q: time dk; state: time dk dv", lambda q, state: torch.einsum("ti,tij->tj", q, state)),
+}
+
+def rope_last(x, f):
+    a = torch.arange(4, dtype=torch.float64)[:, None] * torch.cat([f, f])
+    return x * a.cos() + torch.cat([-x[..., 2:], x[..., :2]], -1) * a.sin()
+
+
+def operand(seed, name, shape, what):
+    """normal, positive (0.5 to 1.5), bits (1 with probability 0.7), ids N, or targets N (of which the second and sixth are left out)."""
+    kind, *n = what.split()
+    if kind == "normal":
+        return rng.normals(seed, name, shape)
+    if kind == "positive":
+        return rng.uniforms(seed, name, shape) + 0.5
+    if kind == "bits":
+        return (rng.uniforms(seed, name, shape) < 0.7) * 1.0
+    ids = rng.integers(seed, name, shape, int(n[0]))
+    if kind == "targets":
+        ids.flat[1] = ids.flat[5] = -100
+    return ids
+
+
+def weighed(seed, name, tensor):
+    w = torch.tensor(rng.normals(seed, name, tuple(tensor.shape)))
+    return (w.reshape(tensor.shape) * tensor).sum()
+
+
+def measured(case, value, tensors):
+    """Adds the numbers that stand for the value and the gradients."""
+    total = weighed(case["seed"], "value", value)
+    case["shape"] = list(value.shape)
+    case["value"] = total.item()
+    if total.requires_grad:
+        total.backward()
+        case["gradients"] = {
+            n: weighed(case["seed"], "gradient " + n, t.grad).item() for n, t in tensors.items() if t.grad is not None
+        }
+    return case
+
+
+def made(case):
+    tensors = {}
+    for name, (axes, sizes, what) in case["operands"].items():
+        t = torch.tensor(operand(case["seed"], name, tuple(sizes), what))
+        tensors[name] = t.requires_grad_(t.is_floating_point())
+    return tensors
+
+
+def case_of(seed, label, spec, torch_of, more):
+    sizes, operands = {**SIZE, **more}, {}
+    for part in filter(None, spec.split("; ")):
+        name, _, rest = part.partition(": ")
+        names, _, what = rest.partition(" | ")
+        operands[name] = (names.split(), [sizes[a] for a in names.split()], what or "normal")
+    case = {"seed": seed, "label": label.split(",")[0], "operands": operands, "constants": {**CONSTS, **more}}
+    tensors = made(case)
+    value = torch_of(*tensors.values()) if "groups" in label else torch_of(**tensors)
+    return measured(case, value, tensors)
+
+
+# ---- random formulas. Each node is a pair: its text, and its tensor as a function of the scope, a list of (index, size).
+
+AXES = {"a": 2, "b": 3, "c": 4}
+OPERANDS = {"x": "ab", "y": "b", "z": "bc", "u": "ca", "v": "abc"}
+LETTERS = "ijmn"
+FUNCTIONS = {
+    "exp": lambda t: torch.exp(t), "tanh": torch.tanh, "sin": torch.sin, "cos": torch.cos, "σ": torch.sigmoid, "erf": torch.erf,
+    "abs": torch.abs, "silu": F.silu, "gelu": F.gelu, "relu": F.relu,
+}
+
+
+class Generator:
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+        self.read = set()
+
+    def cell(self, scope):
+        """An operand whose axes are all in scope; an index may be shifted, if a condition guards it, or come from a table."""
+        by_axis = {}
+        for index, axis in scope:
+            by_axis.setdefault(axis, []).append(index)
+        fitting = [n for n, axes in OPERANDS.items() if all(a in by_axis for a in axes)]
+        if not fitting:
+            return self.number()
+        name = self.r.choice(fitting)
+        self.read.add(name)
+        indices = [self.r.choice(by_axis[a]) for a in OPERANDS[name]]
+        texts, shifts, guard = list(indices), [0] * len(indices), ""
+        if self.r.random() < 0.15:
+            n = self.r.randrange(len(indices))
+            shifts[n], texts[n], guard = 1, f"{indices[n]} − 1", indices[n]
+        table = None
+        if OPERANDS[name][0] == "b" and "a" in by_axis and self.r.random() < 0.2 and not guard:
+            table = self.r.choice(by_axis["a"])
+            texts[0], indices[0] = f"ids[{table}]", table
+            self.read.add("ids")
+        cell = f"{name}[{', '.join(texts)}]"
+
+        def tensor(env, tensors):
+            places = [env[i] - s for i, s in zip(indices, shifts)]
+            if table:
+                places[0] = tensors["ids"][places[0]]
+            found = tensors[name][tuple(torch.broadcast_tensors(*[p.clamp(min=0) for p in places]))]
+            return torch.where(env[guard] > 0, found, torch.zeros(())) if guard else found
+
+        return (f"([{guard} ≥ 1] · {cell})" if guard else cell), tensor
+
+    def number(self):
+        n = self.r.choice([0.5, 1.0, 2.0, 3.0, 0.25, 1.5])
+        return f"{n:g}", lambda env, tensors: torch.tensor(n, dtype=torch.float64)
+
+    def expression(self, scope, depth):
+        kind = self.r.random()
+        if depth == 0 or kind < 0.1:
+            return self.cell(scope) if self.r.random() < 0.8 else self.number()
+        if kind < 0.25:
+            name = self.r.choice(list(FUNCTIONS))
+            text, tensor = self.expression(scope, depth - 1)
+            if name == "exp":  # stays small
+                return f"exp(tanh({text}))", lambda e, t: torch.exp(torch.tanh(tensor(e, t)))
+            return f"{name}({text})", lambda e, t: FUNCTIONS[name](tensor(e, t))
+        if kind < 0.5:
+            return self.reduction(scope, depth)
+        return self.pair(scope, depth)
+
+    def reduction(self, scope, depth):
+        letter = next((l for l in LETTERS if l not in [i for i, _ in scope]), None)
+        if letter is None:
+            return self.cell(scope)
+        axis = self.r.choice("abc")
+        text, tensor = self.expression(scope + [(letter, axis)], depth - 1)
+        if letter not in text.replace("sin", "").replace("min", "").replace("sigmoid", ""):
+            return text, tensor
+        word = self.r.choice(["Σ", "Σ", "Σ", "mean", "max", "min"])
+        size = AXES[axis]
+
+        def reduced(env, tensors):
+            whole = tensor({**{i: t.unsqueeze(-1) for i, t in env.items()}, letter: torch.arange(size)}, tensors)
+            whole = whole.expand(torch.broadcast_shapes(whole.shape, (size,)))
+            return {"Σ": lambda: whole.sum(-1), "mean": lambda: whole.mean(-1), "max": lambda: whole.max(-1)[0], "min": lambda: whole.min(-1)[0]}[word]()
+
+        return f"({word}_{{{letter}: {axis}}} ({text}))", reduced
+
+    def pair(self, scope, depth):
+        (s, a), (t, b) = self.expression(scope, depth - 1), self.expression(scope, depth - 1)
+        return self.r.choice([
+            lambda: (f"({s} + {t})", lambda e, x: a(e, x) + b(e, x)),
+            lambda: (f"({s} − {t})", lambda e, x: a(e, x) - b(e, x)),
+            lambda: (f"({s} · {t})", lambda e, x: a(e, x) * b(e, x)),
+            lambda: (f"({s} · {t})", lambda e, x: a(e, x) * b(e, x)),
+            lambda: (f"({s} / (({t})² + 1))", lambda e, x: a(e, x) / (b(e, x) ** 2 + 1)),
+            lambda: (f"√(({s})² + 0.5)", lambda e, x: torch.sqrt(a(e, x) ** 2 + 0.5)),
+            lambda: (f"log(({s})² + 1)", lambda e, x: torch.log(a(e, x) ** 2 + 1)),
+            lambda: (f"max({s}, {t})", lambda e, x: torch.max(*torch.broadcast_tensors(a(e, x), b(e, x)))),
+            lambda: (f"min({s}, {t})", lambda e, x: torch.min(*torch.broadcast_tensors(a(e, x), b(e, x)))),
+            lambda: (f"({s} > {t} ? {s} : −({t}))", lambda e, x: torch.where(a(e, x) > b(e, x), a(e, x), -b(e, x))),
+            lambda: (f"(stop({s}) · {t})", lambda e, x: a(e, x).detach() * b(e, x)),
+        ])()
+
+
+def random_case(seed):
+    g = Generator(seed)
+    left = g.r.choice(["a", "b", "ab", "bc", "abc", ""])
+    scope = [(axis, axis) for axis in left]
+    text, tensor = g.expression(scope, g.r.randint(2, 4))
+    if not g.read - {"ids"}:
+        return None
+    head = f"[{', '.join(f'{i}: {axis}' for i, axis in scope)}]" if scope else ""
+    case = {"seed": seed, "formula": f"f{head} = {text}", "operands": {}}
+    for name in sorted(g.read):
+        axes = OPERANDS.get(name, "a")
+        case["operands"][name] = (list(axes), [AXES[a] for a in axes], "ids 3" if name == "ids" else "normal")
+    tensors = made(case)
+    env = {i: torch.arange(AXES[i]).reshape([-1] + [1] * (len(scope) - 1 - n)) for n, (i, _) in enumerate(scope)}
+    value = tensor(env, tensors).to(torch.float64)
+    value = value.expand([AXES[axis] for _, axis in scope])
+    if not torch.isfinite(value).all() or value.abs().max() > 1e6 or len(text) > 1200:
+        return None
+    return measured(case, value, tensors)
+
+
+if __name__ == "__main__":
+    book = [case_of(n, label, *spec[:2], *(spec[2:] or [{}])) for n, (label, spec) in enumerate(CASES.items())]
+    found, seed = [], 1000
+    while len(found) < 10000:
+        case = random_case(seed)
+        found += [case] if case else []
+        seed += 1
+    lines = ",\n".join(json.dumps(c, ensure_ascii=False, separators=(",", ":")) for c in book)
+    more = ",\n".join(json.dumps(c, ensure_ascii=False, separators=(",", ":")) for c in found)
+    (HERE / "formulas.json").write_text(f'{{"book": [\n{lines}\n],\n"random": [\n{more}\n]}}\n')
