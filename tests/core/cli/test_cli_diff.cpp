@@ -26,7 +26,7 @@ TEST_CASE("diff against the run's own trace finds nothing and ends with status 0
     CHECK(same.err.empty());
     CHECK(contains(same.out, "Nothing differs: 99 tensors are equal bit for bit."));
     CHECK(contains(same.out, "largest difference 0"));
-    CHECK(contains(same.out, "From the file to the run: logits stayed the same."));
+    CHECK(contains(same.out, "From the file to the run: logits stayed the same"));
 }
 
 TEST_CASE("diff prints the worst first, names the first, and ends with status 1") {

@@ -16,12 +16,15 @@ using namespace decoderscope::tokenizer;
 // What an edit does to the logits, by two runs of the engine and a comparison of every number.
 struct OutputByHand {
     double largest = 0.0;
-    int positions = 0, changed = 0;
+    int positions = 0, changed = 0, padding = 0;
     std::string before, after;  // the first changed prediction's tokens
 
     // As the window begins it, without spaces.
     [[nodiscard]] std::string sentence() const {
-        const std::string moved = "logitsmovedbyatmost" + short_number_text(largest, 3);
+        std::string moved = "logitsmovedbyatmost" + short_number_text(largest, 3);
+        if (padding > 0)
+            moved +=
+                "(notcounted:" + std::to_string(padding) + (padding == 1 ? "position" : "positions") + "ofpadding)";
         if (changed == 0) return moved + ";nopredictionchanged.";
         return moved + ";thepredictionchangedat" + std::to_string(changed) + "of" + std::to_string(positions) +
                "positions:";
@@ -46,8 +49,9 @@ inline OutputByHand output_by_hand(Scenario scenario, const Edit& edit) {
     OutputByHand found;
     for (Index row = 0; row < after.dim(0); ++row) {
         for (Index position = 0; position < after.dim(1); ++position) {
-            if (!mask.empty() && mask.at(Cell{row, position}) == 0.0F) continue;
-            ++found.positions;
+            const bool kept = mask.empty() || mask.at(Cell{row, position}) != 0.0F;
+            ++(kept ? found.positions : found.padding);
+            if (!kept) continue;
             for (Index id = 0; id < after.dim(2); ++id)
                 found.largest =
                     std::max(found.largest, std::abs(static_cast<double>(after.at(Cell{row, position, id})) -

@@ -143,7 +143,7 @@ TEST_CASE("from the first start to the first changed prediction in one gesture, 
         moves_of(d.session.shown().unedited->value("logits"), d.session.shown().run->value("logits"),
                  d.session.shown().scenario.inputs.attention_mask, true);
     REQUIRE(moves.changed.size() > 1);
-    CHECK(d.sees(std::to_string(moves.changed.size()) + "of" + std::to_string(moves.positions) + "predictionschanged"));
+    CHECK(d.sees(std::to_string(moves.changed.size()) + "of" + std::to_string(moves.positions) + "positions:"));
     CHECK(d.state.settings.introduction_closed);
     CHECK_FALSE(d.sees("Try:"));
     // The wrong ones are marked below the tokens.
