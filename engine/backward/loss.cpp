@@ -103,11 +103,9 @@ Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const C
     const std::span<const float> logits = logits_at(b.in[0], b.in[1].offset(position));
     const double probability = std::exp(static_cast<double>(b.in[0].at(cell)) - row::log_sum_exp(logits));
     const double right = static_cast<float>(cell[2]) == target ? 1.0 : 0.0;
-    return {
-        {line("g · (p − [t = target])",
-              {term({b.grad_at(position),
-                     derived_factor(probability - right,
-                                    "(" + short_number(probability) + " − " + short_number(right) + ")", 0, cell)})})}};
+    return {{line("g · (p − [t = target])",
+                  {term({b.grad_at(position),
+                         derived_factor(probability - right, difference_text(probability, right), 0, cell)})})}};
 }
 
 OpDescription MeanLoss::about() const {

@@ -38,4 +38,8 @@ std::string short_number(double value) {
     return text;
 }
 
+std::string difference_text(double a, double b) {
+    return "(" + short_number(a) + (b < 0.0 ? " + " + short_number(-b) : " − " + short_number(b)) + ")";
+}
+
 }  // namespace decoderscope

@@ -55,5 +55,7 @@ struct Explanation {
 
 // A number as explanations write it: four significant digits, "−∞", "NaN", a true minus sign.
 [[nodiscard]] std::string short_number(double value);
+// A difference of such numbers: "(0.31 − 1.2)", "(0.31 + 1.2)" if the second one is negative.
+[[nodiscard]] std::string difference_text(double a, double b);
 
 }  // namespace decoderscope

@@ -92,7 +92,7 @@ Explanation NormOverPositions::explain(const Operands& in, const Tensor&, const 
     const auto value = static_cast<double>(in[0].at(cell));
     const double scale = std::sqrt(variance + eps);
     std::vector<Term> terms = {
-        term({derived_factor(value - mean, "(" + short_number(value) + " − " + short_number(mean) + ")", 0, cell),
+        term({derived_factor(value - mean, difference_text(value, mean), 0, cell),
               constant_factor(1.0 / scale, "1/" + short_number(scale)), cell_factor(in[1], 1, {cell[2]})})};
     if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
     return {{line("normalized", std::move(terms))}};
@@ -127,9 +127,8 @@ Explanation PartialNorm::explain(const Operands& in, const Tensor&, const Cell& 
     const double centre = ops::centre_of(row, centred);
     const auto value = static_cast<double>(in[0].at(cell));
     const auto scale = static_cast<double>(in[1].at(Cell{cell[0], cell[1], 0}));
-    std::vector<Factor> factors = {
-        derived_factor(value - centre, "(" + short_number(value) + " − " + short_number(centre) + ")", 0, cell),
-        derived_factor(1.0 / scale, "1/" + short_number(scale), 1, {cell[0], cell[1], 0})};
+    std::vector<Factor> factors = {derived_factor(value - centre, difference_text(value, centre), 0, cell),
+                                   derived_factor(1.0 / scale, "1/" + short_number(scale), 1, {cell[0], cell[1], 0})};
     if (gain) factors.push_back(cell_factor(in[2], 2, {cell[2]}));
     std::vector<Term> terms = {term(std::move(factors))};
     const std::size_t at = gain ? 3 : 2;

@@ -219,7 +219,7 @@ Explanation WeighExperts::explain_pull_back(std::size_t, const Backward& b, cons
         const auto grad = static_cast<double>(b.grad.at(slot_cell(slot)));
         std::vector<Factor> factors;
         if (normalize) {
-            const std::string text = "(" + short_number(grad) + " − " + short_number(average) + ")";
+            const std::string text = difference_text(grad, average);
             factors = {derived_factor(grad - average, text, b.in.size() + 1, slot_cell(slot)),
                        constant_factor(1.0 / sum, over(sum))};
         } else {

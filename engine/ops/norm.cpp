@@ -64,8 +64,8 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
     std::vector<Term> squares;
     for (std::size_t d = 0; d < row.size(); ++d) {
         const double off = static_cast<double>(row[d]) - centre;
-        const std::string number = short_number(static_cast<double>(row[d]));
-        const std::string text = centred ? "(" + number + " − " + short_number(centre) + ")²" : number + "²";
+        const auto x = static_cast<double>(row[d]);
+        const std::string text = (centred ? difference_text(x, centre) : short_number(x)) + "²";
         squares.push_back(term({derived_factor(off * off, text, 0, {cell[0], cell[1], static_cast<Index>(d)}),
                                 constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
     }
@@ -128,12 +128,10 @@ Explanation NormScale::explain_pull_back(std::size_t, const Backward& b, const C
     const row::In x = row_of(b.in[0], cell);
     const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.out.at(row_cell));
     const auto value = static_cast<double>(b.in[0].at(cell)), n = static_cast<double>(x.size());
-    return {{line(
-        "g · (x − mean) / (n · scale)",
-        {term(
-            {b.grad_at(row_cell),
-             derived_factor(value - centre, "(" + short_number(value) + " − " + short_number(centre) + ")", 0, cell),
-             derived_factor(slope_of_row(scale, n), short_number(slope_of_row(scale, n)), b.in.size(), row_cell)})})}};
+    return {{line("g · (x − mean) / (n · scale)",
+                  {term({b.grad_at(row_cell), derived_factor(value - centre, difference_text(value, centre), 0, cell),
+                         derived_factor(slope_of_row(scale, n), short_number(slope_of_row(scale, n)), b.in.size(),
+                                        row_cell)})})}};
 }
 
 OpDescription Normalize::about() const {
@@ -185,7 +183,7 @@ Explanation Normalize::explain(const Operands& in, const Tensor&, const Cell& ce
     const double centre = is_centred(kind) ? explanation.lines.back().value : 0.0;
     const auto value = static_cast<double>(x.at(cell));
     const auto scale = static_cast<double>(in[1].at(scale_cell));
-    const std::string centred = "(" + short_number(value) + " − " + short_number(centre) + ")";
+    const std::string centred = difference_text(value, centre);
     std::vector<Factor> factors = {
         is_centred(kind) ? derived_factor(value - centre, centred, 0, cell) : cell_factor(x, 0, cell),
         derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell)};
@@ -286,7 +284,7 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
     const auto centred = [&](const Cell& at) {
         const double centre = centre_of(row_of(b.in[0], at), is_centred(kind));
         const auto x = static_cast<double>(b.in[0].at(at));
-        return derived_factor(x - centre, "(" + short_number(x) + " − " + short_number(centre) + ")", 0, at);
+        return derived_factor(x - centre, difference_text(x, centre), 0, at);
     };
     const auto with_gain = [&](std::vector<Factor> factors, Index d) {
         const double gain = gain_of(b.in, d);

@@ -148,10 +148,8 @@ Explanation explain_softmax_pull_back(const Backward& b, const Cell& cell) {
     Explanation explanation = {{line(tr("average"), std::move(terms))}};
     const double average = explanation.lines.back().value, grad = static_cast<double>(b.grad.at(cell));
     explanation.lines.push_back(
-        line("y · (g − average)",
-             {term({b.out_at(cell),
-                    derived_factor(grad - average, "(" + short_number(grad) + " − " + short_number(average) + ")",
-                                   b.in.size() + 1, cell)})}));
+        line("y · (g − average)", {term({b.out_at(cell), derived_factor(grad - average, difference_text(grad, average),
+                                                                        b.in.size() + 1, cell)})}));
     return explanation;
 }
 

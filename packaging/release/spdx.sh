@@ -1,7 +1,7 @@
 #!/bin/sh
 # What a release consists of, as SPDX 2.3 in JSON: spdx.sh VERSION DEBIAN-PACKAGE...
 # Each package's version is the installed one's; its licences are those that its copyright file names, in the machine-readable
-# form where it has that, else as a reference to that file. Times are SOURCE_DATE_EPOCH.
+# form if it has that, otherwise as a reference to that file. Times are SOURCE_DATE_EPOCH.
 set -eu
 version=$1
 shift

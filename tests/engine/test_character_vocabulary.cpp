@@ -31,7 +31,7 @@ TEST_CASE("a text that a character vocabulary can't write is refused by its firs
     const Tokenizer tokenizer = parse_character_vocabulary(kVocabulary);
     CHECK(error_of([&] { (void)tokenizer.encode("abz"); }) == "\"z\" is not in the vocabulary");
     CHECK(error_of([&] { (void)tokenizer.encode("a\xC3"); }) == "the text is not UTF-8");
-    CHECK(error_of([&] { (void)tokenizer.encode("<pad>"); }) == "\"<\" is not in the vocabulary");
+    CHECK(error_of([&] { (void)tokenizer.encode("<pad>"); }) == "\"<\", \"p\", \"d\", \">\" are not in the vocabulary");
 }
 
 TEST_CASE("a broken vocabulary is refused by its key") {

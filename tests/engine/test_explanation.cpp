@@ -56,8 +56,11 @@ std::optional<double> derived_from(double x, const std::string& text, const Know
     if (text == "σ(" + number + ")") return 1.0 / (1.0 + std::exp(-x));
     if (text == "padding" || text == "custom") return x != 0.0 ? 1.0 : 0.0;
     if (text == "exp(" + number + " − max)") return std::exp(x - at("max"));
-    if (text == "(" + number + " − mean)²") return (x - at("mean")) * (x - at("mean"));
-    if (text == "(" + number + " − " + short_number(at("mean")) + ")") return x - at("mean");
+    const double mean = at("mean");
+    const std::string centred =
+        "(" + number + (mean < 0.0 ? " + " + short_number(-mean) : " − " + short_number(mean)) + ")";
+    if (text == centred + "²") return (x - mean) * (x - mean);
+    if (text == centred) return x - mean;
     if (text == number + "²") return x * x;
     if (text == "1/" + number) return 1.0 / x;
     if (text == "(1 + " + number + ")") return 1.0 + x;

@@ -72,6 +72,8 @@ std::vector<Wrong> wrong_models() {
         config("HERE/model/config.json: d_model: expected a positive integer up to 16777216, found 0",
                with(kConfig, "/d_model", "0")),
         {"HERE/model/config.json: nothing: unknown key", model_with({}), trace({"--set", "nothing=1"})},
+        config("HERE/model/config.json: norm_placement can't be \"post\" when norm_first is true",
+               with(kConfig, "/norm_placement", "\"post\"")),
         config("HERE/model/model.safetensors: layers.1.norm1.weight: missing; expected a tensor of shape [8]",
                with(kConfig, "/num_layers", "2")),
         weights(

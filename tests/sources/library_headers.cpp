@@ -22,7 +22,7 @@ constexpr const char* kStandard = R"(
 <any> any any_cast
 <array> array to_array get
 <atomic> atomic atomic_bool memory_order memory_order_relaxed memory_order_acquire memory_order_release
-<atomic> memory_order_acq_rel memory_order_seq_cst atomic_flag
+<atomic> atomic_thread_fence memory_order_acq_rel memory_order_seq_cst atomic_flag
 <bit> bit_cast bit_floor bit_ceil bit_width has_single_bit endian popcount rotl rotr countr_zero countl_zero
 <cctype> isalnum isalpha isdigit islower isupper isspace ispunct isxdigit tolower toupper
 <charconv> from_chars to_chars chars_format errc

@@ -1,6 +1,5 @@
 #include "app/core/lessons/runs.h"
 
-#include "app/core/run/edit_groups.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/session/introduction.h"
 #include "app/core/text/characters.h"
@@ -152,7 +151,8 @@ Tensor Runs::lens(const Ran& of, const std::string& name) {
 }
 
 std::size_t Runs::edits() const {
-    const std::size_t now = count_of_edits(now_.scenario.edits), before = opened_ ? count_of_edits(opened_->edits) : 0;
+    // Each cell or head, however many one gesture changed: a lesson's solution is a file, which knows no gestures.
+    const std::size_t now = now_.scenario.edits.size(), before = opened_ ? opened_->edits.size() : 0;
     return now > before ? now - before : 0;
 }
 

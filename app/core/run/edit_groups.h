@@ -18,9 +18,9 @@ struct EditGroup {
 };
 
 // The edits in groups, each edit in one, in the order of their first edits: those of one gesture. Of edits whose
-// gesture isn't known (they come from a file), grouped are cells of one mask that are set alike (a row, a column, else
-// an area), heads of one attention with the same factor, and more than three cells of one tensor. What stands alone is
-// described as `describe` does it.
+// gesture isn't known (they come from a file), grouped are cells of one mask that are set alike (a row, a column,
+// otherwise an area), heads of one attention with the same factor, and more than three cells of one tensor. What stands
+// alone is described as `describe` does it.
 [[nodiscard]] std::vector<EditGroup> edit_groups(const std::vector<Edit>& edits);
 // How many groups that is.
 [[nodiscard]] std::size_t count_of_edits(const std::vector<Edit>& edits);

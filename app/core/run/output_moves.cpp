@@ -153,7 +153,7 @@ Sentence staying_nan(const OutputMoves& moves, Mood mood) {
                            "{output}: still NaN at {count} of {all} positions", moves.stays_nan, arguments);
 }
 
-// Of an output that moved nowhere.
+// The sentence about an output that moved nowhere.
 Sentence unmoved(const OutputMoves& moves, Mood mood) {
     const bool would = mood == Mood::would;
     const Arguments output = {{"output", moves.output}};
@@ -168,7 +168,7 @@ Sentence unmoved(const OutputMoves& moves, Mood mood) {
                  : message("{nan}; the others stayed the same.", arguments);
 }
 
-// Of one that did.
+// The sentence about one that did.
 Sentence moved_sentence(const Scenario& scenario, const OutputMoves& moves, Mood mood) {
     const bool would = mood == Mood::would;
     const Sentence moved = without_padding(movement(moves, mood), moves);

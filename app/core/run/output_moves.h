@@ -84,7 +84,7 @@ enum class Mood { happened, would };
 [[nodiscard]] Sentence moves_sentence(const Scenario& scenario, const OutputMoves& moves, Mood mood);
 // "furthest at row 1, position 3"; empty if nothing moved.
 [[nodiscard]] Sentence furthest_sentence(const Scenario& scenario, const OutputMoves& moves);
-// The same of a scenario's edits, with what they are compared with: the run without them, but with the scenario's
+// The effect of a scenario's edits, with what they are compared with: the run without them, but with the scenario's
 // settings. "Against the same run (Post-Norm) without edits: logits stayed the same."
 [[nodiscard]] Sentence against_unedited(const Scenario& scenario, const Sentence& effect);
 

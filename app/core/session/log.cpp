@@ -20,7 +20,8 @@ Log::Log(const std::string& path) : file_(path, std::ios::trunc) {
     if (!file_) throw Error("{path}: cannot be written", {{"path", path}});
     write(std::string("Decoderscope ") + DECODERSCOPE_VERSION + " on " + platform::system_name());
     const auto all = platform::bytes_of_memory(), free = platform::free_bytes_of_memory();
-    write(std::to_string(thread_count()) + " threads" + (all ? ", " + megabytes(*all) + " of memory" : "") +
+    write(std::to_string(thread_count()) + " threads" +
+          (all ? ", " + megabytes(*all) + " of memory" : "") +  // not a message: a log is English
           (free ? ", " + megabytes(*free) + " free" : ""));
 }
 
@@ -29,7 +30,8 @@ void Log::write(std::string_view line) {
     std::array<char, 32> time{};
     std::snprintf(time.data(), time.size(), "%10.3f  ",
                   std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
-    file_ << time.data() << one_line(std::string(line)) << '\n' << std::flush;
+    file_ << time.data() << one_line(std::string(line)) << '\n';
+    file_.flush();
 }
 
 }  // namespace decoderscope::core

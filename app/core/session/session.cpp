@@ -331,10 +331,11 @@ void Session::log_run(const Worker::Result& result) const {
     if (!log_) return;
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - run_began_;
     const std::string time = std::to_string(static_cast<long long>(took.count())) + " ms";
-    if (!result.run) return log("a run failed after " + time);
+    if (!result.run) return log("a run failed after " + time);  // not a message: a log is English
     log(scenario().about().name + ": computed " + std::to_string(result.run->computed_steps()) + " of " +
-        std::to_string(result.run->plan().steps().size()) + " steps within " + time +
-        (result.complete ? "" : ", companions follow"));
+        std::to_string(result.run->plan().steps().size()) + " steps within " +
+        time +                                            // not a message: a log is English
+        (result.complete ? "" : ", companions follow"));  // not a message: a log is English
 }
 
 void Session::log_message() {

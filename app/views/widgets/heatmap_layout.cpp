@@ -17,7 +17,7 @@ namespace decoderscope::views {
 namespace {
 
 // Between the numbers of neighbouring cells: wider than between the digits of one, so that none run together.
-float number_gap(const Ui& ui) { return compat::text_size(ui.fonts.mono_small, "0").x * 0.75F; }
+float number_gap(const Ui& ui) { return compat::text_size(ui.fonts.mono_small, "0").x * 0.4F; }
 
 // Between a position's number and its token, which may be a digit, too.
 float position_gap(const Ui& ui) { return ui.px(6); }

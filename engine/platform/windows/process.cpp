@@ -14,7 +14,7 @@ bool has_ended(long process) {
     return !runs;
 }
 
-std::string system_name() { return "Windows"; }
+std::string system_name() { return "Windows"; }  // not a message: a name
 
 bool errors_go_to_a_terminal() {
     DWORD mode = 0;

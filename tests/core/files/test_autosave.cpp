@@ -278,7 +278,7 @@ TEST_CASE("the offer says what it holds: another input, settings, a pinned run, 
         Session session(make_bundled_model("reverse"));
         session.autosave_in(folder.path());
         session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
-        session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+        session.apply(command::ScaleHeadTo{"blocks.1.attn", 2, 0.0F});
         session.apply(command::SetOption{"norm_first", "false"});
         session.finish();
         session.apply(command::Pin{});

@@ -170,8 +170,8 @@ void draw_cache(const GenerateScene& scene, Area area) {
     const float room = area.high.y - y - gap;
     const float proof = scene.tab().proving ? std::clamp(room * 0.42F, ui.px(96), ui.px(360)) : ui.px(32);
     const float middle = std::floor((area.low.x + area.high.x) * 0.5F), bottom = y + room - proof;
-    draw_rows(scene, rows, AttentionStep::key, heatmap_key("kv cache"), {{area.low.x, y}, {middle - gap, bottom}});
-    draw_rows(scene, rows, AttentionStep::value, heatmap_key("kv cache", 1),
+    draw_rows(scene, rows, AttentionStep::key, heatmap_key("kv_cache"), {{area.low.x, y}, {middle - gap, bottom}});
+    draw_rows(scene, rows, AttentionStep::value, heatmap_key("kv_cache", 1),
               {{middle + gap, y}, {area.high.x, bottom}});
     draw_cache_proof(scene, {{area.low.x, bottom + gap}, area.high});
 }

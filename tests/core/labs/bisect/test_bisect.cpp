@@ -154,7 +154,7 @@ namespace {
 std::string results_table() {
     std::string wrong =
         "| way of writing | mistake | first tensor that differs | cause named |\n| --- | --- | --- | --- |\n";
-    std::string right = "| way of writing | written otherwise | tensors that agree |\n| --- | --- | --- |\n";
+    std::string right = "| way of writing | written differently | tensors that agree |\n| --- | --- | --- |\n";
     for (const Case& wanted : cases()) {
         const Bisection found = bisected(wanted);
         if (wanted.is_right())
