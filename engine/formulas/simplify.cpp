@@ -276,13 +276,17 @@ std::optional<Simplifier::Product> Simplifier::folded_into(const Named& named, c
         const Replacements values(bound.begin(), bound.end());
         Product rest = m;
         rest.coefficient /= named.product.coefficient;
+        // A condition is its own square: it stays, for what remains may be outside its tensor without it.
+        const bool only_conditions =
+            std::ranges::all_of(named.product.parts, [](const Part& part) { return part.base->is(Op::bracket); });
         const bool all = std::ranges::all_of(named.product.parts, [&](const Part& part) {
             const Expr wanted = substitute(part.base, values);
             const Part* there = m.find(wanted);
             if (there == nullptr || there->exponent * part.exponent <= 0.0 ||
                 std::abs(there->exponent) < std::abs(part.exponent))
                 return false;
-            rest = times(std::move(rest), base(wanted, -part.exponent));
+            if (only_conditions || !wanted->is(Op::bracket))
+                rest = times(std::move(rest), base(wanted, -part.exponent));
             return true;
         });
         if (!all) continue;

@@ -525,6 +525,7 @@ TEST_CASE("each number in a figure's cells is its cell's, at the digits that it 
             if (text.monospace) numbers.push_back(text.text);
         if (numbers.empty()) continue;
         ++with;
+        INFO(i << ": " << numbers.back() << " of " << numbers.size());
         REQUIRE(numbers.size() == heatmap.values.size() + (i % 4 == 0 ? 1 : 0));  // NaN is in the legend, too
         for (std::size_t at = 0; at < heatmap.values.size(); ++at) {
             INFO(heatmap.values[at] << " is written " << numbers[at]);
