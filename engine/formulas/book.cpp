@@ -1,5 +1,7 @@
 #include "engine/formulas/book.h"
 
+#include <algorithm>
+
 namespace decoderscope::formulas {
 namespace {
 

@@ -91,7 +91,7 @@ private:
                 go(0, gradient / e[1]);
                 return go(1, -(gradient * y / e[1]));
             case Op::power: {
-                const auto* n = e[1]->as<Number>();
+                const auto* n = e[1]->as<Literal>();
                 const Expr less = n != nullptr ? number(n->value - 1.0) : e[1] - number(1.0);
                 go(0, gradient * (e[1] * apply(Op::power, {e[0], less})));
                 return go(1, gradient * (y * apply(Op::log, {e[0]})));
@@ -115,13 +115,13 @@ private:
         std::set<std::string> taken = gradient->indices;
         for (const LeftIndex& i : scope) taken.insert(i.name);
         const std::string name = inner_name(e, taken);
-        const Expr body = open(e, index(name));
+        const Expr body = body_at(e, index(name));
         if (reduce.fold == Fold::argmax) return;
         if (reduce.fold == Fold::mean) gradient = gradient / number(static_cast<double>(reduce.dim->size));
         if (reduce.fold == Fold::max || reduce.fold == Fold::min) {  // the first of the largest gets it all
             Reduce first = reduce;
             first.fold = Fold::argmax;
-            const Expr where = close(first, name, reduce.fold == Fold::max ? body : -body);
+            const Expr where = reduction_of(first, name, reduce.fold == Fold::max ? body : -body);
             gradient = gradient * bracket(apply(Op::equal, {index(name), where}));
         }
         scope.push_back({name, reduce.axis, reduce.dim});
@@ -150,7 +150,7 @@ public:
         for (const Expr& condition : conditions_) out = bracket(condition) * out;
         out = substitute(out, solved_);
         for (auto i = arrival_.scope.rbegin(); i != arrival_.scope.rend(); ++i)
-            if (waits(i->name)) out = close(Reduce{Fold::sum, i->name, i->axis, i->dim}, i->name, out);
+            if (waits(i->name)) out = reduction_of(Reduce{Fold::sum, i->name, i->axis, i->dim}, i->name, out);
         Replacements names;
         for (const LeftIndex& p : parameters_) names.emplace_back("@" + p.name, index(p.name));
         return substitute(out, names);
@@ -211,7 +211,7 @@ private:
         if (free == nullptr || !fixed) return false;
         const Expr found = e->is(Op::add) ? parameter(p) - by : parameter(p) + by;
         conditions_.push_back(apply(Op::less, {found, size(*free)}));
-        if (e->is(Op::add) || by->as<Number>() == nullptr)
+        if (e->is(Op::add) || by->as<Literal>() == nullptr)
             conditions_.push_back(apply(Op::greater_equal, {found, number(0.0)}));
         solved_.emplace_back(free->name, found);
         return true;

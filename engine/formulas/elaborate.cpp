@@ -374,7 +374,7 @@ private:
             sizes_.written(v, reduce->letter, reduce->axis, e->at);
             Scope inside = scope;
             inside[v] = v;
-            return visit(open(e, index(v)), inside);
+            return visit(body_at(e, index(v)), inside);
         }
         if (const auto* c = e->as<Constant>()) check(*c, e->at);
         if (const auto* cell = e->as<CellOf>()) read(*cell, *e, scope);
@@ -436,7 +436,7 @@ private:
             const std::string v = "#" + std::to_string(reductions_++);
             Reduce sized = *reduce;
             sized.dim = dim_of(v, reduce->letter, reduce->dim, e->at);
-            return close(sized, v, with_dims(open(e, index(v))), e->at);
+            return reduction_of(sized, v, with_dims(body_at(e, index(v))), e->at);
         }
         if (e->children.empty()) return e;
         std::vector<Expr> children;
@@ -444,7 +444,7 @@ private:
         return with_children(e, std::move(children));
     }
 
-    // Of a derived formula the dims are known before.
+    // The dims of a derived formula are known before.
     [[nodiscard]] Dim dim_of(const std::string& v, const std::string& letter, const std::optional<Dim>& before,
                              std::size_t at) const {
         if (const Dim* dim = sizes_.dim(v)) return *dim;

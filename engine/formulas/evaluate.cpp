@@ -238,7 +238,7 @@ private:
     [[nodiscard]] Code compiled(const Expr& e, const Definition& d) const {
         Code code{.kind = Code::Kind::number};
         for (const Expr& child : e->children) code.in.push_back(compiled(child, d));
-        if (const auto* n = e->as<Number>()) {
+        if (const auto* n = e->as<Literal>()) {
             code.value = n->value;
         } else if (const auto* c = e->as<Constant>()) {
             code.value = numbers_.at(c->name);

@@ -95,7 +95,7 @@ private:
         const Index size = e->as<Reduce>()->dim->size;
         Terms all;
         for (Index i = 0; i < size; ++i)
-            for (Factors& t : terms(open(e, number(static_cast<double>(i))), given, false)) {
+            for (Factors& t : terms(body_at(e, number(static_cast<double>(i))), given, false)) {
                 if (e->is(Fold::mean))
                     t.push_back(constant_factor(1.0 / static_cast<double>(size), "1/" + std::to_string(size)));
                 all.push_back(std::move(t));

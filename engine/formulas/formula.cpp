@@ -13,7 +13,7 @@ std::size_t hash_of(const What& what) {
     const std::hash<std::string> text;
     struct Visitor {
         const std::hash<std::string>& text;
-        std::size_t operator()(const Number& n) const { return std::hash<double>()(n.value); }
+        std::size_t operator()(const Literal& n) const { return std::hash<double>()(n.value); }
         std::size_t operator()(const Constant& c) const { return text(c.name); }
         std::size_t operator()(const FreeIndex& i) const { return text(i.name); }
         std::size_t operator()(const BoundIndex& i) const { return i.level; }
@@ -68,7 +68,7 @@ bool same(const Expr& a, const Expr& b) {
     return std::ranges::equal(a->children, b->children, same);
 }
 
-Expr number(double value) { return node(Number{value}); }
+Expr number(double value) { return node(Literal{value}); }
 Expr constant(std::string name) { return node(Constant{std::move(name)}); }
 Expr index(std::string name) { return node(FreeIndex{std::move(name)}); }
 Expr cell_of(std::string name, std::vector<Expr> indices) { return node(CellOf{std::move(name)}, std::move(indices)); }
@@ -78,13 +78,13 @@ Expr operator-(const Expr& a, const Expr& b) { return apply(Op::subtract, {a, b}
 Expr operator*(const Expr& a, const Expr& b) { return apply(Op::multiply, {a, b}); }
 Expr operator/(const Expr& a, const Expr& b) { return apply(Op::divide, {a, b}); }
 Expr operator-(const Expr& a) {
-    if (const auto* n = a->as<Number>()) return number(-n->value);
+    if (const auto* n = a->as<Literal>()) return number(-n->value);
     return apply(Op::negate, {a});
 }
 
 Expr with_children(const Expr& e, std::vector<Expr> children) { return node(e->what, std::move(children), e->at); }
 
-Expr close(const Reduce& reduce, const std::string& name, const Expr& body, std::size_t at) {
+Expr reduction_of(const Reduce& reduce, const std::string& name, const Expr& body, std::size_t at) {
     Expr bound = body;
     if (body->indices.contains(name))
         bound = with_leaves(body, 0, [&](const Expr& leaf, std::size_t depth) {
@@ -94,7 +94,7 @@ Expr close(const Reduce& reduce, const std::string& name, const Expr& body, std:
     return node(reduce, {bound}, at);
 }
 
-Expr open(const Expr& reduction, const Expr& index) {
+Expr body_at(const Expr& reduction, const Expr& index) {
     return with_leaves((*reduction)[0], 0, [&](const Expr& leaf, std::size_t depth) {
         const auto* bound = leaf->as<BoundIndex>();
         return bound != nullptr && bound->level == depth ? index : leaf;
@@ -129,7 +129,7 @@ Expr substitute(const Expr& e, const Replacements& replacements) {
 Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& rule, const std::set<std::string>& taken) {
     if (const auto* reduce = e->as<Reduce>()) {
         const std::string name = inner_name(e, taken);
-        return rule(close(*reduce, name, rewrite(open(e, index(name)), rule, taken), e->at));
+        return rule(reduction_of(*reduce, name, rewrite(body_at(e, index(name)), rule, taken), e->at));
     }
     if (e->children.empty()) return rule(e);
     std::vector<Expr> children;

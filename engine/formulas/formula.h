@@ -87,9 +87,9 @@ struct Node;
 // A node of the tree, shared between the formulas that have it.
 using Expr = std::shared_ptr<const Node>;
 
-struct Number {
+struct Literal {
     double value;
-    bool operator==(const Number&) const = default;
+    bool operator==(const Literal&) const = default;
 };
 // A number by its key: of the configuration ("eps"), or the size of an axis ("d_head").
 struct Constant {
@@ -136,7 +136,7 @@ struct Call {
     bool along = false;
     bool operator==(const Call&) const = default;
 };
-using What = std::variant<Number, Constant, FreeIndex, BoundIndex, Leading, CellOf, Apply, Reduce, Call>;
+using What = std::variant<Literal, Constant, FreeIndex, BoundIndex, Leading, CellOf, Apply, Reduce, Call>;
 
 struct Node {
     What what;
@@ -176,9 +176,10 @@ struct Node {
 // The same node over other children.
 [[nodiscard]] Expr with_children(const Expr& e, std::vector<Expr> children);
 // The reduction of `body` over the index of this name, which is free in it.
-[[nodiscard]] Expr close(const Reduce& reduce, const std::string& name, const Expr& body, std::size_t at = kNowhere);
+[[nodiscard]] Expr reduction_of(const Reduce& reduce, const std::string& name, const Expr& body,
+                                std::size_t at = kNowhere);
 // What a reduction reduces, with `index` for its index.
-[[nodiscard]] Expr open(const Expr& reduction, const Expr& index);
+[[nodiscard]] Expr body_at(const Expr& reduction, const Expr& index);
 // A name like `letter` that is none of those.
 [[nodiscard]] std::string fresh(const std::string& letter, const std::set<std::string>& taken);
 // A name for a reduction's index, free in neither its body nor `taken`.
@@ -206,7 +207,7 @@ struct LeftIndex {
     bool operator==(const LeftIndex& other) const { return name == other.name && axis == other.axis; }
 };
 
-// name[indices] = body. `start` is what a recurrence finds before its first step; null if it is none.
+// name[indices] = body. `start` is what a recurrence finds before its first step; null if it isn't one.
 struct Definition {
     std::string name;
     std::vector<LeftIndex> indices;

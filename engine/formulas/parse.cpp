@@ -320,7 +320,7 @@ private:
     Expr primary() {
         const Nesting nesting(*this);
         const Token token = here();
-        if (token.kind == Kind::number) return ++at_, node(Number{token.value}, {}, token.begin);
+        if (token.kind == Kind::number) return ++at_, node(Literal{token.value}, {}, token.begin);
         if (take("√")) return apply(Op::root, {primary()}, token.begin);
         if (take("(")) return closed(expression(), ")");
         if (take("[")) return apply(Op::bracket, {closed(expression(), "]")}, token.begin);
@@ -406,7 +406,7 @@ private:
         bound_.resize(bound_.size() - over.size());
         if (counts) e = apply(Op::bracket, {e});
         for (auto i = over.rbegin(); i != over.rend(); ++i)
-            e = close(Reduce{fold, i->name, i->axis, std::nullopt}, i->name, e, at);
+            e = reduction_of(Reduce{fold, i->name, i->axis, std::nullopt}, i->name, e, at);
         return e;
     }
 

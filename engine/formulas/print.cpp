@@ -27,7 +27,7 @@ public:
 private:
     [[nodiscard]] bool ascii() const { return script_ == Script::ascii; }
 
-    [[nodiscard]] std::string text(const Expr&, const Number& n, int within, Last) {
+    [[nodiscard]] std::string text(const Expr&, const Literal& n, int within, Last) {
         const std::string digits = written(n.value, script_);
         return std::signbit(n.value) && within > level::sum ? "(" + digits + ")" : digits;
     }
@@ -63,7 +63,7 @@ private:
             scope_.insert(name);
             over += (count++ > 0 ? ", " : "") + name + (inner->axis.empty() ? "" : ": " + inner->axis);
             written_axis = written_axis || !inner->axis.empty();
-            body = open(body, index(name));
+            body = body_at(body, index(name));
         }
         const std::string word = reduce.fold == Fold::sum && ascii() ? "sum" : std::string(word_of(reduce.fold));
         const std::string what = word + "_" +
@@ -107,7 +107,7 @@ private:
 
     [[nodiscard]] std::string power(const Node& e) {
         const std::string base = text(e[0], level::primary, false);
-        if (const auto* n = e[1]->as<Number>(); n != nullptr && !ascii()) {
+        if (const auto* n = e[1]->as<Literal>(); n != nullptr && !ascii()) {
             if (n->value == 2.0) return base + "²";
             if (n->value == 3.0) return base + "³";
             if (n->value == 4.0) return base + "⁴";
@@ -122,7 +122,7 @@ private:
     }
 
     [[nodiscard]] static bool is_negative(const Expr& e) {
-        return e->as<Number>() != nullptr && std::signbit(e->as<Number>()->value);
+        return e->as<Literal>() != nullptr && std::signbit(e->as<Literal>()->value);
     }
     [[nodiscard]] static bool one_letter(const std::string& name) { return name.size() == 1; }
 

@@ -91,7 +91,7 @@ Simplifier::Product Simplifier::times(Product a, const Product& b) {
         const Part* mine = a.find(part.base);
         double exponent = part.exponent + (mine != nullptr ? mine->exponent : 0.0);
         if (exponent != 0.0 && part.base->is(Op::bracket)) exponent = 1.0;  // a condition twice is that condition
-        const auto* n = part.base->as<Number>();
+        const auto* n = part.base->as<Literal>();
         if (n != nullptr && exponent == std::floor(exponent)) {
             a.coefficient *= std::pow(n->value, exponent);
             exponent = 0.0;
@@ -134,7 +134,7 @@ Simplifier::Sum Simplifier::collected(const Sum& sum) {
 }
 
 Simplifier::Sum Simplifier::sum_of(const Expr& e) const {
-    if (const auto* n = e->as<Number>()) return {{n->value}};
+    if (const auto* n = e->as<Literal>()) return {{n->value}};
     if (e->as<Reduce>() != nullptr) return reduced(e);
     if (const auto* apply = e->as<Apply>()) return applied(e, apply->op);
     if (e->children.empty()) return {base(e)};
@@ -166,7 +166,7 @@ Simplifier::Sum Simplifier::applied(const Expr& e, Op op) const {
         case Op::root:
             return power_of((*e)[0], 0.5);
         case Op::power:
-            if (const auto* n = (*e)[1]->as<Number>()) return power_of((*e)[0], n->value);
+            if (const auto* n = (*e)[1]->as<Literal>()) return power_of((*e)[0], n->value);
             break;
         default:
             break;
@@ -196,8 +196,8 @@ Simplifier::Sum Simplifier::power_of(const Expr& of, double exponent) const {
 Simplifier::Sum Simplifier::reduced(const Expr& e) const {
     const Reduce& reduce = *e->as<Reduce>();
     const std::string name = inner_name(e);
-    const Expr body = open(e, index(name));
-    if (reduce.fold != Fold::sum && reduce.fold != Fold::mean) return {base(close(reduce, name, (*this)(body)))};
+    const Expr body = body_at(e, index(name));
+    if (reduce.fold != Fold::sum && reduce.fold != Fold::mean) return {base(reduction_of(reduce, name, (*this)(body)))};
     const Product m = product_of(body);
     if (m.coefficient == 0.0) return {};
     Product outer{m.coefficient}, inner;
@@ -212,7 +212,7 @@ Simplifier::Sum Simplifier::reduced(const Expr& e) const {
                 return {times(outer, product_of(substitute(written({inner.without(part.base)}), {{name, other}})))};
         }
     if (inner.parts.empty()) return {reduce.fold == Fold::sum ? times(outer, base(size_of(*reduce.dim))) : outer};
-    return {as_mean(times(outer, base(close(reduce, name, written({inner})))))};
+    return {as_mean(times(outer, base(reduction_of(reduce, name, written({inner})))))};
 }
 
 // Σ_j … / n is a mean.

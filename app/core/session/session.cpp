@@ -332,9 +332,9 @@ void Session::log_run(const Worker::Result& result) const {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - run_began_;
     const std::string time = std::to_string(static_cast<long long>(took.count())) + " ms";
     if (!result.run) return log("a run failed after " + time);  // not a message: a log is English
-    log(scenario().about().name + ": computed " + std::to_string(result.run->computed_steps()) + " of " +
-        std::to_string(result.run->plan().steps().size()) + " steps within " +
-        time +                                            // not a message: a log is English
+    const std::string all = std::to_string(result.run->plan().steps().size());
+    log(scenario().about().name + ": computed " + std::to_string(result.run->computed_steps()) + " of " + all +
+        " steps within " + time +                         // not a message: a log is English
         (result.complete ? "" : ", companions follow"));  // not a message: a log is English
 }
 

@@ -522,11 +522,10 @@ TEST_CASE("each number in a figure's cells is its cell's, at the digits that it 
         heatmap.range = range_of(heatmap.values, heatmap.scale);
         std::vector<std::string> numbers;
         for (const figure::Text& text : all_of<figure::Text>(heatmap_figure(heatmap)))
-            if (text.monospace) numbers.push_back(text.text);
+            if (text.monospace && text.text != heatmap.title) numbers.push_back(text.text);
         if (numbers.empty()) continue;
         ++with;
-        INFO(i << ": " << numbers.back() << " of " << numbers.size());
-        REQUIRE(numbers.size() == heatmap.values.size() + (i % 4 == 0 ? 1 : 0));  // NaN is in the legend, too
+        REQUIRE(numbers.size() == heatmap.values.size());
         for (std::size_t at = 0; at < heatmap.values.size(); ++at) {
             INFO(heatmap.values[at] << " is written " << numbers[at]);
             REQUIRE(is_its_number(numbers[at], static_cast<double>(heatmap.values[at])));

@@ -154,8 +154,8 @@ TEST_CASE("each text in a cell is its number, at the digits that it has, in ever
         }
     }
     INFO(counted.pictures << " pictures with numbers, " << counted.named << " of tensors");
-    CHECK(counted.named > (kSanitized ? 20 : 100));
-    CHECK(counted.numbers > (kSanitized ? 2'000 : 10'000));
+    CHECK(counted.named > (kSanitized ? 15 : 60));
+    CHECK(counted.numbers > (kSanitized ? 1'000 : 5'000));
 }
 
 TEST_CASE("each step's picture says its numbers, negative ones too, in cells as narrow as they get") {
@@ -173,7 +173,7 @@ TEST_CASE("each step's picture says its numbers, negative ones too, in cells as 
             }
         }
     }
-    CHECK(counted.numbers > (kSanitized ? 1'000 : 10'000));
+    CHECK(counted.numbers > (kSanitized ? 500 : 5'000));
 }
 
 TEST_CASE("NaN is in the legend of the picture that has it, and of nothing but NaN there is no scale") {
