@@ -59,7 +59,8 @@ void keys_dialog(const Ui& ui, ViewState& state) {
         ImGui::BeginGroup();
         for (const auto& [chord, text] : some) {
             text_line(ui.fonts.mono_small, ui.theme.accent, chord);
-            ImGui::SameLine(start + keys + ui.px(16));
+            ImGui::SameLine();
+            ImGui::SetCursorPosX(start + keys + ui.px(16));
             ImGui::BeginGroup();
             paragraph(ui.fonts.caption, ui.theme.text, text, column - keys - ui.px(16));
             ImGui::EndGroup();
