@@ -51,12 +51,15 @@ Effect opens(const Lab& lab) {
     return changes([id = lab.id](ViewState& state) { state.tab = id; });
 }
 
-// Goes to a step of the attention beside the cursor.
+// Goes to a step of the block's self-attention; outside all blocks, and in a block without one, of the attention whose
+// heads and masks are shown.
 Effect goes_to(AttentionStep which) {
     return [which](const core::Session& session, ViewState& state, Commands& commands) {
         state.tab = core::files::kStepLab;
-        if (const Ref step = session.shown().run->plan().step_of(session.attention(), which))
-            commands.push_back(core::command::GoTo{step->name});
+        const Plan& plan = session.shown().run->plan();
+        Ref step = plan.step_of(plan.attention_in(session.step().block), which);
+        if (step == nullptr) step = plan.step_of(session.attention(), which);
+        if (step != nullptr) commands.push_back(core::command::GoTo{step->name});
     };
 }
 
