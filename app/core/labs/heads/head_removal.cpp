@@ -119,10 +119,11 @@ Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& remov
     if (removal.stays_nan > 0)
         return message_n("{output}: still NaN at {count} of {all} positions",
                          "{output}: still NaN at {count} of {all} positions", removal.stays_nan, arguments);
-    if (!removals.predicts) return message("{output} moves by at most {largest}", arguments);
-    return message_n("the prediction changes at {changed} of {all} position; {output} moves by at most {largest}",
-                     "the prediction changes at {changed} of {all} positions; {output} moves by at most {largest}",
-                     removals.positions, arguments);
+    if (!removals.predicts) return message("{output} would move by at most {largest}", arguments);
+    return message_n(
+        "the prediction would change at {changed} of {all} position; {output} would move by at most {largest}",
+        "the prediction would change at {changed} of {all} positions; {output} would move by at most {largest}",
+        removals.positions, arguments);
 }
 
 Sentence listed_sentence(const HeadRemovals& removals, std::size_t listed) {

@@ -41,7 +41,7 @@ struct HeadRemovals {
 [[nodiscard]] Sentence removals_sentence(const HeadRemovals& removals);
 // "The 12 of 24 that change least, least first:" over a list of the first `listed`.
 [[nodiscard]] Sentence listed_sentence(const HeadRemovals& removals, std::size_t listed);
-// "the prediction changes at 2 of 20 positions; logits move by at most 4.5"
+// "the prediction would change at 2 of 20 positions; logits would move by at most 4.5"
 [[nodiscard]] Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal);
 
 }  // namespace decoderscope::core::heads

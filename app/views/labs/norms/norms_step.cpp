@@ -283,10 +283,6 @@ void say_disagreements(const Ui& ui, const core::Session& session, const NormsSc
     if (!found) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
     paragraph(ui.fonts.caption, ui.theme.text, tr(core::norms::disagreements_sentence(*found)));
     const std::size_t listed = std::min(kMost, found->positions.size());
-    if (listed < found->positions.size())
-        paragraph(ui.fonts.caption, ui.theme.muted,
-                  tr("Listed: {count} of {all} positions, other predictions and the largest differences first.",
-                     {{"count", listed}, {"all", found->positions.size()}}));
     for (std::size_t i = 0; i < listed; ++i) {
         const core::PositionMove& move = found->positions[i];
         const std::string text = fitted(ui.fonts.caption, tr(core::norms::disagreement_sentence(scenario, move)),
@@ -295,6 +291,10 @@ void say_disagreements(const Ui& ui, const core::Session& session, const NormsSc
             commands.push_back(core::command::Follow{
                 "logits", {move.batch, move.position, move.after.value_or(move.before.value_or(0))}});
     }
+    if (listed < found->positions.size())  // below, where it doesn't take the room of the first of them
+        paragraph(ui.fonts.caption, ui.theme.muted,
+                  tr("Listed: {count} of {all} positions, other predictions and the largest differences first.",
+                     {{"count", listed}, {"all", found->positions.size()}}));
 }
 
 void say_depth(const Ui& ui, const core::Session& session, const NormsScene& scene) {
