@@ -117,6 +117,26 @@ std::optional<DrawnText> Driver::find_on_stage(std::string_view part) const {
     return std::nullopt;
 }
 
+std::optional<DrawnText> Driver::find_in_map(std::string_view name, std::string_view heading) const {
+    // A name too long for the map's row is cut in its middle.
+    const auto is_drawn_as = [](std::string_view whole, std::string_view drawn) {
+        constexpr std::string_view cut = "…";
+        const std::size_t gap = drawn.find(cut);
+        if (gap == std::string_view::npos) return whole == drawn;
+        return whole.starts_with(drawn.substr(0, gap)) && whole.ends_with(drawn.substr(gap + cut.size()));
+    };
+    const auto last = [&](std::string_view text, float above) {
+        std::optional<DrawnText> found;
+        for (const DrawnText& piece : seen())
+            if (piece.high.x <= state.settings.map_width && piece.low.y >= above && is_drawn_as(text, piece.text))
+                found = piece;
+        return found;
+    };
+    if (heading.empty()) return last(name, 0.0F);
+    const std::optional<DrawnText> part = last(heading, 0.0F);
+    return part ? last(name, part->high.y) : std::nullopt;
+}
+
 DrawnHeatmap Driver::heatmap(const std::string& step, std::string_view title) const {
     const Axes& axes = session.shown().run->plan().find(step)->axes;
     const auto rows = static_cast<int>(axes.size() < 2 ? 1 : axes[axes.size() - 2].size);

@@ -81,6 +81,9 @@ public:
     }
     // The first piece there that contains this.
     [[nodiscard]] std::optional<DrawnText> find_on_stage(std::string_view part) const;
+    // A name in the map; of several the last one, the decoder's. With a heading: below it ("Cross-attention"), where
+    // steps stand without the name of their attention.
+    [[nodiscard]] std::optional<DrawnText> find_in_map(std::string_view name, std::string_view heading = "") const;
     // What stands on the same line behind the first piece that contains this: the value in a label's field, a row's
     // first cell. The test fails if there is no such label, or nothing behind it.
     [[nodiscard]] DrawnText behind(std::string_view label) const;

@@ -112,16 +112,22 @@ TEST_CASE("the step's name and the tabs' titles are terms, too") {
 }
 
 TEST_CASE("F1 on any label that names a term opens its entry: on the map, at the switches, on a tensor's name") {
-    const auto asked = [](const char* model, const char* label) {
+    const auto asked = [](const char* model, const char* label, const char* heading = "") {
         Driver d(model);
-        rest_on(d, label);
+        if (std::string_view(heading).empty()) {
+            rest_on(d, label);
+        } else {
+            const auto piece = d.find_in_map(label, heading);
+            REQUIRE(piece);
+            d.point(piece->middle());
+        }
         d.hands.tap(Key::f1);
         d.settle();
         CHECK(d.state.dialog == Dialog::glossary);
         return d.state.dialog == Dialog::glossary ? d.state.glossary.term : std::string();
     };
     CHECK(asked("reverse", "LayerNorm") == "layernorm");
-    CHECK(asked("reverse", "cross_attn.z") == "z");
+    CHECK(asked("reverse", "z", "Cross-attention") == "z");
     CHECK(asked("reverse", "resid_mid") == "residual-stream");
     CHECK(asked("reverse", "batch") == "batch");
     CHECK(asked("reverse", "layer") == "block");

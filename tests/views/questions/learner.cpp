@@ -9,31 +9,13 @@ namespace decoderscope::testing {
 
 using namespace decoderscope::views;
 
-namespace {
-
-// A name too long for the map's row is cut in its middle.
-bool is_drawn_as(std::string_view name, std::string_view drawn) {
-    const size_t gap = drawn.find("…");
-    if (gap == std::string_view::npos) return name == drawn;
-    return name.starts_with(drawn.substr(0, gap)) && name.ends_with(drawn.substr(gap + std::string_view("…").size()));
-}
-
-}  // namespace
-
 float Learner::inspector_edge() const { return ImGui::GetIO().DisplaySize.x - d.state.settings.inspector_width; }
 
-void Learner::click_in_map(const std::string& name) {
-    const std::string wanted = as_seen(name);
-    const DrawnText* found = nullptr;
-    for (const DrawnText& piece : d.seen()) {
-        if (piece.high.x > d.state.settings.map_width) continue;
-        if (is_drawn_as(wanted, piece.text)) found = &piece;
-    }
+void Learner::click_in_map(const std::string& name, const std::string& heading) {
+    const auto found = d.find_in_map(as_seen(name), as_seen(heading));
     INFO("in the map: " << name);
-    REQUIRE(found != nullptr);
-    const ImVec2 at = found->middle();
-    d.hands.click(at.x, at.y);
-    d.settle();
+    REQUIRE(found);
+    d.click(found->middle());
     ++gestures;
 }
 

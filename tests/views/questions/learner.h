@@ -15,8 +15,9 @@ class Learner {
 public:
     explicit Learner(std::string_view model = "reverse", ImVec2 size = {1280, 800}) : d(model, 1.0F, size) {}
 
-    // Clicks on a part or a step of the map, by its text there; of several the last one, the decoder's.
-    void click_in_map(const std::string& name);
+    // Clicks on a part of the map, or on a step below the heading of its part, by its text there; of several the last
+    // one, the decoder's.
+    void click_in_map(const std::string& name, const std::string& heading = "");
     // Clicks on a cell of the stage.
     void click_cell(const std::string& tensor, Index row, Index column);
     // Clicks on the first text in the inspector that contains this.

@@ -85,7 +85,7 @@ void check_glance(const Learner& learner, const Row& row, const Row& stream, Ind
 
 TEST_CASE("question 9: what does head 3 contribute to the residual stream here?") {
     Learner learner;
-    learner.click_in_map("cross_attn.result");
+    learner.click_in_map("result", "Cross-attention");
     learner.click_cell("blocks.1.cross_attn.result", 2, 10);
     CHECK(learner.gestures <= 3);
     check_glance(learner, row_of(learner, "blocks.1.cross_attn.result", {0, 3, 2}),

@@ -29,7 +29,7 @@ std::shared_ptr<const Run> run_with(const Learner& learner, const Variation& var
 
 TEST_CASE("question 3: what would this score be without 1/√d_head, and the pattern?") {
     Learner learner;
-    learner.click_in_map("cross_attn.attn_scores");
+    learner.click_in_map("attn_scores", "Cross-attention");
     learner.click_cell("blocks.1.cross_attn.attn_scores", 1, 2);
     learner.click_in_inspector("without 1/√d_head");
     CHECK(learner.gestures <= 3);

@@ -39,6 +39,18 @@ std::vector<DrawnText> in_bar(const Driver& d, float scale = 1.0F) {
     return found;
 }
 
+// Whether a line of the bar says this: chips stand apart, so what is below each is a piece of its own.
+bool answers(const Driver& d, const std::string& wanted) {
+    std::vector<DrawnText> pieces = in_bar(d);
+    std::ranges::sort(pieces, {}, [](const DrawnText& piece) { return piece.low.x; });
+    return std::ranges::any_of(pieces, [&](const DrawnText& first) {
+        std::string line;
+        for (const DrawnText& piece : pieces)
+            if (std::abs(piece.middle().y - first.middle().y) < 6.0F) line += piece.text;
+        return line.find(wanted) != std::string::npos;
+    });
+}
+
 // The position of a chip, beside its token.
 bool is_position(const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; }
 
@@ -66,11 +78,11 @@ ImVec2 chip_of_target(const Driver& d, std::size_t row, std::size_t position) {
 
 TEST_CASE("the default screen says what the model answers, and whether it is right") {
     Driver d(kDefaultModel);
-    CHECK(d.sees("✓e✓d✓o✓c✓e✓d<eos>"));
-    CHECK(d.sees("✓e✓m✓r✓o✓f✓s✓n✓a✓r✓t"));
+    CHECK(answers(d, "✓e✓d✓o✓c✓e✓d<eos>"));
+    CHECK(answers(d, "✓e✓m✓r✓o✓f✓s✓n✓a✓r✓t"));
     CHECK(d.sees("✓18/18"));
     type_target(d, "redxced");
-    CHECK(d.sees("✓e✓d✗o"));
+    CHECK(answers(d, "✓e✓d✗o"));
 }
 
 TEST_CASE("a prediction under the mouse tells the probabilities of the run") {
@@ -136,7 +148,7 @@ TEST_CASE("the model writes its target for another source, with one click and on
     CHECK(d.sees("✗"));
     REQUIRE(d.click_text("letthemodelwriteit"));
     CHECK(d.state.part<InputBarState>().target.text == "noitnetta");
-    CHECK(d.sees("✓o✓i✓t✓n✓e✓t✓t✓a<eos>"));
+    CHECK(answers(d, "✓o✓i✓t✓n✓e✓t✓t✓a<eos>"));
     d.press(Key::z, with_ctrl);
     CHECK(d.state.part<InputBarState>().target.text == "redoced\nremrofsnart");
     CHECK(d.state.part<InputBarState>().source.text == "attention");

@@ -238,7 +238,7 @@ TEST_CASE("the offer to recover says all that it holds, in as many lines as that
             if (piece.low.y >= first->low.y - 2 && piece.low.y < first->low.y + 60 * scale &&
                 piece.low.x < first->high.x)
                 all += piece.text;
-        CHECK(all.find("1edit,anotherinput,othersettings,apinnedrun,from") != std::string::npos);
+        CHECK(all.find("1edit,achangedinput,changedsettings,apinnedrun,from") != std::string::npos);
         const auto button = find_text(d.seen(), "Openit");
         REQUIRE(button);
         check_strip(d, {{0, first->low.y - 4 * scale}, {size.x, button->high.y + 8 * scale}});
