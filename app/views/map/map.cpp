@@ -47,7 +47,9 @@ struct Diagram {
     float here_y = 0.0F;    // where the current step was drawn
     float here_end = 0.0F;  // where its part ends
 
-    [[nodiscard]] float stream_x() const { return area.low.x + ui.px(20); }
+    [[nodiscard]] bool is_narrow() const { return area.width() < ui.px(180); }
+    [[nodiscard]] float stream_x() const { return area.low.x + ui.px(is_narrow() ? 16 : 20); }
+    [[nodiscard]] float right() const { return area.high.x - ui.px(is_narrow() ? 2 : 8); }
     [[nodiscard]] float down(float pixels) const { return ui.px(pixels) * fit; }
     [[nodiscard]] float row() const { return down(kRow); }
 };
@@ -136,7 +138,7 @@ void steps_of(Diagram& d, const core::step::OutlinePart& part, StepId here, floa
     const float height = d.down(kStep);
     for (const StepId id : part.steps) {
         const Step& step = plan[id];
-        const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + height}};
+        const Area box = {{x, d.y}, {d.right(), d.y + height}};
         const Clicked hit = clickable(box, "step", id);
         if (hit.clicked) go_to(d, id);
         if (hit.hovered) {
@@ -153,8 +155,8 @@ void steps_of(Diagram& d, const core::step::OutlinePart& part, StepId here, floa
                            {x + d.ui.px(9) + swatch, d.y + height * 0.5F + swatch}, d.colors.of(step), d.ui.px(1));
         const bool is_changed = d.reach && d.reach->has(id);
         ImFont* font = d.ui.fonts.mono_small;
-        const float room = box.high.x - x - d.ui.px(22) - mark_room(d, is_changed);
-        draw_text(d.ui, font, {x + d.ui.px(18), d.y + (height - compat::font_size(font)) * 0.5F},
+        const float room = box.high.x - x - d.ui.px(18) - mark_room(d, is_changed);
+        draw_text(d.ui, font, {x + d.ui.px(16), d.y + (height - compat::font_size(font)) * 0.5F},
                   id == here ? d.ui.theme.text : d.ui.theme.muted, fitted_in_middle(font, name_in_part(step), room),
                   room);
         draw_mark(d, box, is_changed);
@@ -179,7 +181,7 @@ void part_row(Diagram& d, const core::step::OutlinePart& part, StepId here) {
     const bool lit = holds(part, here);
     const ImU32 color = d.colors.of(part.steps, part.meaning);
     const float x = part.on_stream ? d.stream_x() - d.ui.px(10) : d.stream_x() + d.ui.px(18);
-    const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    const Area box = {{x, d.y}, {d.right(), d.y + d.row()}};
     const Clicked hit = clickable(box, "part", part.steps.front());
     if (hit.clicked) go_to(d, part.steps.front());
     if (hit.hovered) {
@@ -258,7 +260,7 @@ void draw_stripes(const Diagram& d, const core::step::OutlineBlock& block, float
 // A block that is not drawn in parts: one row with a stripe for each of them. `lit`: the current step is in it.
 void closed_block(Diagram& d, const core::step::OutlineBlock& block, bool lit, std::string& opened) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.right(), d.y + d.row()}};
     list.AddLine({d.stream_x(), d.y - d.down(kBelowRow)}, {d.stream_x(), d.y}, color_of(Meaning::residual),
                  d.ui.px(2.5F));
     list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.down(kBelowRow)},
@@ -292,7 +294,7 @@ void stack_title(Diagram& d, StackKind stack) {
 void closed_way(Diagram& d, const core::step::OutlineBlock& first) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     d.y += d.down(kBelowRow);
-    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.right(), d.y + d.row()}};
     const StepId id = first.parts.front().steps.front();
     const Clicked hit = clickable(box, "way", id);
     if (hit.clicked) go_to(d, id);

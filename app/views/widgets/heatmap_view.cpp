@@ -114,8 +114,20 @@ void draw_bar(const Ui& ui, const core::Heatmap& h, ImVec2 at, float width) {
 
 }  // namespace
 
+namespace {
+
+// Whether the bar's marks are below it: beside it even numbers of the usual length leave no room for one. The marks
+// that come with an edit move nothing, so it doesn't depend on them.
+bool marks_below_bar(const Ui& ui, float width) {
+    const float numbers = 2.0F * compat::text_size(ui.fonts.mono_small, "−0.0000").x;
+    return numbers + ui.px(10) + bar_length(ui, width) + ui.px(12) + mark_width(ui, core::Mark::nan) > width;
+}
+
+}  // namespace
+
 int legend_rows(const Ui& ui, const core::Heatmap& heatmap, Legend legend, float width) {
-    if (legend != Legend::full) return legend == Legend::bar ? 1 : 0;
+    if (legend == Legend::none) return 0;
+    if (legend == Legend::bar) return marks_below_bar(ui, width) ? 2 : 1;
     const std::vector<LegendEntry> entries = legend_entries(ui, heatmap, width, 0.0F);
     // If masks apply, there is room for one more kind than usual: the first painted cell must not move the others.
     const int least = heatmap.hidden.empty() ? 1 : 3;
@@ -144,12 +156,17 @@ void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
 void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
     if (legend == Legend::none) return;
     const core::MarksIn found = core::marks_in(heatmap);
-    const float marks = marks_width(ui, found), bar = found.has_scale ? bar_width(ui, heatmap, width) : 0.0F;
+    const bool below = legend == Legend::bar && found.has_scale && marks_below_bar(ui, width);
+    const float marks = below ? 0.0F : marks_width(ui, found),
+                bar = found.has_scale ? bar_width(ui, heatmap, width) : 0.0F;
     // Under narrow cells it starts under the row labels, rather than run into what is next to the heatmap.
     const float gap = bar > 0.0F && marks > 0.0F ? ui.px(12) : 0.0F,
                 too_wide = std::max(0.0F, bar + gap + marks - width);
     if (found.has_scale) draw_bar(ui, heatmap, {start.x - too_wide, start.y}, width);
-    draw_marks(ui, heatmap, found, {start.x - too_wide + bar + gap, start.y});
+    if (below)
+        draw_marks(ui, heatmap, found, {start.x, start.y + compat::font_size(ui.fonts.mono_small) + ui.px(2)});
+    else
+        draw_marks(ui, heatmap, found, {start.x - too_wide + bar + gap, start.y});
     if (legend == Legend::bar) return;
     const float line = compat::font_size(ui.fonts.mono_small);
     for (const LegendEntry& entry : legend_entries(ui, heatmap, width, gap + marks)) {
@@ -464,6 +481,7 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     draw_position(ui, l, d.heatmap);
     list.PopClipRect();
     draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
+    gesture.cells = l.cells;
     if (gesture.hovered) gesture.cell = box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1});
     return gesture;
 }
@@ -480,29 +498,39 @@ ImVec2 size_of(std::span<const TooltipLine> lines) {
     return {size.x + style.WindowPadding.x * 2, size.y};
 }
 
+// On one of the two sides of `low` to `high`: behind it if there is room up to `last`, otherwise before it.
+float beside(float low, float high, float length, float first, float last) {
+    const bool behind = high + length <= last || low - length < first;
+    return std::clamp(behind ? high : low - length, first, std::max(first, last - length));
+}
+
 // At a corner of the cell, so that it covers neither its row nor its column: below it to the right, if there is room.
-ImVec2 place_of(const Ui& ui, const Area& cell, ImVec2 size) {
-    const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const float gap = ui.px(6);
-    const auto beside = [&](float low, float high, float length, float room) {
-        const float behind = high + gap, before = low - gap - length;
-        return std::clamp(behind + length <= room || before < 0.0F ? behind : before, 0.0F,
-                          std::max(0.0F, room - length));
-    };
-    return {beside(cell.low.x, cell.high.x, size.x, screen.x), beside(cell.low.y, cell.high.y, size.y, screen.y)};
+// It stays within the part of the window that the picture is in, for beside that a click is explained. `apart`, if it
+// has room above or below: it covers nothing of that.
+ImVec2 place_of(const Ui& ui, const Area& cell, ImVec2 size, const Area& apart) {
+    const ImVec2 screen = ImGui::GetIO().DisplaySize, low = ImGui::GetWindowPos();
+    const float gap = ui.px(6), end = std::min(screen.x, low.x + ImGui::GetWindowWidth());
+    const bool within = size.x <= end - low.x;
+    const float x = beside(cell.low.x - gap, cell.high.x + gap, size.x, within ? low.x : 0.0F, within ? end : screen.x);
+    const bool over = apart.low.y - gap - size.y >= 0.0F, under = apart.high.y + size.y <= screen.y;
+    const bool nearer_over = cell.low.y - apart.low.y < apart.high.y - cell.high.y;
+    if (apart.height() > 0.0F && (over || under))
+        return {x, over && (nearer_over || !under) ? apart.low.y - gap - size.y
+                                                   : std::min(apart.high.y + gap, screen.y - size.y)};
+    return {x, beside(cell.low.y - gap, cell.high.y + gap, size.y, 0.0F, screen.y)};
 }
 
 }  // namespace
 
-void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines) {
+void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines, const Area& apart) {
     const float line = compat::font_size(ui.fonts.mono_small) + ImGui::GetStyle().ItemSpacing.y;
     const float height = ImGui::GetStyle().WindowPadding.y * 2.0F + line * static_cast<float>(lines);
-    ImGui::SetNextWindowPos(place_of(ui, gesture.cell, {ui.px(260), height}));
+    ImGui::SetNextWindowPos(place_of(ui, gesture.cell, {ui.px(260), height}, apart));
 }
 
 void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<const TooltipLine> lines) {
     if (lines.empty()) return;
-    ImGui::SetNextWindowPos(place_of(ui, gesture.cell, size_of(lines)));
+    ImGui::SetNextWindowPos(place_of(ui, gesture.cell, size_of(lines), {}));
     if (!compat::begin_tooltip()) return;
     for (const TooltipLine& line : lines) text_line(line.font, line.color, line.text);
     ImGui::EndTooltip();

@@ -80,6 +80,7 @@ struct HeatmapGesture {
     std::optional<Spot> painted;  // the brush is on this cell
     bool paint_begins = false;    // and the stroke starts here
     Area cell = {};               // where the hovered cell is
+    Area cells = {};              // where all cells are that are seen
 };
 
 // Draws a heatmap with title, axes, token labels and legend into an area: one texture, enlarged as far as it fits, with
@@ -96,7 +97,8 @@ struct TooltipLine {
 // Shows lines about the hovered cell of a heatmap, at its corner: they cover neither the cell nor its row and column.
 void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<const TooltipLine> lines);
 
-// Gives the next tooltip that place; for one of about so many lines.
-void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines);
+// Gives the next tooltip that place; for one of about so many lines. Where there is room it covers nothing of `apart`,
+// which has other numbers that it explains: it is above or below that, whichever is nearer to the cell.
+void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines, const Area& apart = {});
 
 }  // namespace decoderscope::views

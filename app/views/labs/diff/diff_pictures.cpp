@@ -211,7 +211,8 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
     const core::Slice slice = core::slice_of(step, session.cursor().place, a.scenario.query_heads());
     const std::array<Area, 3> areas = arrange(ui, p.a, area);
     const std::array<const core::Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
-    std::optional<Spot> hovered;
+    HeatmapGesture pointed;
+    Area cells = areas[0];
     for (std::size_t i = 0; i < 3; ++i) {
         HeatmapDrawing drawing{.heatmap = *heatmaps[i],
                                .key = kKeys + i,
@@ -225,16 +226,18 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
             drawing.lit = core::CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
         // All three zoom together.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys], areas[i]);
-        if (gesture.hovered) {
-            hovered = gesture.hovered;
-            state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};
-            place_cell_tooltip(ui, gesture, 7);
-            cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
-        }
+        if (gesture.hovered) pointed = gesture;
+        cells.high.y = i == 0 ? gesture.cells.high.y : std::max(cells.high.y, gesture.cells.high.y);
         if (gesture.clicked)
             commands.push_back(core::command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
     }
-    diff.hovered = hovered;
+    if (const std::optional<Spot>& spot = pointed.hovered) {
+        const Cell cell = slice.cell(spot->first, spot->second);
+        state.hovered = {step.name, cell};
+        place_cell_tooltip(ui, pointed, 7, cells);
+        cell_tooltip(ui, step, p, cell, *spot);
+    }
+    diff.hovered = pointed.hovered;
 }
 
 void draw_note(const Ui& ui, Area area, const std::string& text) {

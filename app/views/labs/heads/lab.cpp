@@ -9,8 +9,10 @@
 #include "app/core/text/token_text.h"
 #include "app/views/labs/heads/head_page.h"
 #include "app/views/labs/heads/heads_grid.h"
+#include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -309,10 +311,17 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
 }  // namespace
 
 float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
-    if (room < ui.px(300)) return ui.px(26);  // its headline alone
-    const bool many = core::heads::attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
-    const bool low = heads.opened ? room < ui.px(600) : many;
-    return ui.px(low ? 66 : 84);
+    constexpr float kHeadline = 26, kLow = 66, kHigh = 84;
+    if (room < ui.px(300)) return ui.px(kHeadline);
+    const Plan& plan = session.shown().run->plan();
+    if (!heads.opened) return ui.px(core::heads::attentions_of_kind(plan, heads.kind).size() > 6 ? kLow : kHigh);
+    // Its bars aren't there where they would cut a pattern off that is whole without them.
+    const Ref pattern = plan.step_of(heads.attention, AttentionStep::pattern);
+    const Index rows = pattern == nullptr ? 0 : pattern->axes[2].size;
+    const float above = ui.px(control_lines(ui, room - ui.px(kLow + 8)) == 1 ? 85 : 170),
+                cells = rows > kFew ? 0.0F : ui.px(kLeastHit) * static_cast<float>(rows);
+    if (above + cells + ui.px(kLow) > room) return ui.px(kHeadline);
+    return ui.px(room < ui.px(600) ? kLow : kHigh);
 }
 
 void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
