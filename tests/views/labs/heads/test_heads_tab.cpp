@@ -182,7 +182,7 @@ TEST_CASE("an open head shows what the output would be without it") {
     CHECK(d.sees("Withoutthishead:logitswouldmovebyatmost" + short_number_text(moves.largest, 3)));
     REQUIRE(d.click_text("Off"));
     CHECK(d.factor("blocks.0.attn", 3) == 0.0F);
-    CHECK(d.sees("Youredits:logitsmoved"));
+    CHECK(d.sees("withoutedits:logitsmoved"));
     CHECK(d.session.shown().companion("heads.without") == nullptr);
     REQUIRE(d.click_text("Solo"));
     CHECK(is_solo(d.session.scenario().edits, "blocks.0.attn", 3, 8));
@@ -263,7 +263,7 @@ TEST_CASE("a query with everything masked is marked in the lines and in the outp
     d.click(d.picture(0));
     for (Index key = 0; key < 3; ++key) d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
     d.settle();
-    CHECK(d.sees("Youredits:logits:NaNat"));
+    CHECK(d.sees("withoutedits:logits:NaNat"));
     CHECK(d.sees("NaN"));
     REQUIRE(d.click_text("←Allheads"));
     CHECK(d.numbers().front().text == fixed_text(measured_heads(d.session.derived(), d.session.shown().scenario,
