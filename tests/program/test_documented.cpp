@@ -61,7 +61,7 @@ Said shell(const std::string& folder, const std::string& script, const std::stri
 }
 
 // Whether it did what was asked: ended well; found a difference, which is status 1; or had no display for its window.
-bool did(const std::string& line, const Said& said) {
+[[maybe_unused]] bool did(const std::string& line, const Said& said) {
     if (said.status == 0) return true;
     const bool compares = std::regex_search(line, std::regex("decoderscope (diff|bisect|compare) "));
     return said.status == 1 && ((compares && !said.out.empty()) ||
