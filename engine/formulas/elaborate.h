@@ -26,7 +26,7 @@ struct Known {
 [[nodiscard]] std::string shape_text(std::string_view name, const Shape& shape);
 // Which definitions each one reads, directly or through others; itself if it is a recurrence.
 [[nodiscard]] std::map<std::string, std::set<std::string>> dependencies(const Formula& formula);
-// The formula without these sub-results: what they are stands wherever they were read.
+// The formula without this sub-result: its body stands wherever it was read.
 [[nodiscard]] Formula inlined(Formula formula, const std::string& where);
 
 }  // namespace decoderscope::formulas

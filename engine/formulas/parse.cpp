@@ -129,8 +129,7 @@ private:
 
 class Parser {
 public:
-    Parser(std::string_view text, const Functions& functions)
-        : text_(text), functions_(functions), tokens_(Lexer(text).tokens()) {}
+    Parser(std::string_view text, const Functions& functions) : functions_(functions), tokens_(Lexer(text).tokens()) {}
 
     [[nodiscard]] Formula formula() {
         Formula formula{.main = definition()};
@@ -440,7 +439,6 @@ private:
         Parser& parser;
     };
 
-    std::string_view text_;
     const Functions& functions_;
     std::vector<Token> tokens_;
     std::size_t at_ = 0, depth_ = 0;
