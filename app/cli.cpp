@@ -4,7 +4,7 @@
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
 #include "app/core/lessons/library.h"
-#include "app/core/run/overlay_file.h"
+#include "app/core/run/overlay.h"
 #include "app/platform.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

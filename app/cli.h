@@ -3,7 +3,7 @@
 #include "app/core/files/saved_session.h"
 #include "app/core/session/log.h"
 #include "engine/base/message.h"
-#include "engine/files/load_progress.h"
+#include "engine/files/mapped_file.h"
 
 #include <functional>
 #include <iosfwd>

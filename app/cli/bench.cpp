@@ -1,18 +1,31 @@
-#include "app/cli/bench.h"
-
 #include "app/cli/commands.h"
 #include "app/core/generate/generator.h"
-#include "app/core/run/recording.h"
+#include "app/core/run/scenario.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <optional>
 #include <ostream>
 
 namespace decoderscope::cli {
 
 namespace {
+
+struct BenchResult {
+    double forward_ms = 0.0;      // median over the runs
+    double forward_cpu_ms = 0.0;  // of processor time, in all threads: other programs don't affect it
+    double unrecorded_ms = 0.0;   // the same with each tensor freed after its last reader
+    // The times of the answer to the edits, reusing a run without them: until the last row of the logits is done, and
+    // until everything is.
+    std::optional<double> edit_ms, edit_complete_ms;
+    std::optional<double> with_gradients_ms;  // both ways, every gradient kept, if the scenario asks for gradients
+    double with_gradients_cpu_ms = 0.0;
+    std::optional<double> token_ms;  // median over the tokens that were written after the first, with the KV cache
+    int runs = 0;
+    std::size_t recorded_bytes = 0;
+};
 
 double median(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -52,8 +65,8 @@ double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& 
     return medians(plan, options, repeat).clock;
 }
 
-}  // namespace
-
+// Times the recorded forward pass, and if the scenario asks for gradients the backward pass with it, recomputing
+// everything each time, after one uncounted warm-up run.
 BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     core::Scenario scenario = timed;
     scenario.gradient_target.clear();
@@ -82,6 +95,9 @@ BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     return result;
 }
 
+// Continues the first row by a token, which is the warm-up, and then by `count` more or to the text's end: the median
+// time of a token in milliseconds, including planning and choosing. Throws Error if nothing can be generated, or the
+// text ends with the first.
 double median_token_ms(const core::Scenario& scenario, int count) {
     core::generate::Generator generator(scenario, 0, {.temperature = 0.0});
     std::vector<double> times;
@@ -92,8 +108,6 @@ double median_token_ms(const core::Scenario& scenario, int count) {
     if (times.empty()) throw Error("the text has only one token, so there is no token after the cached ones to time");
     return median(std::move(times));
 }
-
-namespace {
 
 struct BenchOptions {
     int repeat = 10, length = 0;

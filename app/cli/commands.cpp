@@ -6,7 +6,7 @@
 #include "app/core/run/typed_inputs.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/files/load_progress.h"
+#include "engine/files/mapped_file.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/checkpoint.h"
 

@@ -1,7 +1,7 @@
 #include "app/cli/commands.h"
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
-#include "app/core/report/written_differences.h"
+#include "app/core/report/run_differences.h"
 #include "app/core/run/open_model.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

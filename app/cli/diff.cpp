@@ -1,7 +1,6 @@
 #include "app/cli/commands.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/labs/diff/comparison_text.h"
-#include "app/core/labs/diff/two_models.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/output_moves.h"
 #include "engine/base/error.h"

@@ -1,5 +1,5 @@
 #include "app/cli/commands.h"
-#include "app/core/report/written_explanation.h"
+#include "app/core/report/html_page.h"
 #include "engine/base/error.h"
 
 #include <ostream>

@@ -1,7 +1,5 @@
-#include "app/cli/export.h"
-
-#include "app/cli/commands.h"
 #include "app/core/figure/export.h"
+#include "app/cli/commands.h"
 #include "app/core/labs/norms/depth_curves.h"
 #include "app/core/labs/norms/shown_norms.h"
 #include "app/core/run/exhibit_step.h"
@@ -10,19 +8,40 @@
 #include "engine/platform/process.h"
 
 #include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <iosfwd>
 #include <iostream>
+#include <string>
 #include <utility>
 
 namespace decoderscope::cli {
 
 namespace {
 
+// Shows the progress of long work as a line in a terminal, removed at the end; writes nothing if there is no terminal.
+// While it lives, Ctrl+C stops the work between two parts instead of killing the program in the middle of one.
+class Progress {
+public:
+    Progress(std::string what, std::size_t parts);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    // Begins a part. Throws ExportStopped if Ctrl+C was pressed.
+    void advance();
+
+private:
+    std::string what_;
+    std::size_t done_ = 0, parts_;
+    bool shown_;
+    void (*handler_before_)(int);
+};
+
 // A signal handler may only use this.
 volatile std::sig_atomic_t interrupted = 0;
 
 extern "C" void interrupt(int) { interrupted = 1; }
-
-}  // namespace
 
 Progress::Progress(std::string what, std::size_t parts)
     : what_(std::move(what)),
@@ -46,8 +65,6 @@ void Progress::advance() {
               << std::min(done_, parts_) << " / " << parts_ << std::flush;
     ++done_;
 }
-
-namespace {
 
 struct ExportRequest {
     std::string tensor, path, ending = "png";

@@ -1,6 +1,6 @@
 #include "app/cli/lesson_grades.h"
 
-#include "app/core/figure/csv.h"
+#include "app/core/figure/csv_and_json.h"
 #include "engine/base/json.h"
 
 #include <algorithm>

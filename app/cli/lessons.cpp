@@ -1,7 +1,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/lesson_grades.h"
 #include "app/core/language/languages.h"
-#include "app/core/lessons/answer_key.h"
 #include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/grade.h"
 #include "app/core/lessons/handin.h"

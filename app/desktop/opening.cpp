@@ -1,7 +1,7 @@
 #include "app/desktop/opening.h"
 
 #include "app/platform.h"
-#include "app/views/dialogs/open_dialog.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"

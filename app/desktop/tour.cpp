@@ -1,7 +1,7 @@
 #include "app/desktop/tour.h"
 
 #include "app/application.h"
-#include "app/core/figure/png.h"
+#include "app/core/figure/picture_files.h"
 #include "app/window/desktop/window_offscreen.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

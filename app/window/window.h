@@ -6,6 +6,14 @@
 
 namespace decoderscope::window {
 
+// Waking the window (wake_window, app/window/window.h): any thread may ask for a frame, even while the window is
+// closing.
+// Sets whether there is a window that can be woken.
+void accept_wakes(bool accept);
+
+// Whether a frame was requested since the last call.
+[[nodiscard]] bool take_wake();
+
 struct WindowOptions {
     int width = 1280, height = 800;  // at a scale of 1; as views::opening_size() makes it fit the monitor
 };

@@ -1,6 +1,5 @@
 #include "engine/backward/gradient.h"
 
-#include "engine/backward/loss.h"
 #include "engine/backward/pull_back.h"
 #include "engine/base/error.h"
 #include "engine/tensor/tensor.h"

@@ -2,14 +2,49 @@
 
 #include "engine/graph/operation.h"
 #include "engine/graph/plan.h"
+#include "engine/ops/kinds.h"
 
 #include <string>
 #include <vector>
 
-// The operations of the backward pass. PullBack is that of a step's own operation; the others begin, join and end the
-// pass.
 namespace decoderscope::backward {
 
+// How surprising each position's target is: −log softmax(logits)[target], 0 where the target is left out; as
+// torch.nn.functional.cross_entropy with reduction="none".
+// {logits [batch, pos, vocab], targets [batch, pos]} -> [batch, pos]
+struct TokenLoss {
+    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1]}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::targets}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const TokenLoss&) const = default;
+};
+
+// The mean over the targets that count.   {loss_per_token [batch, pos], targets [batch, pos]} -> [1]
+struct MeanLoss {
+    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const { return {{axis::one, 1}}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::targets}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const MeanLoss&) const = default;
+};
+
+// The operations of the backward pass. PullBack is that of a step's own operation; the others begin, join and end the
+// pass.
 // The gradient of a target with respect to one operand of an operation, along the way through this operation: what the
 // chain rule makes of the gradient with respect to its output.
 // {the operation's operands, its output, the gradient with respect to the output} -> the operand's axes

@@ -1,6 +1,5 @@
 #include "engine/decoder/layers.h"
 
-#include "engine/ops/append.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/head_norm.h"
 #include "engine/ops/head_outputs.h"

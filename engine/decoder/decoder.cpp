@@ -5,7 +5,6 @@
 #include "engine/decoder/layers.h"
 #include "engine/mutations/mutations.h"
 #include "engine/ops/elementwise.h"
-#include "engine/ops/given.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/softmax.h"
 

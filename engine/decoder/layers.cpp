@@ -3,7 +3,6 @@
 #include "engine/base/message.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/elementwise.h"
-#include "engine/ops/embed.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/norm.h"
 #include "engine/ops/positions.h"

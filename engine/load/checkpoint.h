@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/files/block_numbers.h"
 #include "engine/files/gguf.h"
-#include "engine/files/load_progress.h"
+#include "engine/files/mapped_file.h"
 #include "engine/files/path_kind.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/state_dict.h"
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -92,6 +93,23 @@ private:
     std::optional<GgufFile> gguf_;
     names::Shapes shapes_;
     std::map<std::string, std::string, std::less<>> scales_;
+};
+
+// What a file holds for parameters that it stores in fewer bits: the number and the scale that each of their numbers
+// was made from.
+class StoredParameters {
+public:
+    // `rows` say where the parameters' numbers come from (StateDict, once its heads are settled).
+    StoredParameters(std::shared_ptr<const Checkpoint> checkpoint, const std::vector<StoredRows>& rows);
+
+    // The stored number behind one number of a parameter whose rows are `columns` long; nothing if it is stored as it
+    // is.
+    [[nodiscard]] std::optional<packed::StoredNumber> at(const std::string& parameter, Index number,
+                                                         Index columns) const;
+
+private:
+    std::shared_ptr<const Checkpoint> checkpoint_;
+    std::multimap<std::string, StoredRows> rows_;  // by parameter
 };
 
 }  // namespace decoderscope::load

@@ -5,7 +5,6 @@
 #include "engine/base/json.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/bundled_models.h"
-#include "engine/load/check_numbers.h"
 #include "engine/load/check_weights.h"
 #include "engine/load/checkpoint.h"
 #include "engine/load/example_file.h"
@@ -15,7 +14,6 @@
 #include "engine/load/names/recognise_names.h"
 #include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
-#include "engine/load/stored_parameters.h"
 #include "engine/platform/process.h"
 #include "engine/tokenizer/read.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/base/message.h"
-#include "engine/files/load_progress.h"
+#include "engine/files/mapped_file.h"
 #include "engine/graph/edit.h"
 #include "engine/load/recognised.h"
 #include "engine/model/config.h"

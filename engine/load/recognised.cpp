@@ -5,7 +5,7 @@
 #include "engine/base/limits.h"
 #include "engine/graph/explanation.h"
 #include "engine/load/known_modules.h"
-#include "engine/load/names/shapes.h"
+#include "engine/load/names/modules.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "engine/load/state_dict.h"
 
 #include "engine/base/error.h"
+#include "engine/load/names/modules.h"
 #include "engine/load/names/recognise_names.h"
-#include "engine/load/names/shapes.h"
 #include "engine/products/linalg.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "engine/graph/plan.h"
 #include "engine/load/names/mapping.h"
-#include "engine/load/names/shapes.h"
+#include "engine/load/names/modules.h"
 
 #include <map>
 #include <string>

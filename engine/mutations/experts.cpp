@@ -1,32 +1,44 @@
-#include "engine/mutations/experts.h"
-
+#include "engine/ops/experts.h"
 #include "engine/base/translate.h"
+#include "engine/graph/operation.h"
 #include "engine/mutations/mutations.h"
 #include "engine/mutations/sites.h"
-#include "engine/ops/experts.h"
 
 #include <limits>
 #include <vector>
 
 namespace decoderscope::mutations {
 
-OpDescription CorrectScores::about() const {
-    return {tr("scores with the correction"), "y[b, p, e] = scores[b, p, e] + correction[e]",
-            tr("The correction balances the experts' load: it should decide which experts are chosen, not how much "
-               "their outputs count.")};
-}
+namespace {
 
-Tensor CorrectScores::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const std::span<float> y = out.writable();
-    const std::span<const float> correction = in[1].values();
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0].data()[i] + correction[i % correction.size()];
-    return out;
-}
+// Steps of mixtures of experts that only a mistake needs.
+// The scores with the correction that should only choose.
+// {scores [batch, pos, expert], correction [expert]} -> [batch, pos, expert]
+struct CorrectScores {
+    [[nodiscard]] OpDescription about() const {
+        return {tr("scores with the correction"), "y[b, p, e] = scores[b, p, e] + correction[e]",
+                tr("The correction balances the experts' load: it should decide which experts are chosen, not how much "
+                   "their outputs count.")};
+    }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::scores, OperandRole::bias}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        Tensor out(axes);
+        const std::span<float> y = out.writable();
+        const std::span<const float> correction = in[1].values();
+        for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0].data()[i] + correction[i % correction.size()];
+        return out;
+    }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
+        return {
+            {line(tr("score"), {term({cell_factor(in[0], 0, cell)}), term({cell_factor(in[1], 1, {cell.back()})})})}};
+    }
+    bool operator==(const CorrectScores&) const = default;
+};
 
-Explanation CorrectScores::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line(tr("score"), {term({cell_factor(in[0], 0, cell)}), term({cell_factor(in[1], 1, {cell.back()})})})}};
-}
+}  // namespace
 
 }  // namespace decoderscope::mutations
 

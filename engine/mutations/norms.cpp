@@ -1,6 +1,5 @@
-#include "engine/mutations/norms.h"
-
 #include "engine/base/translate.h"
+#include "engine/graph/operation.h"
 #include "engine/mutations/mutations.h"
 #include "engine/mutations/sites.h"
 #include "engine/ops/elementwise.h"
@@ -16,43 +15,6 @@
 
 namespace decoderscope::mutations {
 
-OpDescription WrongScale::about() const {
-    return {tr("a norm's scale, computed differently"), "scale[b, p] = std_d x[b, p, d]",
-            tr("The spread of the row by a different formula: over n − 1 instead of n, or with eps added outside the "
-               "root. It shows for short rows, and hardly at all for long ones.")};
-}
-
-bool WrongScale::operator==(const WrongScale& other) const {
-    return facts.centred == other.facts.centred && facts.eps == other.facts.eps &&
-           facts.eps_outside == other.facts.eps_outside && facts.unbiased == other.facts.unbiased;
-}
-
-double WrongScale::scale_of(const Tensor& x, Index row) const {
-    const std::span<const float> values = ops::row_of(x, row);
-    const double squares = row::squares(values, ops::centre_of(values, facts.centred));
-    return facts.scale_of(squares, static_cast<double>(values.size()));
-}
-
-Tensor WrongScale::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const std::span<float> scale = out.writable();
-    for (Index row = 0; row < out.size(); ++row)
-        scale[static_cast<std::size_t>(row)] = static_cast<float>(scale_of(in[0], row));
-    return out;
-}
-
-Explanation WrongScale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const double scale = scale_of(in[0], cell[0] * in[0].dim(1) + cell[1]);
-    return {{line(tr("scale"), {term({constant_factor(scale, tr("spread of the row"))})})}};
-}
-
-OpDescription NormOverPositions::about() const {
-    return {tr("LayerNorm over positions"),
-            "y[b, p, d] = (x[b, p, d] − mean_p) / √(variance_p + eps) · gain[d] + shift[d]",
-            tr("Mean and variance are taken along the text, not along the row: each position sees all others, the "
-               "later ones included.")};
-}
-
 namespace {
 
 // Mean and variance of one column of one batch row, over its positions.
@@ -66,75 +28,140 @@ std::pair<double, double> moments(const Tensor& x, Index batch, Index column) {
     return {mean, squares / static_cast<double>(positions)};
 }
 
-}  // namespace
+// A norm's scale with the wrong spread: over n − 1, or with eps outside the root.
+// {x [batch, pos, d_model]} -> [batch, pos, 1]
+struct WrongScale {
+    ScaleFacts facts;
 
-Tensor NormOverPositions::compute(const Operands& in, const Axes& axes) const {
-    const Tensor& x = in[0];
-    Tensor out(axes);
-    const std::span<float> y = out.writable();
-    for (Index b = 0; b < x.dim(0); ++b) {
-        for (Index d = 0; d < x.dim(2); ++d) {
-            const auto [mean, variance] = moments(x, b, d);
-            const double scale = std::sqrt(variance + eps);
-            for (Index p = 0; p < x.dim(1); ++p) {
-                const auto at = static_cast<std::size_t>(x.offset(Cell{b, p, d}));
-                const double normalized = (static_cast<double>(x.data()[at]) - mean) / scale;
-                const double shift = in.size() > 2 ? static_cast<double>(in[2].data()[d]) : 0.0;
-                y[at] = static_cast<float>(normalized * static_cast<double>(in[1].data()[d]) + shift);
+    [[nodiscard]] OpDescription about() const {
+        return {
+            tr("a norm's scale, computed differently"), "scale[b, p] = std_d x[b, p, d]",
+            tr("The spread of the row by a different formula: over n − 1 instead of n, or with eps added outside the "
+               "root. It shows for short rows, and hardly at all for long ones.")};
+    }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::one, 1}}; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        Tensor out(axes);
+        const std::span<float> scale = out.writable();
+        for (Index row = 0; row < out.size(); ++row)
+            scale[static_cast<std::size_t>(row)] = static_cast<float>(scale_of(in[0], row));
+        return out;
+    }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
+        const double scale = scale_of(in[0], cell[0] * in[0].dim(1) + cell[1]);
+        return {{line(tr("scale"), {term({constant_factor(scale, tr("spread of the row"))})})}};
+    }
+    [[nodiscard]] Traits traits() const { return {.values = Values::non_negative, .scale = facts}; }
+    bool operator==(const WrongScale&) const = default;
+
+private:
+    [[nodiscard]] double scale_of(const Tensor& x, Index row) const {
+        const std::span<const float> values = ops::row_of(x, row);
+        const double squares = row::squares(values, ops::centre_of(values, facts.centred));
+        return facts.scale_of(squares, static_cast<double>(values.size()));
+    }
+};
+
+// LayerNorm over the positions of each column instead of the columns of each position.
+// {x [batch, pos, d_model], gain [d_model], shift [d_model]?} -> the same axes
+struct NormOverPositions {
+    double eps = 1e-5;
+
+    [[nodiscard]] OpDescription about() const {
+        return {tr("LayerNorm over positions"),
+                "y[b, p, d] = (x[b, p, d] − mean_p) / √(variance_p + eps) · gain[d] + shift[d]",
+                tr("Mean and variance are taken along the text, not along the row: each position sees all others, the "
+                   "later ones included.")};
+    }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::gain, OperandRole::shift}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        const Tensor& x = in[0];
+        Tensor out(axes);
+        const std::span<float> y = out.writable();
+        for (Index b = 0; b < x.dim(0); ++b) {
+            for (Index d = 0; d < x.dim(2); ++d) {
+                const auto [mean, variance] = moments(x, b, d);
+                const double scale = std::sqrt(variance + eps);
+                for (Index p = 0; p < x.dim(1); ++p) {
+                    const auto at = static_cast<std::size_t>(x.offset(Cell{b, p, d}));
+                    const double normalized = (static_cast<double>(x.data()[at]) - mean) / scale;
+                    const double shift = in.size() > 2 ? static_cast<double>(in[2].data()[d]) : 0.0;
+                    y[at] = static_cast<float>(normalized * static_cast<double>(in[1].data()[d]) + shift);
+                }
             }
         }
+        return out;
     }
-    return out;
-}
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
+        const auto [mean, variance] = moments(in[0], cell[0], cell[2]);
+        const auto value = static_cast<double>(in[0].at(cell));
+        const double scale = std::sqrt(variance + eps);
+        std::vector<Term> terms = {
+            term({derived_factor(value - mean, difference_text(value, mean), 0, cell),
+                  constant_factor(1.0 / scale, "1/" + short_number(scale)), cell_factor(in[1], 1, {cell[2]})})};
+        if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
+        return {{line("normalized", std::move(terms))}};
+    }
+    bool operator==(const NormOverPositions&) const = default;
+};
 
-Explanation NormOverPositions::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const auto [mean, variance] = moments(in[0], cell[0], cell[2]);
-    const auto value = static_cast<double>(in[0].at(cell));
-    const double scale = std::sqrt(variance + eps);
-    std::vector<Term> terms = {
-        term({derived_factor(value - mean, difference_text(value, mean), 0, cell),
-              constant_factor(1.0 / scale, "1/" + short_number(scale)), cell_factor(in[1], 1, {cell[2]})})};
-    if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
-    return {{line("normalized", std::move(terms))}};
-}
+// A norm whose gain, shift or mean is left out: (x − mean?) / scale · gain? + shift?
+// {x [batch, pos, d_model], scale [batch, pos, 1], then gain [d_model] and shift [d_model] as far as used}
+// -> [batch, pos, d_model]
+struct PartialNorm {
+    bool centred = true, gain = true, shift = true;
 
-OpDescription PartialNorm::about() const {
-    return {tr("a norm with a part left out"), "y[b, p, d] = (x[b, p, d] − mean?) / scale[b, p] · gain[d]? + shift[d]?",
-            tr("The mean, the gain or the shift is not applied, as if it were 0, 1 or 0. With freshly initialised "
-               "weights this could not be seen; with trained ones it can.")};
-}
-
-Tensor PartialNorm::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const std::span<float> y = out.writable();
-    const std::size_t width = static_cast<std::size_t>(axes.back().size);
-    for (Index row = 0; row < in[1].size(); ++row) {
-        const std::span<const float> x = ops::row_of(in[0], row);
-        const double centre = ops::centre_of(x, centred);
-        const auto scale = static_cast<double>(in[1].data()[row]);
-        for (std::size_t d = 0; d < width; ++d) {
-            double value = (static_cast<double>(x[d]) - centre) / scale;
-            if (gain) value *= static_cast<double>(in[2].data()[d]);
-            if (shift) value += static_cast<double>(in[gain ? 3 : 2].data()[d]);
-            y[static_cast<std::size_t>(row) * width + d] = static_cast<float>(value);
+    [[nodiscard]] OpDescription about() const {
+        return {tr("a norm with a part left out"),
+                "y[b, p, d] = (x[b, p, d] − mean?) / scale[b, p] · gain[d]? + shift[d]?",
+                tr("The mean, the gain or the shift is not applied, as if it were 0, 1 or 0. With freshly initialised "
+                   "weights this could not be seen; with trained ones it can.")};
+    }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const {
+        return operand == 2 && !gain
+                   ? OperandRole::shift
+                   : role_in({OperandRole::input, OperandRole::scale, OperandRole::gain, OperandRole::shift}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        Tensor out(axes);
+        const std::span<float> y = out.writable();
+        const std::size_t width = static_cast<std::size_t>(axes.back().size);
+        for (Index row = 0; row < in[1].size(); ++row) {
+            const std::span<const float> x = ops::row_of(in[0], row);
+            const double centre = ops::centre_of(x, centred);
+            const auto scale = static_cast<double>(in[1].data()[row]);
+            for (std::size_t d = 0; d < width; ++d) {
+                double value = (static_cast<double>(x[d]) - centre) / scale;
+                if (gain) value *= static_cast<double>(in[2].data()[d]);
+                if (shift) value += static_cast<double>(in[gain ? 3 : 2].data()[d]);
+                y[static_cast<std::size_t>(row) * width + d] = static_cast<float>(value);
+            }
         }
+        return out;
     }
-    return out;
-}
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
+        const std::span<const float> row = ops::row_of(in[0], cell);
+        const double centre = ops::centre_of(row, centred);
+        const auto value = static_cast<double>(in[0].at(cell));
+        const auto scale = static_cast<double>(in[1].at(Cell{cell[0], cell[1], 0}));
+        std::vector<Factor> factors = {
+            derived_factor(value - centre, difference_text(value, centre), 0, cell),
+            derived_factor(1.0 / scale, "1/" + short_number(scale), 1, {cell[0], cell[1], 0})};
+        if (gain) factors.push_back(cell_factor(in[2], 2, {cell[2]}));
+        std::vector<Term> terms = {term(std::move(factors))};
+        const std::size_t at = gain ? 3 : 2;
+        if (shift) terms.push_back(term({cell_factor(in[at], at, {cell[2]})}));
+        return {{line("normalized", std::move(terms))}};
+    }
+    bool operator==(const PartialNorm&) const = default;
+};
 
-Explanation PartialNorm::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const std::span<const float> row = ops::row_of(in[0], cell);
-    const double centre = ops::centre_of(row, centred);
-    const auto value = static_cast<double>(in[0].at(cell));
-    const auto scale = static_cast<double>(in[1].at(Cell{cell[0], cell[1], 0}));
-    std::vector<Factor> factors = {derived_factor(value - centre, difference_text(value, centre), 0, cell),
-                                   derived_factor(1.0 / scale, "1/" + short_number(scale), 1, {cell[0], cell[1], 0})};
-    if (gain) factors.push_back(cell_factor(in[2], 2, {cell[2]}));
-    std::vector<Term> terms = {term(std::move(factors))};
-    const std::size_t at = gain ? 3 : 2;
-    if (shift) terms.push_back(term({cell_factor(in[at], at, {cell[2]})}));
-    return {{line("normalized", std::move(terms))}};
-}
+}  // namespace
 
 }  // namespace decoderscope::mutations
 

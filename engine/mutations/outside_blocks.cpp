@@ -3,8 +3,8 @@
 #include "engine/mutations/mutations.h"
 #include "engine/mutations/sites.h"
 #include "engine/ops/elementwise.h"
-#include "engine/ops/embed.h"
 #include "engine/ops/kinds.h"
+#include "engine/ops/positions.h"
 #include "engine/ops/softmax.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-#include "engine/mutations/scores.h"
-
 #include "engine/base/translate.h"
+#include "engine/graph/operation.h"
 #include "engine/mutations/mutations.h"
 #include "engine/mutations/sites.h"
 #include "engine/ops/elementwise.h"
@@ -12,93 +11,122 @@
 
 namespace decoderscope::mutations {
 
-OpDescription SoftmaxAlong::about() const {
-    return {tr("softmax over another axis"), "y[…, i, …] = exp(x[…, i, …]) / Σ_j exp(x[…, j, …])",
+namespace {
+
+// A softmax that sums over an axis before the last: over queries (2) or heads (1) in place of keys.
+// {x [batch, head, query, key]} -> the same axes
+struct SoftmaxAlong {
+    std::size_t axis = 2;
+
+    [[nodiscard]] OpDescription about() const {
+        return {
+            tr("softmax over another axis"), "y[…, i, …] = exp(x[…, i, …]) / Σ_j exp(x[…, j, …])",
             tr("The weights of one key, not of one query, sum to 1: a wrong dim in the softmax. With the causal mask "
                "the last query nearly keeps its weights, which hides the mistake.")};
-}
-
-Tensor SoftmaxAlong::compute(const Operands& in, const Axes& axes) const {
-    const Tensor& x = in[0];
-    Tensor out(axes);
-    const std::span<float> y = out.writable();
-    Index inner = 1;
-    for (std::size_t i = axis + 1; i < axes.size(); ++i) inner *= axes[i].size;
-    const Index length = axes[axis].size;
-    for (Index start = 0; start < x.size(); start += inner * length) {
-        for (Index column = 0; column < inner; ++column) {
-            const auto at = [&](Index i) { return static_cast<std::size_t>(start + i * inner + column); };
-            float highest = -std::numeric_limits<float>::infinity();
-            for (Index i = 0; i < length; ++i) highest = std::max(highest, x.data()[at(i)]);
-            double sum = 0.0;
-            for (Index i = 0; i < length; ++i) sum += std::exp(static_cast<double>(x.data()[at(i)] - highest));
-            for (Index i = 0; i < length; ++i)
-                y[at(i)] = static_cast<float>(std::exp(static_cast<double>(x.data()[at(i)] - highest)) / sum);
-        }
     }
-    return out;
-}
-
-Explanation SoftmaxAlong::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Tensor& x = in[0];
-    Cell other = cell;
-    double highest = -std::numeric_limits<double>::infinity(), sum = 0.0;
-    for (other[axis] = 0; other[axis] < x.dim(axis); ++other[axis])
-        highest = std::max(highest, static_cast<double>(x.at(other)));
-    for (other[axis] = 0; other[axis] < x.dim(axis); ++other[axis])
-        sum += std::exp(static_cast<double>(x.at(other)) - highest);
-    const auto value = static_cast<double>(x.at(cell));
-    return {{line(tr("weight"),
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::scores; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        const Tensor& x = in[0];
+        Tensor out(axes);
+        const std::span<float> y = out.writable();
+        Index inner = 1;
+        for (std::size_t i = axis + 1; i < axes.size(); ++i) inner *= axes[i].size;
+        const Index length = axes[axis].size;
+        for (Index start = 0; start < x.size(); start += inner * length) {
+            for (Index column = 0; column < inner; ++column) {
+                const auto at = [&](Index i) { return static_cast<std::size_t>(start + i * inner + column); };
+                float highest = -std::numeric_limits<float>::infinity();
+                for (Index i = 0; i < length; ++i) highest = std::max(highest, x.data()[at(i)]);
+                double sum = 0.0;
+                for (Index i = 0; i < length; ++i) sum += std::exp(static_cast<double>(x.data()[at(i)] - highest));
+                for (Index i = 0; i < length; ++i)
+                    y[at(i)] = static_cast<float>(std::exp(static_cast<double>(x.data()[at(i)] - highest)) / sum);
+            }
+        }
+        return out;
+    }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
+        const Tensor& x = in[0];
+        Cell other = cell;
+        double highest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+        for (other[axis] = 0; other[axis] < x.dim(axis); ++other[axis])
+            highest = std::max(highest, static_cast<double>(x.at(other)));
+        for (other[axis] = 0; other[axis] < x.dim(axis); ++other[axis])
+            sum += std::exp(static_cast<double>(x.at(other)) - highest);
+        const auto value = static_cast<double>(x.at(cell));
+        return {
+            {line(tr("weight"),
                   {term({derived_factor(std::exp(value - highest), "exp(" + short_number(value) + " − max)", 0, cell),
                          constant_factor(1.0 / sum, "1/" + short_number(sum))})})}};
-}
+    }
+    bool operator==(const SoftmaxAlong&) const = default;
+};
 
-OpDescription SoftmaxThenMask::about() const {
-    return {tr("softmax, then mask"), "y[…, k] = mask[…, k] · softmax(scores)[…, k]",
-            tr("The softmax has already distributed all of the weight, masked keys included, when the mask removes "
-               "theirs: rows sum to less than 1, and the future still affects what remains.")};
-}
+// The mask is applied to the weights: softmax over all keys, then what is masked becomes 0, so that rows no longer sum
+// to 1.   {scores [batch, head, query, key], mask [batch, head, query, key]} -> the same axes
+struct SoftmaxThenMask {
+    [[nodiscard]] OpDescription about() const {
+        return {tr("softmax, then mask"), "y[…, k] = mask[…, k] · softmax(scores)[…, k]",
+                tr("The softmax has already distributed all of the weight, masked keys included, when the mask removes "
+                   "theirs: rows sum to less than 1, and the future still affects what remains.")};
+    }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::scores, OperandRole::mask}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        Operands scores;
+        scores.add(in[0]);
+        Tensor out = ops::Softmax{}.compute(scores, axes);
+        const std::span<float> weights = out.writable();
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            if (in[1].data()[i] == 0.0F) weights[i] = 0.0F;
+        return out;
+    }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+        Operands scores;
+        scores.add(in[0]);
+        Explanation explanation = ops::Softmax{}.explain(scores, out, cell);
+        const double weight = explanation.lines.back().value;
+        explanation.lines.push_back(
+            line(tr("masked"), {term({constant_factor(weight, short_number(weight)), cell_factor(in[1], 1, cell)})}));
+        return explanation;
+    }
+    bool operator==(const SoftmaxThenMask&) const = default;
+};
 
-Tensor SoftmaxThenMask::compute(const Operands& in, const Axes& axes) const {
-    Operands scores;
-    scores.add(in[0]);
-    Tensor out = ops::Softmax{}.compute(scores, axes);
-    const std::span<float> weights = out.writable();
-    for (std::size_t i = 0; i < weights.size(); ++i)
-        if (in[1].data()[i] == 0.0F) weights[i] = 0.0F;
-    return out;
-}
+// A mask of zeros and ones that is added to the scores instead of filled in.
+// {scores [batch, head, query, key], mask [batch, head, query, key]} -> the same axes
+struct AddMask {
+    float kept = 1.0F, hidden = 0.0F;  // what is added where the mask keeps, and where it hides
 
-Explanation SoftmaxThenMask::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-    Operands scores;
-    scores.add(in[0]);
-    Explanation explanation = ops::Softmax{}.explain(scores, out, cell);
-    const double weight = explanation.lines.back().value;
-    explanation.lines.push_back(
-        line(tr("masked"), {term({constant_factor(weight, short_number(weight)), cell_factor(in[1], 1, cell)})}));
-    return explanation;
-}
+    [[nodiscard]] OpDescription about() const {
+        return {tr("mask added to the scores"), "y[b, h, q, k] = scores[b, h, q, k] + (mask ? kept : hidden)",
+                tr("A mask of zeros and ones is added to the scores. One more or less in a score is a factor of e, not "
+                   "nothing: the future is seen.")};
+    }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::scores, OperandRole::mask}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        Tensor out(axes);
+        const std::span<float> y = out.writable();
+        for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0].data()[i] + (in[1].data()[i] != 0.0F ? kept : hidden);
+        return out;
+    }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
+        const float added = in[1].at(cell) != 0.0F ? kept : hidden;
+        Line sum = line(tr("masked score"), {term({cell_factor(in[0], 0, cell)}),
+                                             term({constant_factor(static_cast<double>(added), tr("added"))})});
+        sum.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
+        return {{sum}};
+    }
+    bool operator==(const AddMask&) const = default;
+};
 
-OpDescription AddMask::about() const {
-    return {tr("mask added to the scores"), "y[b, h, q, k] = scores[b, h, q, k] + (mask ? kept : hidden)",
-            tr("A mask of zeros and ones is added to the scores. One more or less in a score is a factor of e, not "
-               "nothing: the future is seen.")};
-}
-
-Tensor AddMask::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const std::span<float> y = out.writable();
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0].data()[i] + (in[1].data()[i] != 0.0F ? kept : hidden);
-    return out;
-}
-
-Explanation AddMask::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const float added = in[1].at(cell) != 0.0F ? kept : hidden;
-    Line sum = line(tr("masked score"), {term({cell_factor(in[0], 0, cell)}),
-                                         term({constant_factor(static_cast<double>(added), tr("added"))})});
-    sum.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
-    return {{sum}};
-}
+}  // namespace
 
 }  // namespace decoderscope::mutations
 

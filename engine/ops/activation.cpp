@@ -1,6 +1,6 @@
 #include "engine/ops/activation.h"
 
-#include "engine/ops/cellwise.h"
+#include "engine/ops/elementwise.h"
 
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"

@@ -1,10 +1,63 @@
 #pragma once
 
+#include "engine/base/parallel.h"
 #include "engine/graph/operation.h"
+#include "engine/tensor/tensor.h"
 
 #include <cstdint>
+#include <string>
 
 namespace decoderscope::ops {
+
+// What a number costs in gradients that are computed cell by cell, in multiply-adds.
+inline constexpr Index kStraightCost = 8;
+inline constexpr Index kCurvedCost = 50;  // with an exponential
+
+// grad · derivative, cell by cell.
+template <class Slope>
+[[nodiscard]] Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kStraightCost) {
+    Tensor out(grad.axes());
+    const float* from = grad.data();
+    float* to = out.writable().data();
+    in_parallel(out.size(), cost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i)
+            to[i] = static_cast<float>(static_cast<double>(from[i]) * slope(static_cast<std::size_t>(i)));
+    });
+    return out;
+}
+
+// Values that were recorded elsewhere, in place of computed ones: a block runs on another program's input.
+// {anything, unread} -> the values' axes
+struct Given {
+    Tensor values;
+
+    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const { return values.axes(); }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] Tensor compute(const Operands&, const Axes& axes) const { return values.with_axes(axes); }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Given& other) const { return values.shares_values_with(other.values); }
+};
+
+// What another program computed, without what it was computed with: its operands are known, its weights are not.
+// {what it was computed from, as far as that was recorded} -> the values' axes
+struct Recorded {
+    Tensor values;  // in the recorded file until they are read
+    Values kind = Values::any;
+    std::string what;  // the function or the module's class: "softmax", "Linear"; empty if not known
+
+    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const { return values.axes(); }
+    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] Tensor compute(const Operands&, const Axes& axes) const { return values.with_axes(axes); }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] Traits traits() const {
+        return {.values = kind, .sums_to_one = kind == Values::weights, .recorded_elsewhere = true};
+    }
+    bool operator==(const Recorded& other) const {
+        return kind == other.kind && what == other.what && values.shares_values_with(other.values);
+    }
+};
 
 // The sum of a tensor and any number of others, added to it from left to right. Each of these may lack leading axes of
 // the first, and is then broadcast along them.

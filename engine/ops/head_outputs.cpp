@@ -1,20 +1,95 @@
 #include "engine/ops/head_outputs.h"
 
-#include "engine/ops/latent_heads.h"
-#include "engine/ops/linear.h"
-
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
+#include "engine/ops/latent.h"
+#include "engine/ops/linear.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
-#include "engine/tensor/grown_rows.h"
 #include "engine/tensor/memory.h"
+#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 namespace decoderscope::ops {
+
+namespace {
+
+// The axis of positions is the one before the last.
+std::size_t rows_axis(const Axes& axes) { return axes.size() - 2; }
+
+// How many numbers lie along the last two axes.
+Index plane_of(const Tensor& x) { return x.dim(rows_axis(x.axes())) * x.axes().back().size; }
+
+// The first query before `end` that gives any weight to a key from `first_key` on; `end` if none does.
+Index first_query_seeing(const Tensor& pattern, Index first_key, Index end) {
+    const Index planes = pattern.dim(0) * pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3);
+    const float* weights = rows_before(pattern, end).data();
+    for (Index plane = 0; plane < planes; ++plane) {
+        for (Index q = 0; q < end; ++q) {
+            const float* row = weights + (plane * queries + q) * keys;
+            if (std::any_of(row + first_key, row + keys, [](float weight) { return weight != 0.0F; })) end = q;
+        }
+    }
+    return end;
+}
+
+bool all_finite(const Tensor& tensor) {
+    return std::ranges::all_of(tensor.values(), [](float value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+OpDescription Append::about() const {
+    return {tr("append to the cache"), "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
+            tr("Under a causal mask a position's key and value never change once they are computed: whatever comes "
+               "later is hidden from it. So generation caches them, computes those of the new token alone, and appends "
+               "them. The work for a token then grows with the length of the text, not with its square; the price is "
+               "the memory for two rows per position, head and layer.")};
+}
+
+Axes Append::axes(const OperandAxes& in) const {
+    Axes axes = in[1];
+    const std::size_t along = rows_axis(axes);
+    axes.resize(along, axes[along].size + in[0][along].size);
+    return axes;
+}
+
+Tensor Append::compute(const Operands& in, const Axes& axes) const { return with_rows_added(in[0], in[1], axes); }
+
+Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const std::size_t along = rows_axis(in[0].axes());
+    const Index past = in[0].dim(along);
+    const bool kept = cell[along] < past;
+    Cell from = cell;
+    if (!kept) from[along] -= past;
+    const std::size_t operand = kept ? 0 : 1;
+    return {{line(kept ? tr("kept") : tr("new"), {term({cell_factor(in[operand], operand, from)})})}};
+}
+
+OpDescription Append::about_pull_back(std::size_t) const {
+    return {tr("gradient w.r.t. one part"), "∂/∂part[b, h, p, d] = g[b, h, first + p, d]",
+            tr("Each row passes back the gradient at its place.")};
+}
+
+Tensor Append::pull_back(std::size_t operand, const Backward& b) const {
+    const Index size = plane_of(b.in[operand]), plane = plane_of(b.grad);
+    const Index first = operand == 0 ? 0 : plane_of(b.in[0]);
+    Tensor out(b.in[operand].axes());
+    float* to = out.writable().data();
+    for (Index number = 0; number < b.grad.size() / plane; ++number)
+        to = std::copy_n(b.grad.data() + number * plane + first, size, to);
+    return out;
+}
+
+Explanation Append::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const std::size_t along = rows_axis(b.grad.axes());
+    Cell at = cell;
+    if (operand == 1) at[along] += b.in[0].dim(along);
+    return {{line("g", {term({b.grad_at(at)})})}};
+}
 
 OpDescription WeightedSum::about() const {
     return {tr("weighted sum of values"), "z[b, h, q, d] = Σ_k pattern[b, h, q, k] · v[b, h, k, d]",
@@ -42,27 +117,6 @@ Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
 bool WeightedSum::rows_stand_alone(const Operands& in) const {
     return decoderscope::products::rows_stand_alone(in[0].dim(3), in[1].dim(3));
 }
-
-namespace {
-
-// The first query before `end` that gives any weight to a key from `first_key` on; `end` if none does.
-Index first_query_seeing(const Tensor& pattern, Index first_key, Index end) {
-    const Index planes = pattern.dim(0) * pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3);
-    const float* weights = rows_before(pattern, end).data();
-    for (Index plane = 0; plane < planes; ++plane) {
-        for (Index q = 0; q < end; ++q) {
-            const float* row = weights + (plane * queries + q) * keys;
-            if (std::any_of(row + first_key, row + keys, [](float weight) { return weight != 0.0F; })) end = q;
-        }
-    }
-    return end;
-}
-
-bool all_finite(const Tensor& tensor) {
-    return std::ranges::all_of(tensor.values(), [](float value) { return std::isfinite(value); });
-}
-
-}  // namespace
 
 // A value with weight 0 can change without effect, unless it is NaN or infinite: 0 times that is NaN.
 Changed WeightedSum::changed(const OperandsChange& change) const {

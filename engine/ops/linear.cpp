@@ -3,7 +3,7 @@
 #include "engine/base/parallel.h"
 
 #include "engine/base/translate.h"
-#include "engine/ops/latent_heads.h"
+#include "engine/ops/latent.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
 #include "engine/tensor/memory.h"

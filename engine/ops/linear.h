@@ -28,7 +28,7 @@ struct Linear {
 // {x [batch, pos, in], weight [head·d_head, in], bias [head·d_head]?} -> [batch, head, pos, d_head]
 struct ProjectHeads {
     Index heads = 1;
-    bool when_read = false;  // computed when they are first read (engine/ops/latent_heads.h)
+    bool when_read = false;  // computed when they are first read (engine/ops/latent.h)
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;

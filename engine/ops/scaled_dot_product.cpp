@@ -1,12 +1,12 @@
 #include "engine/ops/scaled_dot_product.h"
 
-#include "engine/ops/latent_heads.h"
+#include "engine/ops/latent.h"
 #include "engine/products/heads.h"
 
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/products/linalg.h"
-#include "engine/tensor/grown_rows.h"
+#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <bit>

@@ -16,14 +16,14 @@
 //     CombinedMasks     ops/masks.h         a mask, from a handful of rules                              rows
 //     MaskedScores      ops/masks.h         scores with the fill where the mask is 0                     rows
 //     LaterSoftmax      ops/softmax.cpp     probabilities that no step reads
-//     LatentHeads       latent_heads.cpp    values from a latent cache, and what LatentKeys makes keys from
-//     GrownRows         grown_rows.cpp      the rows of a cache, in memory that later tokens share
+//     LatentHeads       ops/latent.cpp      values from a latent cache, and what LatentKeys makes keys from
+//     GrownRows         rows.cpp            the rows of a cache, in memory that later tokens share
 //     ReplacedRows      rows.cpp            an earlier tensor with new rows from one on
 //     RestWhenRead      graph/run.cpp       rows that an edit cannot reach, or that nothing waits for
 //     MadeAgain         graph/run.cpp       a tensor that was freed after its last reader
 //     Zeros             pull_back.cpp       gradients with respect to what the target doesn't depend on
 //     SumWhenRead       pull_back.cpp       a parameter's gradient through several steps
-//     TokenRows         ops/embed.cpp       an embedding table's gradient
+//     TokenRows         ops/positions.cpp   an embedding table's gradient
 //     Unpacked          linalg.cpp          a weight, from the form that its products read
 //     ExpandedWhenRead  load/expanded.cpp   a weight, from fewer bits in its file
 //     ForOneUse         tensor.cpp          the same for one computation, if it may not stay in memory

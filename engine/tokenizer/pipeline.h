@@ -8,7 +8,6 @@
 #include "engine/tokenizer/regular_expression.h"
 #include "engine/tokenizer/split.h"
 #include "engine/tokenizer/tokenizer.h"
-#include "engine/tokenizer/unigram.h"
 #include "engine/tokenizer/vocabulary.h"
 
 #include <functional>

@@ -1,5 +1,3 @@
-#include "engine/trace/numpy_files.h"
-
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
 #include "engine/files/mapped_file.h"
@@ -11,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -117,6 +116,40 @@ TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
 }
 
 namespace {
+
+// zlib counts in 32 bits, so both sides are handed over a piece at a time.
+constexpr std::size_t kPiece = std::numeric_limits<uInt>::max();
+
+// Deflate can't pack more than about a thousand bytes into one, so a size beyond that is a lie.
+constexpr std::size_t kMostRatio = 1032;
+
+struct End {
+    void operator()(z_stream* stream) const { ::inflateEnd(stream); }
+};
+
+// The bytes that a zip's entry was deflated from, `size` of them. Throws Error if they are others or damaged.
+std::shared_ptr<const char> inflated(std::string_view packed, std::size_t size) {
+    if (size / kMostRatio > packed.size()) throw Error("its compressed data is too short for its size");
+    const std::shared_ptr<char[]> bytes = std::make_shared<char[]>(std::max<std::size_t>(size, 1));
+    z_stream stream = {};
+    if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
+    const std::unique_ptr<z_stream, End> ends(&stream);
+    std::size_t read = 0, written = 0;
+    int status = Z_OK;
+    while (status == Z_OK) {
+        const std::size_t in = std::min(packed.size() - read, kPiece), out = std::min(size - written, kPiece);
+        stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + read));  // zlib only reads it
+        stream.avail_in = static_cast<uInt>(in);
+        stream.next_out = reinterpret_cast<Bytef*>(bytes.get() + written);
+        stream.avail_out = static_cast<uInt>(out);
+        status = ::inflate(&stream, Z_NO_FLUSH);
+        read += in - stream.avail_in;
+        written += out - stream.avail_out;
+        if (status == Z_OK && in == stream.avail_in && out == stream.avail_out) break;  // nothing goes on
+    }
+    if (status != Z_STREAM_END || written != size) throw Error("its compressed data is damaged");
+    return {bytes, bytes.get()};
+}
 
 // A zip's bytes, read with a check that they are there. What a file says of places and sizes is counted in 64 bits on
 // every machine.
@@ -246,44 +279,3 @@ Trace npz(const std::string& path) {
 }
 
 }  // namespace decoderscope::trace::sources
-
-namespace decoderscope::trace {
-
-namespace {
-
-// zlib counts in 32 bits, so both sides are handed over a piece at a time.
-constexpr std::size_t kPiece = std::numeric_limits<uInt>::max();
-
-// Deflate can't pack more than about a thousand bytes into one, so a size beyond that is a lie.
-constexpr std::size_t kMostRatio = 1032;
-
-struct End {
-    void operator()(z_stream* stream) const { ::inflateEnd(stream); }
-};
-
-}  // namespace
-
-std::shared_ptr<const char> inflated(std::string_view packed, std::size_t size) {
-    if (size / kMostRatio > packed.size()) throw Error("its compressed data is too short for its size");
-    const std::shared_ptr<char[]> bytes = std::make_shared<char[]>(std::max<std::size_t>(size, 1));
-    z_stream stream = {};
-    if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
-    const std::unique_ptr<z_stream, End> ends(&stream);
-    std::size_t read = 0, written = 0;
-    int status = Z_OK;
-    while (status == Z_OK) {
-        const std::size_t in = std::min(packed.size() - read, kPiece), out = std::min(size - written, kPiece);
-        stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + read));  // zlib only reads it
-        stream.avail_in = static_cast<uInt>(in);
-        stream.next_out = reinterpret_cast<Bytef*>(bytes.get() + written);
-        stream.avail_out = static_cast<uInt>(out);
-        status = ::inflate(&stream, Z_NO_FLUSH);
-        read += in - stream.avail_in;
-        written += out - stream.avail_out;
-        if (status == Z_OK && in == stream.avail_in && out == stream.avail_out) break;  // nothing goes on
-    }
-    if (status != Z_STREAM_END || written != size) throw Error("its compressed data is damaged");
-    return {bytes, bytes.get()};
-}
-
-}  // namespace decoderscope::trace

@@ -2,7 +2,7 @@
 
 #include "engine/backward/gradient.h"
 #include "engine/base/error.h"
-#include "engine/ops/given.h"
+#include "engine/ops/elementwise.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/decoder/kv_cache.h"
 #include "engine/model/inputs.h"
-#include "engine/tensor/grown_rows.h"
+#include "engine/tensor/rows.h"
 #include "tests/catch.h"
 #include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"

@@ -15,8 +15,8 @@ using namespace decoderscope::testing;
 namespace {
 
 // Sources of texts outside the window: the command line, and files that machines read.
-constexpr std::array<std::string_view, 14> kElsewhere = {
-    "app/cli", "app/browser/main", "app/core/figure/csv.cpp", "app/core/figure/json.cpp", "app/core/figure/svg.cpp",
+constexpr std::array<std::string_view, 13> kElsewhere = {
+    "app/cli", "app/browser/main", "app/core/figure/csv_and_json.cpp", "app/core/figure/svg.cpp",
     "app/core/figure/cairo/figure_fonts.cpp", "app/core/figure/canvas/png.cpp", "app/core/lessons/page.cpp",
     "app/core/report/html_page.cpp",
     // The HTML that shows a stage in another page.

@@ -1,5 +1,5 @@
 // Pieces of work on several threads at once.
-#include "app/core/jobs/side_by_side.h"
+#include "app/core/jobs/job.h"
 #include "engine/base/parallel.h"
 #include "tests/catch.h"
 

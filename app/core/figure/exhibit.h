@@ -2,6 +2,7 @@
 
 #include "app/core/figure/chart.h"
 #include "app/core/figure/colormap.h"
+#include "app/core/figure/figure.h"
 #include "app/core/figure/heatmap.h"
 
 #include <functional>
@@ -55,5 +56,13 @@ struct Exhibit {
     bool own_ranges = false;             // if alike: each panel's colours span its own range
     std::vector<std::string> row_names;  // of a grid's rows: "layer 0"; may be empty
 };
+
+// The drawing of everything an exhibit shows: one heatmap, a grid of small ones that share axes and legend, or several
+// figures side by side; then its caption. The style's caption is not used.
+[[nodiscard]] Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style);
+
+// Its parts, one file each.
+[[nodiscard]] Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style);
+[[nodiscard]] Figure chart_figure(const Chart& chart, const FigureStyle& style);
 
 }  // namespace decoderscope::core

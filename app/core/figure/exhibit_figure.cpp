@@ -1,9 +1,7 @@
-#include "app/core/figure/exhibit_figure.h"
+#include "app/core/figure/exhibit.h"
 
-#include "app/core/figure/chart.h"
 #include "app/core/figure/figure_canvas.h"
 #include "app/core/figure/figure_cells.h"
-#include "app/core/figure/figure_legend.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
@@ -13,7 +11,6 @@
 #include <cctype>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace decoderscope::core {
 

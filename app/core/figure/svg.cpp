@@ -1,19 +1,15 @@
-#include "app/core/figure/svg.h"
 
 #include "app/core/figure/figure_canvas.h"
-#include "app/core/figure/png.h"
+#include "app/core/figure/picture_files.h"
 #include "app/core/text/characters.h"
 #include "engine/base/base64.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <ostream>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace decoderscope::core {

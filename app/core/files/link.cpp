@@ -1,6 +1,6 @@
 #include "app/core/files/link.h"
 
-#include "app/core/figure/svg.h"
+#include "app/core/figure/picture_files.h"
 #include "app/core/text/characters.h"
 #include "engine/base/base64.h"
 #include "engine/base/error.h"

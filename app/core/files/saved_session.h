@@ -5,7 +5,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/message.h"
-#include "engine/files/load_progress.h"
+#include "engine/files/mapped_file.h"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #include "app/core/files/checksum.h"
 #include "app/core/files/session_file.h"
-#include "app/core/run/overlay_file.h"
+#include "app/core/run/overlay.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json_object.h"

@@ -11,8 +11,34 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 namespace decoderscope::core {
+
+// Several pieces of work at once, one on each thread, for pieces that are too small to be shared among threads
+// themselves: a step of a small model's training. A thread ends its piece before it takes the next one, so that the
+// first results come early.
+class SideBySide {
+public:
+    using Clock = std::chrono::steady_clock;
+    using Piece = Resumable<Done>;
+
+    // `next` begins another piece of work; nothing if there is none for now. It is called from all of the threads, by
+    // one at a time.
+    explicit SideBySide(std::function<std::optional<Piece>()> next) : next_(std::move(next)) {}
+
+    // Works until the end of a slice: some milliseconds on threads, one slice of one piece without them. Returns false
+    // if there was nothing to do. Rethrows what a piece threw.
+    bool advance();
+
+private:
+    [[nodiscard]] std::optional<Piece> take();
+    void work_on(std::optional<Piece>& lane, Clock::time_point until);
+
+    std::function<std::optional<Piece>()> next_;
+    std::mutex taking_;
+    std::vector<std::optional<Piece>> lanes_;
+};
 
 // Does work that takes longer than a frame, one piece of work at a time: on its own thread (on_threads.cpp), or, in a
 // build without threads, in slices between frames, whenever advance() is called (in_slices.cpp). A Job (job.h) returns

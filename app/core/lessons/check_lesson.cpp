@@ -2,7 +2,6 @@
 
 #include "app/core/files/saved_view.h"
 #include "app/core/lessons/judge.h"
-#include "app/core/lessons/lesson.h"
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
@@ -12,13 +11,35 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <set>
 #include <utility>
 
 namespace decoderscope::core::lessons {
 
 namespace {
+
+struct RightAnswer {
+    const Asked& asked;
+
+    [[nodiscard]] std::size_t right_choice() const {
+        const std::vector<std::size_t> right = right_choices(asked);
+        if (right.empty()) throw Error("{id}: no choice is right", {{"id", asked.question.id}});
+        return right.front();
+    }
+    [[nodiscard]] std::string in_words(const Answer& answer) const { return answer_text(asked, answer, {true, {}}); }
+    [[nodiscard]] std::string number(const ExpressionRef& of) const {
+        return shown_text(single(number_of(evaluate(*of, asked.scope()))));
+    }
+
+    std::string operator()(const ByChoice&) const { return in_words(ChosenAnswer{right_choice()}); }
+    std::string operator()(const ByNumber& by) const { return number(by.answer) + " ± " + number(by.within); }
+    std::string operator()(const ByPoint& by) const {
+        const Spot spot = spot_of(by.solution, asked.scope());
+        return in_words(PointedAnswer{spot.step, spot.cell});
+    }
+    std::string operator()(const ByRun& by) const { return by.solution_text; }
+    std::string operator()(const ByBug& by) const { return in_words(BugAnswer{by.solution, right_choice()}); }
+};
 
 constexpr double kMostByChance = 1.0 / 3.0;
 constexpr Index kGuesses = 60;
@@ -315,21 +336,6 @@ private:
     std::string tab_;         // that the places so far have opened
 };
 
-}  // namespace
-
-std::vector<Sentence> check_lesson(const Lesson& lesson, std::span<const std::string_view> tabs) {
-    std::vector<Sentence> problems;
-    std::set<std::string> said;
-    for (int version = 0; version < lesson.versions; ++version) {
-        const Lesson one = lesson.versions == 1 ? lesson : in_version(lesson, version);
-        for (Sentence& problem : Check(one, tabs).all())
-            if (said.insert(problem.english()).second) problems.push_back(std::move(problem));
-    }
-    return problems;
-}
-
-namespace {
-
 // A part of a lesson that a translation must have, too: what it is, and what stays the same in it.
 struct Fixed {
     std::string what, value;
@@ -372,6 +378,34 @@ std::vector<Fixed> fixed_parts(const std::string& path) {
 }
 
 }  // namespace
+
+KeyEntry key_entry(const Lesson& lesson, const Question& question, const std::shared_ptr<const Scenario>& opened) {
+    Runs runs(*opened, nullptr, opened);
+    const Asked asked{lesson, question, runs, opened.get()};
+    const auto* action = std::get_if<ByRun>(&question.answer);
+    Runs solved(action == nullptr ? *opened : changed(*opened, action->solution),
+                action == nullptr ? runs.now().run : nullptr, opened);
+    return {question.id, shown(question.ask, asked.scope()), std::visit(RightAnswer{asked}, question.answer),
+            shown(question.learned, {solved, nullptr, &lesson.lets, &question.lets})};
+}
+
+std::vector<KeyEntry> answer_key(const Lesson& lesson) {
+    std::vector<KeyEntry> key;
+    for (const Question* question : questions_of(lesson))
+        key.push_back(key_entry(lesson, *question, opened_for(lesson, *question)));
+    return key;
+}
+
+std::vector<Sentence> check_lesson(const Lesson& lesson, std::span<const std::string_view> tabs) {
+    std::vector<Sentence> problems;
+    std::set<std::string> said;
+    for (int version = 0; version < lesson.versions; ++version) {
+        const Lesson one = lesson.versions == 1 ? lesson : in_version(lesson, version);
+        for (Sentence& problem : Check(one, tabs).all())
+            if (said.insert(problem.english()).second) problems.push_back(std::move(problem));
+    }
+    return problems;
+}
 
 std::vector<Sentence> compare_translation(const std::string& lesson, const std::string& translation) {
     const std::vector<Fixed> ours = fixed_parts(lesson), theirs = fixed_parts(translation);

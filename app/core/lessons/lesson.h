@@ -4,7 +4,7 @@
 #include "app/core/lessons/expression.h"
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/runs.h"
-#include "app/core/text/at_line.h"
+#include "app/core/text/numbers.h"
 
 #include <array>
 #include <memory>

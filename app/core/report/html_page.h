@@ -2,13 +2,59 @@
 
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/heatmap.h"
+#include "app/core/labs/step/explanation_text.h"
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace decoderscope::core::report {
+
+// A cell and how it was computed, ready to be written down.
+struct ExplainedCell {
+    const Step* step = nullptr;
+    Cell cell;
+    float value = 0.0F;
+    std::string name;   // "blocks.0.attn.pattern[0, 1, 2, 3]"
+    std::string place;  // "head 1, query 2 “r”, key 3 “a”"
+    step::ReadExplanation read;
+};
+
+// Cells from one down to what it was computed from, level by level.
+struct ExplainedCells {
+    std::vector<ExplainedCell> cells;  // the first is the one asked for
+    std::size_t left_out = 0;  // operands of the largest terms that were not followed, so that a level stays short
+};
+
+// The explanation of a cell, and, for each level below the first, of the operands of its largest terms. Weights and
+// inputs end the trail. A cell is explained once. The run must have the step's values and the cell.
+[[nodiscard]] ExplainedCells explained_cells(const Scenario& scenario, const Run& run, const Step& step,
+                                             const Cell& cell, int depth);
+
+// An operand of a factor by name: "blocks.0.attn.q[0, 1, 2, 5]" and its place.
+struct NamedOperand {
+    std::string name, place;
+};
+[[nodiscard]] NamedOperand named_operand(const Scenario& scenario, const Run& run, const Step& step,
+                                         const OperandCell& at);
+
+// The entries of a list of terms as they are read out: groups are closed, a single term has its factors as one text.
+struct WrittenTerm {
+    std::string name;                          // "key 3 “a”", "head 0 (16 terms)"
+    std::string factors;                       // "0.31 · (−1.2)"; empty for a group
+    std::vector<const OperandCell*> operands;  // of its factors
+    double value = 0.0;
+};
+[[nodiscard]] std::vector<WrittenTerm> written_terms(const step::ReadExplanation& read, std::size_t line);
+
+// An explanation written down for readers without a window: as text, and as a page of HTML with headings, tables and
+// links, which screen readers follow. Every operand is named by tensor, index and token.
+
+void write_explanation(std::ostream& out, const Scenario& scenario, const Run& run, const ExplainedCells& explained);
+void write_explanation_page(std::ostream& out, const Scenario& scenario, const Run& run,
+                            const ExplainedCells& explained);
 
 // A page of HTML being written. The only place that defines how its parts look.
 class Page {

@@ -1,7 +1,6 @@
 #include "app/core/run/exhibit_step.h"
 
 #include "app/core/run/edit_groups.h"
-#include "app/core/run/head_pictures.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
 #include "engine/base/error.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/run/scenario.h"
-#include "engine/files/load_progress.h"
+#include "engine/files/mapped_file.h"
 #include "engine/load/recorded_run.h"
 #include "engine/model/inputs.h"
 #include "engine/trace/trace.h"

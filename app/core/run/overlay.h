@@ -1,6 +1,8 @@
 #pragma once
 
 #include "app/core/figure/heatmap.h"
+#include "engine/base/json_object.h"
+#include "engine/graph/plan.h"
 #include "engine/tensor/tensor.h"
 
 #include <cstddef>
@@ -54,5 +56,29 @@ inline constexpr std::size_t kMostOverlayValues = 100'000, kLongestOverlayText =
 
 // What the tooltip says about a step's number: "latency.csv: 3.2", "… of blocks.0.attn", "12 cells, …".
 [[nodiscard]] std::string overlay_sentence(const Overlay& overlay, std::string_view step, const OverlayValue& number);
+
+// One record of a CSV file (RFC 4180).
+struct CsvRecord {
+    std::vector<std::string> fields;  // without the blanks around them
+    int line = 0;                     // where it begins, from 1
+};
+
+// The records of a text; empty lines are left out. A comma in brackets doesn't end a field, so that a cell's name needs
+// no quotes. Throws Error naming `path` and the line if a quoted field doesn't end, or if there are more than `most`
+// records.
+[[nodiscard]] std::vector<CsvRecord> read_csv(std::string_view text, const std::string& path, std::size_t most);
+
+// Whether a path is that of a file with numbers to colour by: CSV, or JSON that is a list.
+[[nodiscard]] bool is_overlay_path(const std::string& path);
+
+// Reads a file of numbers for the steps of this plan. CSV has lines NAME, value, text, the text optional, and perhaps a
+// first line that begins with "name". JSON is a list of {"name": …, "value": …, "text": …}. A NAME is a step, a cell
+// ("blocks.0.attn.z[0, 1, 2, 3]") or a part of the map. Throws Error naming the file, the line and what was expected.
+[[nodiscard]] Overlay read_overlay(const std::string& path, const Plan& plan);
+// As above, for a file's text.
+[[nodiscard]] Overlay parse_overlay(std::string_view text, const std::string& path, const Plan& plan);
+
+// {"name": …, "value": …, "text": …}. Throws Error naming the key.
+[[nodiscard]] OverlayValue read_overlay_value(JsonObject json);
 
 }  // namespace decoderscope::core

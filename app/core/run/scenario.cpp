@@ -3,12 +3,19 @@
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
 #include "engine/mutations/mutations.h"
+#include "engine/platform/process.h"
+#include "engine/tensor/memory.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
 
 namespace decoderscope::core {
 
 namespace {
+
+std::size_t bytes_of(const Step& step) { return static_cast<std::size_t>(element_count(step.axes)) * sizeof(float); }
 
 // Two keys give the norm placement: of those, too, only the last override is kept.
 bool say_the_same(const std::string& a, const std::string& b) {
@@ -34,7 +41,78 @@ std::shared_ptr<const Weights> completed(const Weights& weights, const Config& c
     return all;
 }
 
+const tokenizer::Tokenizer& no_tokenizer() {
+    static const tokenizer::Tokenizer none;
+    return none;
+}
+
+// A recording's steps are what they are: anything that would have to be computed is refused.
+bool is_as_recorded(const Scenario& scenario, bool logit_lens) {
+    return scenario.edits.empty() && !scenario.dropout_seed && scenario.gradient_target.empty() &&
+           scenario.mutation.empty() && !logit_lens && scenario.inputs.tokens.empty() && scenario.inputs.x.empty();
+}
+
 }  // namespace
+
+bool is_recorded(const Step& step, Recording recording) {
+    if (recording == Recording::all) return true;
+    const bool inside_mlp = !step.axes.empty() && step.axes.back().name == axis::d_ff;
+    return !step.is_scores && !inside_mlp;
+}
+
+std::function<bool(const Step&)> kept_steps(Recording recording) {
+    if (recording == Recording::all) return {};
+    return [recording](const Step& step) { return is_recorded(step, recording); };
+}
+
+std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) {
+    std::size_t kept = 0, largest = 0;  // a freed tensor exists for a moment
+    for (const Step& step : plan.steps()) {
+        if (step.is_source() || step.role == Role::on_demand) continue;
+        const Traits traits = step.operation.traits();
+        if (traits.recorded_elsewhere || (!looked_at && traits.deferred)) continue;
+        if (is_recorded(step, recording))
+            kept += bytes_of(step);
+        else
+            largest = std::max(largest, bytes_of(step));
+    }
+    return kept + 2 * largest;
+}
+
+std::optional<std::size_t> bytes_free() {
+    const std::optional<std::uint64_t> free = platform::free_bytes_of_memory();
+    if (!free) return std::nullopt;
+    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / 2;
+    return static_cast<std::size_t>(std::min(*free, kMost)) + kept_memory();
+}
+
+void check_memory(const Plan& plan, Recording recording) {
+    constexpr std::size_t kAlwaysThere = 64'000'000;
+    if (bytes_needed(plan, recording) > kAlwaysThere) check_memory(plan, recording, bytes_free());
+}
+
+void check_memory(const Plan& plan, Recording recording, std::optional<std::size_t> free) {
+    const std::size_t needed = bytes_needed(plan, recording);
+    if (!free || needed <= *free) return;
+    const std::size_t less = bytes_needed(plan, Recording::patterns);
+    const Arguments sizes = {{"needed", bytes_text(needed)}, {"free", bytes_text(*free)}, {"less", bytes_text(less)}};
+    if (recording == Recording::all && less < needed)
+        throw Error(
+            "this run needs {needed} for its tensors, but only {free} of memory is free: shorten the text, or record "
+            "less (--record patterns, or the palette in the window), which needs {less}",
+            sizes);
+    throw Error("this run needs {needed} for its tensors, but only {free} of memory is free: shorten the text", sizes);
+}
+
+std::string bytes_text(std::size_t bytes) {
+    const auto number = static_cast<double>(bytes);
+    std::array<char, 32> text{};
+    if (number >= 1e9)
+        std::snprintf(text.data(), text.size(), "%.1f GB", number / 1e9);
+    else
+        std::snprintf(text.data(), text.size(), "%.1f MB", number / 1e6);
+    return text.data();
+}
 
 // Here rather than in each of the files that pass one on, which would take the compiler seconds.
 Scenario::Scenario() = default;
@@ -61,15 +139,6 @@ const Config& Scenario::config() const {
 
 Index Scenario::query_heads() const { return computes() ? config_.nhead : recorded()->sizes.heads; }
 Index Scenario::batch() const { return computes() ? inputs.batch() : recorded()->sizes.batch; }
-
-namespace {
-
-const tokenizer::Tokenizer& no_tokenizer() {
-    static const tokenizer::Tokenizer none;
-    return none;
-}
-
-}  // namespace
 
 const tokenizer::Tokenizer& Scenario::tokenizer() const { return computes() ? model()->tokenizer : no_tokenizer(); }
 const tokenizer::Tokenizer& Scenario::encoder_tokenizer() const {
@@ -187,16 +256,6 @@ const mutations::Mutation* mutation_of(const Scenario& scenario) {
                     {{"name", scenario.mutation}});
     return mutation;
 }
-
-namespace {
-
-// A recording's steps are what they are: anything that would have to be computed is refused.
-bool is_as_recorded(const Scenario& scenario, bool logit_lens) {
-    return scenario.edits.empty() && !scenario.dropout_seed && scenario.gradient_target.empty() &&
-           scenario.mutation.empty() && !logit_lens && scenario.inputs.tokens.empty() && scenario.inputs.x.empty();
-}
-
-}  // namespace
 
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     if (!scenario.computes() && is_as_recorded(scenario, logit_lens)) return scenario.recorded()->plan;

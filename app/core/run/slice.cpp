@@ -2,22 +2,40 @@
 
 #include "app/core/run/labels.h"
 #include "engine/base/translate.h"
+#include "engine/graph/edit.h"
 #include "engine/tensor/storage.h"
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 namespace decoderscope::core {
 
-std::span<const float> Reader::operator()(const Tensor& tensor) {
-    const auto* lazy = tensor.lazy<LazyValues>();
-    if (lazy == nullptr) return tensor.values();
-    room_.resize(static_cast<std::size_t>(tensor.size()));
-    lazy->make(room_);
-    return room_;
+namespace {
+
+// Moves an index of the batch; whether the edit reaches the row.
+bool moved(std::optional<Index>& batch, Index row) {
+    if (batch && *batch != row) return false;
+    if (batch) batch = 0;
+    return true;
 }
 
-namespace {
+struct Moving {
+    const Plan& plan;
+    Index row;
+
+    bool operator()(MaskEdit& edit) const { return moved(edit.batch, row); }
+    bool operator()(RouteExpert& edit) const { return moved(edit.batch, row); }
+    bool operator()(ScaleHead&) const { return true; }
+    bool operator()(SetCell& edit) const {
+        const Ref step = plan.find(edit.tensor);
+        if (step == nullptr || step->axes.empty() || step->axes[0].name != axis::batch || step->axes[0].size == 1)
+            return true;
+        if (edit.index.front() != row) return false;
+        edit.index.front() = 0;
+        return true;
+    }
+};
 
 std::uint8_t causes_of(const MaskVerdict& verdict, bool by_hand) {
     std::uint8_t causes = hidden_by::nothing;
@@ -80,6 +98,25 @@ Range range_of_recorded(const Tensor& tensor, const Heatmap& shown) {
 }
 
 }  // namespace
+
+std::optional<Scenario> only_row(const Scenario& scenario, const Plan& plan, Index row) {
+    if (!scenario.computes() || scenario.batch() == 1 || scenario.dropout_seed || !scenario.mutation.empty()) return {};
+    Scenario one = scenario;
+    one.inputs = part_of(scenario.inputs, {0, scenario.inputs.pos(), row});
+    one.gradient_target.clear();
+    one.edits.clear();
+    for (Edit edit : scenario.edits)
+        if (std::visit(Moving{plan, row}, edit)) one.edits.push_back(std::move(edit));
+    return one;
+}
+
+std::span<const float> Reader::operator()(const Tensor& tensor) {
+    const auto* lazy = tensor.lazy<LazyValues>();
+    if (lazy == nullptr) return tensor.values();
+    room_.resize(static_cast<std::size_t>(tensor.size()));
+    lazy->make(room_);
+    return room_;
+}
 
 Cell Slice::cell(Index row, Index column) const {
     Cell cell = fixed;

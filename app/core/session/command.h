@@ -6,7 +6,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/notes.h"
 #include "app/core/run/open_model.h"
-#include "app/core/run/recording.h"
+#include "app/core/run/scenario.h"
 #include "app/core/run/slice.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/train/training_plan.h"
@@ -227,7 +227,7 @@ struct PinNote {
 struct LendNotes {
     Notes notes;
 };
-// Colours map and timeline by the numbers of a file (overlay_file.h).
+// Colours map and timeline by the numbers of a file (overlay.h).
 struct OpenOverlay {
     std::string path;
 };

@@ -3,7 +3,7 @@
 #include "app/core/checks/invariants.h"
 #include "app/core/derived/derived.h"
 #include "app/core/jobs/job.h"
-#include "app/core/run/recording.h"
+#include "app/core/run/scenario.h"
 #include "app/core/run/snapshot.h"
 #include "app/core/session/command.h"
 #include "engine/base/message.h"

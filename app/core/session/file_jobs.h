@@ -5,7 +5,6 @@
 #include "app/core/run/cursor.h"
 #include "app/core/session/command.h"
 #include "app/core/session/model_loader.h"
-#include "app/core/session/model_writer.h"
 #include "engine/base/message.h"
 
 #include <chrono>

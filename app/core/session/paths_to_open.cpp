@@ -2,7 +2,7 @@
 
 #include "app/core/files/link.h"
 #include "app/core/files/session_file.h"
-#include "app/core/run/overlay_file.h"
+#include "app/core/run/overlay.h"
 #include "app/core/text/characters.h"
 #include "engine/base/message.h"
 #include "engine/platform/files.h"

@@ -4,7 +4,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
-#include "app/core/run/overlay_file.h"
+#include "app/core/run/overlay.h"
 #include "app/core/session/session.h"
 #include "app/core/train/training_plan.h"
 #include "engine/base/error.h"

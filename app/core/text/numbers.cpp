@@ -1,14 +1,11 @@
 #include "app/core/text/numbers.h"
 
-#include "engine/base/message.h"
-
 #include <fast_float/fast_float.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
 
 namespace decoderscope::core {
 

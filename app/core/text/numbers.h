@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/base/index.h"
 #include "engine/base/message.h"
 
@@ -7,6 +8,12 @@
 #include <string>
 
 namespace decoderscope::core {
+
+// Runs `work`; an Error gets the file and the line in front.
+template <class Work>
+auto at_line(const std::string& path, int line, Work work) {
+    return naming(path + ":" + std::to_string(line), work);
+}
 
 // A number to `digits` significant digits, with a proper minus: "0.500", "−12.3", "1.20e-5", "0", "NaN", "∞", "−∞".
 // Whole numbers below 100,000 keep all their digits.

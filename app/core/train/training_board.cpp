@@ -1,6 +1,6 @@
 #include "app/core/train/training_board.h"
 
-#include "app/core/jobs/side_by_side.h"
+#include "app/core/jobs/job.h"
 #include "app/core/train/training_plan.h"
 
 #include <algorithm>

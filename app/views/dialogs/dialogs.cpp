@@ -3,10 +3,7 @@
 #include "app/core/files/link.h"
 #include "app/core/files/session_file.h"
 #include "app/core/run/edit_groups.h"
-#include "app/core/session/paths_to_open.h"
 #include "app/core/text/characters.h"
-#include "app/views/dialogs/export_dialog.h"
-#include "app/views/dialogs/open_dialog.h"
 #include "app/views/dialogs/palette.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/actions.h"
@@ -18,7 +15,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>

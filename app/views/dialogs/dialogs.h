@@ -1,11 +1,79 @@
 #pragma once
 
+#include "app/core/figure/export.h"
+#include "app/core/session/model_loader.h"
+#include "app/core/session/names_table.h"
+#include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/frame/view_state.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/message.h"
 
 #include <imgui.h>
 
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
 namespace decoderscope::views::dialogs {
+
+// What the export dialog remembers, including from one export to the next.
+struct ExportDialogState {
+    std::vector<ExportChoice> choices;  // as of when it opened
+    std::size_t chosen = 0;
+    std::size_t format = 0;
+    core::ExportOptions options;
+    std::string path;
+    bool typed = false;  // the path was typed by the user
+    std::string said;    // what was copied
+};
+
+// The dialog that writes what is shown to a file, or copies it.
+void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+// The progress of a slow export and a button that cancels it. The height is 0 if there is nothing to show.
+[[nodiscard]] float export_progress_height(const Ui& ui, const core::Session& session);
+void draw_export_progress(const Ui& ui, const core::Session& session, Area area, Commands& commands);
+
+// Copies what the tab shows to the clipboard as CSV. Returns the message to show.
+Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state);
+// Copies it as a picture.
+void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands);
+
+// What the dialog that opens a model remembers from frame to frame.
+struct OpenDialogState {
+    std::string path;        // or a link
+    std::string listed_for;  // the path that `list` was made for
+    core::PathList list;
+    bool listed = false;
+    bool awaited = false;                        // a model is being loaded: the dialog closes when it has arrived
+    bool refocus = false;                        // loading failed: the path needs to be typed again
+    std::string asked_about;                     // the model that the answers are about
+    std::map<std::string, std::string> answers;  // by configuration key
+    std::vector<core::NamesRow> names;           // what each tensor is recognised as, as changed in the form
+    bool copied = false;                         // the lines of Python are on the clipboard
+};
+
+// The dialog that opens a model or a session: the choice, the progress of reading, questions to answer, why it failed.
+void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+// Opens that dialog automatically if a model being loaded takes long or asks something, and closes it once the model
+// has arrived.
+void follow_opening(const core::Session& session, ViewState& state);
+// Leaving the dialog abandons a model that asks something, or that failed.
+void leave_open_dialog(const core::Session& session, Commands& commands);
+
+// "Reading gpt2", and a bar of how much of it has been read.
+void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width);
+
+// How the user left the form.
+enum class QuestionsEnd { none, open, back };
+
+// What a model's names and shapes tell, and a form for the rest, filled in with likely answers.
+[[nodiscard]] QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, OpenDialogState& open,
+                                               float width, Commands& commands);
 
 // The dialog that is open, over the window.
 void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);

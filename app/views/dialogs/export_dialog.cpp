@@ -1,11 +1,8 @@
-#include "app/views/dialogs/export_dialog.h"
 
-#include "app/core/figure/csv.h"
-#include "app/core/figure/pdf.h"
-#include "app/core/session/paths_to_open.h"
+#include "app/core/figure/csv_and_json.h"
+#include "app/core/figure/picture_files.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
-#include "app/views/frame/view_state.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"

@@ -1,4 +1,3 @@
-#include "app/views/dialogs/open_dialog.h"
 
 #include "app/core/text/characters.h"
 #include "app/views/dialogs/dialogs.h"
@@ -8,7 +7,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "app/views/frame/choices.h"
+#include "app/views/frame/export_choices.h"
 
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace decoderscope::views {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/derived/last_answer.h"
+#include "app/core/derived/derived.h"
 #include "app/views/frame/commands.h"
 #include "app/views/widgets/widgets.h"
 

@@ -1,8 +1,6 @@
-#include "app/views/input/token_chips.h"
 
 #include "app/core/run/cursor.h"
 #include "app/core/text/characters.h"
-#include "app/core/text/missing_glyphs.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/input/input_bar.h"
@@ -13,10 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views::input {
 

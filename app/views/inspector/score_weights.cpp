@@ -1,4 +1,4 @@
-#include "app/core/labs/step/score_weights.h"
+#include "app/core/labs/step/row_reading.h"
 
 #include "app/core/labs/step/explanation_text.h"
 #include "app/views/inspector/inspector.h"

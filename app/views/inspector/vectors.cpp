@@ -1,4 +1,4 @@
-#include "app/core/labs/norms/norm_row.h"
+#include "app/core/labs/norms/shown_norms.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/labs/step/vector_reading.h"
 #include "app/core/run/labels.h"

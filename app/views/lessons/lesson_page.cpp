@@ -2,16 +2,12 @@
 
 #include "app/core/run/labels.h"
 #include "app/core/session/session_commands.h"
-#include "app/views/lessons/lesson_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <string>
 
 namespace decoderscope::views::lesson_panel {
 

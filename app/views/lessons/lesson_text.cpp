@@ -1,15 +1,12 @@
-#include "app/views/lessons/lesson_text.h"
+#include "app/views/lessons/lesson_page.h"
 
 #include "app/core/text/text_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/widgets.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace decoderscope::views::lesson_panel {
 

@@ -3,7 +3,6 @@
 #include "app/views/frame/lab.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
-#include "app/views/lessons/lesson_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"

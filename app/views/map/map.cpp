@@ -3,7 +3,6 @@
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/views/frame/overlay_colors.h"
-#include "app/views/map/step_tip.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"

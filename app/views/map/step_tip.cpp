@@ -1,4 +1,4 @@
-#include "app/views/map/step_tip.h"
+#include "app/views/map/map.h"
 
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/diff/transformer_lens.h"

@@ -1,11 +1,10 @@
-#include "app/views/map/timeline.h"
 
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/step/gradients.h"
 #include "app/views/frame/overlay_colors.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/labs/checks/checks.h"
-#include "app/views/map/step_tip.h"
+#include "app/views/map/map.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 

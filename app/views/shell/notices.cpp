@@ -1,10 +1,9 @@
-#include "app/views/shell/notices.h"
+#include "app/views/shell/workspace.h"
 
 #include "app/core/session/introduction.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/text_layout.h"
-#include "app/views/dialogs/export_dialog.h"
-#include "app/views/frame/lab.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
@@ -13,8 +12,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 // The first minute: what this model does, and three things to try.
 namespace decoderscope::views::shell {

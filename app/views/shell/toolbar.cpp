@@ -1,11 +1,9 @@
-#include "app/views/shell/toolbar.h"
+#include "app/views/shell/workspace.h"
 
 #include "app/core/run/norm_placements.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/saving.h"
-#include "app/views/frame/view_state.h"
 #include "app/views/lessons/lessons_panel.h"
-#include "app/views/shell/actions.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/keys_and_mouse.h"

@@ -1,7 +1,6 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/frame/lab.h"
 #include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -9,10 +8,6 @@
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/map/map.h"
-#include "app/views/map/timeline.h"
-#include "app/views/shell/actions.h"
-#include "app/views/shell/notices.h"
-#include "app/views/shell/toolbar.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"
@@ -22,8 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views::shell {
 

@@ -1,9 +1,42 @@
 #pragma once
 
 #include "app/core/session/session.h"
+#include "app/views/frame/actions.h"
+#include "app/views/frame/lab.h"
 #include "app/views/frame/view_state.h"
 
+#include <string>
+#include <vector>
+
 namespace decoderscope::views::shell {
+
+// Whether the model's files left something open that was assumed or asked; "What was assumed …" shows it.
+[[nodiscard]] bool was_asked(const core::Session& session);
+
+// Runs the actions whose keys went down in this frame.
+void run_shortcuts(const core::Session& session, ViewState& state, Commands& commands);
+
+// What was introduced and has been used: of it only the suggestions are left.
+struct IntroductionState {
+    std::string used;
+};
+
+// What is said beside the work, in a column of this width: the progress of an export, and an error or a confirmation
+// with what can be done with its file. The height is 0 where nothing is said. They lie in a window of their own, over
+// what is there.
+[[nodiscard]] float messages_height(const Ui& ui, const core::Session& session, const ViewState& state, float width);
+void draw_messages(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands);
+// What this model does, and three things to try, one click each; until it is closed. Returns its height.
+[[nodiscard]] float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area,
+                                      Commands& commands);
+// The things to try: the model's own suggestions, then those of the tabs; at most three.
+[[nodiscard]] std::vector<Suggestion> suggestions(const core::Session& session);
+void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
+// Offers to recover unsaved work of a process that has ended, in one line under the toolbar. Returns its height.
+[[nodiscard]] float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area,
+                                      Commands& commands);
+
+void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the user
 // asked for.

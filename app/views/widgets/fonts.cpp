@@ -2,7 +2,7 @@
 
 #include "app/core/language/languages.h"
 #include "app/core/text/characters.h"
-#include "app/core/text/missing_glyphs.h"
+#include "app/core/text/token_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/platform/folders.h"

@@ -4,7 +4,6 @@
 #include "app/window/desktop/window_glfw.h"
 #include "app/window/desktop/window_signals.h"
 #include "app/window/window_painter.h"
-#include "app/window/window_wake.h"
 
 #include <GLFW/glfw3.h>
 

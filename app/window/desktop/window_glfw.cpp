@@ -3,7 +3,7 @@
 #include "app/views/frame/window_layout.h"
 #include "app/window/desktop/glfw_keys.h"
 #include "app/window/desktop/window_no_opengl.h"
-#include "app/window/window_wake.h"
+#include "app/window/window.h"
 #include "engine/base/error.h"
 
 #include <GLFW/glfw3.h>

@@ -1,4 +1,3 @@
-#include "app/window/window_wake.h"
 
 #include "app/window/window.h"
 

@@ -1,6 +1,5 @@
-#include "engine/load/names/attentions.h"
 
-#include "engine/load/names/latent_attention.h"
+#include "engine/load/names/parts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "engine/load/names/experts.h"
+#include "engine/load/names/parts.h"
 
 #include <algorithm>
 #include <map>

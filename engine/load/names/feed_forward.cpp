@@ -1,4 +1,4 @@
-#include "engine/load/names/feed_forward.h"
+#include "engine/load/names/parts.h"
 
 #include <algorithm>
 #include <optional>

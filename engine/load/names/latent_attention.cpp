@@ -1,8 +1,7 @@
-#include "engine/load/names/latent_attention.h"
+#include "engine/load/names/parts.h"
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
 
 namespace decoderscope::load::names {

@@ -1,16 +1,25 @@
 #include "engine/load/names/modules.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <iterator>
-#include <map>
 #include <set>
-#include <utility>
 
 namespace decoderscope::load::names {
 
 namespace {
+
+std::string bias_of(const std::string& weight) {
+    return weight.substr(0, weight.size() - std::string_view("weight").size()) + "bias";
+}
+
+// Whether any of these parameters has a bias.
+bool has_bias(const Shapes& shapes, bool (*is)(std::string_view)) {
+    return std::ranges::any_of(
+        shapes, [&](const auto& entry) { return is(entry.first) && shapes.contains(bias_of(entry.first)); });
+}
+
+bool is_head_norm(std::string_view name) { return name.ends_with("q_norm.weight") || name.ends_with("k_norm.weight"); }
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -22,7 +31,90 @@ bool parts(char before, char after) {
     return (is_lower(before) && is_upper(after)) || is_digit(before) != is_digit(after);
 }
 
+template <std::size_t count>
+bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
+    return std::ranges::find(words, word) != words.end();
+}
+
+constexpr std::array<std::string_view, 10> kGains = {"weight", "kernel", "gamma", "scale", "g",
+                                                     "alpha",  "w",      "a_2",   "gain",  "weights"};
+constexpr std::array<std::string_view, 5> kShifts = {"bias", "beta", "shift", "b", "b_2"};
+
+// Where a tensor belongs: its module's path, and whether it is the bias of it.
+struct Place {
+    Path path;
+    bool is_bias = false, bare = false;
+};
+
+// "in_proj_weight" is in_proj's, "W_Q" and "b_Q" are Q's.
+Place bare_place(Path path) {
+    const Words words = words_of(path.back());
+    if (words.size() < 2) return {std::move(path), false, true};
+    const bool first = words.front() == "w" || words.front() == "b";
+    const bool last = words.back() == "weight" || words.back() == "bias";
+    if (!first && !last) return {std::move(path), false, true};
+    const bool is_bias = first ? words.front() == "b" : words.back() == "bias";
+    std::string rest;
+    for (std::size_t i = first ? 1 : 0; i + (first ? 0 : 1) < words.size(); ++i)
+        rest += (rest.empty() ? "" : "_") + words[i];
+    path.back() = rest;
+    return {std::move(path), is_bias, true};
+}
+
+Place place_of(std::string_view name) {
+    Path path = split(name);
+    const std::string ending = path.back();
+    const bool gain = is_one_of(ending, kGains), shift = is_one_of(ending, kShifts);
+    if ((!gain && !shift) || path.size() < 2) return bare_place(std::move(path));
+    path.pop_back();
+    return {std::move(path), shift, false};
+}
+
+// Numbers by their value, so that layer 10 comes after layer 2.
+bool comes_before(const Path& a, const Path& b) {
+    return std::ranges::lexicographical_compare(a, b, [](const std::string& x, const std::string& y) {
+        const Index m = number(x), n = number(y);
+        return m >= 0 && n >= 0 ? m < n : x < y;
+    });
+}
+
 }  // namespace
+
+Index rows_of(const Shapes& shapes, const std::string& name) {
+    const auto found = shapes.find(name);
+    return found != shapes.end() && !found->second.empty() ? found->second[0] : 0;
+}
+
+Index columns_of(const Shapes& shapes, const std::string& name) {
+    const auto found = shapes.find(name);
+    return found != shapes.end() && found->second.size() == 2 ? found->second[1] : 0;
+}
+
+Index count_layers(const Shapes& shapes, const std::string& prefix) {
+    Index layers = 0;
+    while (shapes.contains(prefix + "layers." + std::to_string(layers) + ".self_attn.q_proj.weight")) ++layers;
+    return layers;
+}
+
+bool is_projection(std::string_view name) { return name.ends_with("_proj.weight") || name == "lm_head.weight"; }
+
+bool is_norm(std::string_view name) {
+    const std::size_t at = name.rfind("norm");
+    return at != std::string_view::npos && name.ends_with(".weight") && name.find('.', at) + 7 == name.size();
+}
+
+bool any_norm_has_bias(const Shapes& shapes) { return has_bias(shapes, is_norm); }
+bool any_projection_has_bias(const Shapes& shapes) { return has_bias(shapes, is_projection); }
+
+void add_zero_biases(Shapes& shapes, bool norms) {
+    Shapes zeros;
+    for (const auto& [name, shape] : shapes)
+        if ((is_projection(name) || (norms && is_norm(name) && !is_head_norm(name))) && !shape.empty() &&
+            !shapes.contains(bias_of(name)))
+            zeros.emplace(bias_of(name),
+                          shape.size() > 2 ? std::vector<Index>{shape[0], shape[1]} : std::vector<Index>{shape[0]});
+    shapes.merge(zeros);
+}
 
 Path split(std::string_view name) {
     Path path;
@@ -93,57 +185,6 @@ Index last_number(const Words& words) {
         if (const Index value = number(*word); value >= 0) return value;
     return -1;
 }
-
-namespace {
-
-template <std::size_t count>
-bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
-    return std::ranges::find(words, word) != words.end();
-}
-
-constexpr std::array<std::string_view, 10> kGains = {"weight", "kernel", "gamma", "scale", "g",
-                                                     "alpha",  "w",      "a_2",   "gain",  "weights"};
-constexpr std::array<std::string_view, 5> kShifts = {"bias", "beta", "shift", "b", "b_2"};
-
-// Where a tensor belongs: its module's path, and whether it is the bias of it.
-struct Place {
-    Path path;
-    bool is_bias = false, bare = false;
-};
-
-// "in_proj_weight" is in_proj's, "W_Q" and "b_Q" are Q's.
-Place bare_place(Path path) {
-    const Words words = words_of(path.back());
-    if (words.size() < 2) return {std::move(path), false, true};
-    const bool first = words.front() == "w" || words.front() == "b";
-    const bool last = words.back() == "weight" || words.back() == "bias";
-    if (!first && !last) return {std::move(path), false, true};
-    const bool is_bias = first ? words.front() == "b" : words.back() == "bias";
-    std::string rest;
-    for (std::size_t i = first ? 1 : 0; i + (first ? 0 : 1) < words.size(); ++i)
-        rest += (rest.empty() ? "" : "_") + words[i];
-    path.back() = rest;
-    return {std::move(path), is_bias, true};
-}
-
-Place place_of(std::string_view name) {
-    Path path = split(name);
-    const std::string ending = path.back();
-    const bool gain = is_one_of(ending, kGains), shift = is_one_of(ending, kShifts);
-    if ((!gain && !shift) || path.size() < 2) return bare_place(std::move(path));
-    path.pop_back();
-    return {std::move(path), shift, false};
-}
-
-// Numbers by their value, so that layer 10 comes after layer 2.
-bool comes_before(const Path& a, const Path& b) {
-    return std::ranges::lexicographical_compare(a, b, [](const std::string& x, const std::string& y) {
-        const Index m = number(x), n = number(y);
-        return m >= 0 && n >= 0 ? m < n : x < y;
-    });
-}
-
-}  // namespace
 
 bool is_buffer(std::string_view name, const std::vector<Index>& shape) {
     static constexpr std::array<std::string_view, 10> words = {"mask",  "masked", "tril",   "triu", "freq",

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "engine/load/names/mapping.h"
-#include "engine/load/names/shapes.h"
 #include "engine/model/config.h"
 #include "engine/tensor/tensor.h"
 
+#include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,27 @@
 #include <vector>
 
 namespace decoderscope::load::names {
+
+using Shapes = std::map<std::string, std::vector<Index>, std::less<>>;  // of tensors, by name
+
+[[nodiscard]] inline bool any_name_holds(const Shapes& shapes, std::string_view part) {
+    return std::ranges::any_of(shapes, [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
+}
+
+// What parameters' names and shapes say; all of them under the contract's names.
+
+[[nodiscard]] Index rows_of(const Shapes& shapes, const std::string& name);     // 0 if there is no such parameter
+[[nodiscard]] Index columns_of(const Shapes& shapes, const std::string& name);  // 0 if it is no matrix
+// The blocks of a stack; `prefix` is "" or "encoder.".
+[[nodiscard]] Index count_layers(const Shapes& shapes, const std::string& prefix);
+
+[[nodiscard]] bool is_projection(std::string_view name);  // a weight that only products read
+[[nodiscard]] bool is_norm(std::string_view name);        // a gain
+[[nodiscard]] bool any_norm_has_bias(const Shapes& shapes);
+[[nodiscard]] bool any_projection_has_bias(const Shapes& shapes);
+
+// Zero biases compute the same as none.
+void add_zero_biases(Shapes& shapes, bool norms);
 
 // A parameter's name is a path of components, "layers", "0", "self_attn", "W_query"; a component is made of words.
 using Path = std::vector<std::string>;

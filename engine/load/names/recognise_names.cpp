@@ -1,13 +1,8 @@
 #include "engine/load/names/recognise_names.h"
 
 #include "engine/base/error.h"
-#include "engine/load/names/attentions.h"
-#include "engine/load/names/experts.h"
-#include "engine/load/names/feed_forward.h"
-#include "engine/load/names/latent_attention.h"
 #include "engine/load/names/modules.h"
-#include "engine/load/names/norms.h"
-#include "engine/load/names/stacks.h"
+#include "engine/load/names/parts.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/load/names/mapping.h"
-#include "engine/load/names/shapes.h"
+#include "engine/load/names/modules.h"
 #include "engine/model/config.h"
 
 #include <array>

@@ -1,13 +1,9 @@
-#include "engine/load/names/stacks.h"
-
-#include "engine/load/names/attentions.h"
-#include "engine/load/names/modules.h"
+#include "engine/load/names/parts.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace decoderscope::load::names {

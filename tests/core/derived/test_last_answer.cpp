@@ -1,4 +1,4 @@
-#include "app/core/derived/last_answer.h"
+#include "app/core/derived/derived.h"
 #include "tests/catch.h"
 
 #include <memory>

@@ -2,7 +2,7 @@
 // the question. Counted over all lessons and the gallery, in both languages.
 #include "app/core/lessons/given.h"
 #include "app/core/lessons/library.h"
-#include "app/core/lessons/shuffle.h"
+#include "app/core/lessons/versions.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
 

@@ -1,8 +1,8 @@
 // Lessons as pages of HTML: one language, nothing from outside, and every question that the page can judge.
 #include "app/cli.h"
-#include "app/core/figure/svg.h"
+#include "app/core/figure/picture_files.h"
 #include "app/core/files/link.h"
-#include "app/core/lessons/answer_key.h"
+#include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
 #include "engine/base/base64.h"

@@ -3,7 +3,7 @@
 #include "app/core/lessons/given.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/library.h"
-#include "app/core/lessons/shuffle.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/random.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"

@@ -1,5 +1,5 @@
 // A batch row computed alone is that row of the batch, with the edits that reach it.
-#include "app/core/run/batch_row.h"
+#include "app/core/run/slice.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 

@@ -1,6 +1,6 @@
 // What the lines about edits say: against what they compare, what they leave out, how many edits there are.
 #include "app/core/labs/diff/effect_of_edits.h"
-#include "app/core/labs/heads/head_removal.h"
+#include "app/core/labs/heads/head_scores.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/output_moves.h"

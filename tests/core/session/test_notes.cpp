@@ -1,5 +1,5 @@
 // Sentences pinned to cells, rows, steps and parts of the map.
-#include "app/core/figure/exhibit_figure.h"
+#include "app/core/figure/exhibit.h"
 #include "app/core/figure/export.h"
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"

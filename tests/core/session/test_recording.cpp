@@ -1,5 +1,5 @@
 // Fewer recorded steps: the memory they need, what remains readable, and the error if a run would not fit.
-#include "app/core/run/recording.h"
+#include "app/core/run/scenario.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"

@@ -1,10 +1,10 @@
 // The recipe "A view" of CONTRIBUTING.md, carried out: a tab is a folder and a line in the list of labs. This
 // executable is linked with that longer list (written by recipes.cmake, next to this folder), and with no other changed
 // file.
-#include "app/core/figure/csv.h"
+#include "app/core/figure/csv_and_json.h"
 #include "app/core/figure/export.h"
 #include "app/core/files/session_file.h"
-#include "app/views/shell/actions.h"
+#include "app/views/shell/workspace.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/recipes/magnitudes_tab/lab.h"

@@ -1,6 +1,6 @@
 // The dialog that exports what a tab shows, and copying to the clipboard.
-#include "app/core/figure/csv.h"
-#include "app/views/dialogs/export_dialog.h"
+#include "app/core/figure/csv_and_json.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/labs/generate/lab.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/labs/norms/lab.h"

@@ -1,5 +1,5 @@
 // The dialog that opens a model: paths, progress, questions, and what can't be read.
-#include "app/views/dialogs/open_dialog.h"
+#include "app/views/dialogs/dialogs.h"
 #include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/state_dict_folder.h"

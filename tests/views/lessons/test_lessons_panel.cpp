@@ -1,6 +1,5 @@
 // The lessons beside the stage: found, read, answered, left.
 #include "app/views/lessons/lesson_page.h"
-#include "app/views/lessons/lesson_text.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,6 +1,5 @@
 // What is typed into the input bar is run at once, and what is then shown.
 #include "app/views/input/input_bar.h"
-#include "app/views/input/token_chips.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,6 +1,6 @@
 // The first minute: a strip that says what the model does and offers three things to try.
 #include "app/views/frame/lab.h"
-#include "app/views/shell/notices.h"
+#include "app/views/shell/workspace.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"

@@ -1,7 +1,7 @@
 // The list of labs, and what follows from it: no other file says which labs there are.
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/lab.h"
-#include "app/views/shell/actions.h"
+#include "app/views/shell/workspace.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"

@@ -1,5 +1,5 @@
 // Characters beyond those that the fonts are loaded with: drawn if an installed font has them, otherwise named.
-#include "app/core/text/missing_glyphs.h"
+#include "app/core/text/token_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"

@@ -1,6 +1,6 @@
 #include "app/core/figure/cairo/cairo_pen.h"
 
-#include "app/core/figure/png.h"
+#include "app/core/figure/picture_files.h"
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "app/core/figure/png.h"
+#include "app/core/figure/picture_files.h"
 
 #include "app/core/figure/cairo/cairo_pen.h"
 

@@ -1,5 +1,5 @@
 // A page's canvas can't draw PDF.
-#include "app/core/figure/pdf.h"
+#include "app/core/figure/picture_files.h"
 
 #include "engine/base/error.h"
 #include "engine/base/message.h"

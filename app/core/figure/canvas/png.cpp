@@ -1,5 +1,5 @@
 // Pictures of figures, drawn by a page's canvas in the page's own fonts.
-#include "app/core/figure/png.h"
+#include "app/core/figure/picture_files.h"
 
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"

@@ -3,14 +3,29 @@
 #include "app/core/derived/derived.h"
 #include "app/core/labs/bisect/bisection.h"
 #include "app/core/run/chosen_match.h"
+#include "app/core/run/scenario.h"
 #include "app/core/run/snapshot.h"
 #include "engine/base/message.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace decoderscope::core::bisect {
+
+// A recording to try bisect on without one of your own: the same model on the same input, written with a mistake.
+struct ExampleRecording {
+    std::string mutation;  // its name (engine/mutations/)
+    std::string path;      // of the file
+};
+
+// Whether there is one. Only bundled models have one: they are small enough to be run at once.
+[[nodiscard]] bool has_example_recording(const Scenario& scenario);
+
+// Runs the scenario without its edits with the first mistake that changes its predictions, and writes every tensor to a
+// file in the folder for temporary files. Throws Error if that can't be written.
+[[nodiscard]] ExampleRecording write_example_recording(Scenario scenario);
 
 // A bisection of the model that is shown, as the window asks for it.
 struct ShownBisection {

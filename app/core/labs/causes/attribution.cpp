@@ -1,6 +1,6 @@
 #include "app/core/labs/causes/attribution.h"
 
-#include "app/core/labs/step/direct_path.h"
+#include "app/core/labs/step/vector_reading.h"
 
 #include "engine/graph/mixture.h"
 

@@ -10,8 +10,9 @@
 namespace decoderscope::core::causes {
 
 // Direct logit attribution: a logit as a sum of what each head, each MLP and the embedding wrote into the stream, only
-// along the stream and with the final norm's own scale (app/core/labs/step/direct_path.h). The terms sum to the logit,
-// before a soft cap: where an edit set or scaled cells of the stream itself, what it changed is a term of its own.
+// along the stream and with the final norm's own scale (app/core/labs/step/vector_reading.h). The terms sum to the
+// logit, before a soft cap: where an edit set or scaled cells of the stream itself, what it changed is a term of its
+// own.
 enum class Contributor {
     embedding,
     positions,

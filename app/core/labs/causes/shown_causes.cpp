@@ -1,9 +1,9 @@
 #include "app/core/labs/causes/shown_causes.h"
 
 #include "app/core/jobs/resumable.h"
-#include "app/core/run/batch_row.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/slice.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"

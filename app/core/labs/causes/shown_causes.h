@@ -7,7 +7,6 @@
 #include "app/core/labs/causes/attribution.h"
 #include "app/core/labs/causes/causes_choice.h"
 #include "app/core/labs/causes/moves.h"
-#include "app/core/labs/causes/patching.h"
 
 #include <atomic>
 #include <memory>

@@ -5,15 +5,17 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/slice.h"
+#include "engine/tensor/tensor.h"
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
-// Values derived from a run and what it is compared with.
 namespace decoderscope::core::diff {
 
+// Values derived from a run and what it is compared with.
 // What of A is compared with B: all that it computed, or the weights that it read.
 enum class Listed { steps, weights };
 
@@ -62,5 +64,23 @@ struct Alternatives {
 // A step in this run and in another, and the difference. Nothing if the other has no such tensor of that shape.
 [[nodiscard]] std::optional<Exhibit> difference_exhibit(const ShownRun& shown, const ReferenceRun& other,
                                                         const Step& step, Place place, double tolerance);
+
+// How a step of A differs from B's at each position of its sequence, over all heads and features of one batch row.
+struct DifferenceByPosition {
+    static constexpr std::size_t kKept = 4;
+
+    struct At {
+        std::string token;
+        double largest = 0.0;   // max |a − b|; ∞ where only one side is NaN or infinite
+        Cell cell;              // where that is, the first such
+        bool both_nan = false;  // a number is NaN in both, which can't be compared
+    };
+    std::vector<At> positions;  // empty if the step doesn't run over a sequence
+};
+
+// A must be alive, and of this scenario; B must have the step in the same shape.
+[[nodiscard]] Value<DifferenceByPosition> shown_by_position(Derived& derived, const Scenario& scenario,
+                                                            const Value<ShownComparison>& of, const Step& step,
+                                                            Index batch);
 
 }  // namespace decoderscope::core::diff

@@ -2,7 +2,6 @@
 
 #include "app/core/labs/heads/head_scores.h"
 #include "app/core/labs/step/shown_step.h"
-#include "app/core/run/head_pictures.h"
 #include "app/core/run/step_picture.h"
 
 #include <algorithm>

@@ -2,12 +2,12 @@
 
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/figure_canvas.h"
-#include "app/core/jobs/side_by_side.h"
+#include "app/core/jobs/job.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
-#include "engine/train/backpropagation.h"
 #include "engine/train/tasks.h"
+#include "engine/train/trainer.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,9 @@
 #include "app/core/labs/step/explanation_text.h"
 
-#include "app/core/labs/step/stored_text.h"
 #include "app/core/run/labels.h"
 #include "engine/base/translate.h"
+#include "engine/load/checkpoint.h"
+#include "engine/load/model.h"
 
 #include <fast_float/fast_float.h>
 
@@ -19,66 +20,24 @@
 
 namespace decoderscope::core::step {
 
-std::string exact_number(float value) {
-    if (!std::isfinite(value)) return short_number(static_cast<double>(value));
-    char digits[48];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    std::string text(digits, end);
-    for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at)) text.replace(at, 1, "−");
-    return text;
-}
-
-bool parse_number(std::string_view text, float& value) {
-    std::string plain(text);
-    for (const auto& [written, read] : {std::pair{"−", "-"}, {"∞", "inf"}}) {
-        for (std::size_t at = plain.find(written); at != std::string::npos; at = plain.find(written, at))
-            plain.replace(at, std::string_view(written).size(), read);
-    }
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '+'; };
-    while (!plain.empty() && blank(plain.front())) plain.erase(plain.begin());
-    while (!plain.empty() && (plain.back() == ' ' || plain.back() == '\t')) plain.pop_back();
-    const auto [end, error] = fast_float::from_chars(plain.data(), plain.data() + plain.size(), value);
-    return error == std::errc() && end == plain.data() + plain.size() && !plain.empty();
-}
-
-std::vector<std::size_t> largest_first(const Line& line) {
-    std::vector<std::size_t> order(line.terms.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto size = [&](std::size_t i) {
-        const double value = std::abs(line.terms[i].value);
-        return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-    return order;
-}
-
-std::string factor_text(const Factor& factor, bool first) {
-    if (!factor.text.empty()) return factor.text;
-    const std::string number = short_number(factor.value);
-    return first || factor.value >= 0.0 || std::isnan(factor.value) ? number : "(" + number + ")";
-}
-
-std::string line_text(const Line& line, std::size_t most) {
-    const std::vector<std::size_t> order = largest_first(line);
-    std::string text = line.name + " = ";
-    double rest = 0.0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const Term& term = line.terms[order[i]];
-        if (i >= most) {
-            rest += term.value;
-            continue;
-        }
-        if (i > 0) text += " + ";
-        for (std::size_t f = 0; f < term.factors.size(); ++f)
-            text += (f > 0 ? "·" : "") + factor_text(term.factors[f], f == 0 && i == 0);
-    }
-    if (order.size() > most)
-        text += tr_n(" + {rest} ({count} more)", " + {rest} ({count} more)", order.size() - most,
-                     {{"rest", short_number(rest)}});
-    return text + " = " + short_number(line.value);
-}
-
 namespace {
+
+// What the file holds of a parameter's cell; nothing if the cell is no longer that: trained, or scaled.
+std::optional<packed::StoredNumber> stored_at(const Scenario& scenario, const Step& parameter, const Cell& cell,
+                                              double value) {
+    const load::StoredParameters* all = scenario.computes() ? scenario.model()->stored.get() : nullptr;
+    if (all == nullptr || parameter.role != Role::parameter || cell.size() != parameter.axes.size()) return {};
+    Index number = 0;
+    for (std::size_t axis = 0; axis < cell.size(); ++axis) number = number * parameter.axes[axis].size + cell[axis];
+    const Index columns = cell.size() < 2 ? 1 : parameter.axes.back().size;
+    const auto stored = all->at(parameter.name, number, columns);
+    return stored && stored->value() == static_cast<float>(value) ? stored : std::nullopt;
+}
+
+std::string in_brackets(float number) {
+    const std::string text = short_number(static_cast<double>(number));
+    return number < 0.0F ? "(" + text + ")" : text;
+}
 
 using Numbers = std::vector<std::size_t>;  // of terms in a line
 
@@ -254,6 +213,90 @@ private:
 };
 
 }  // namespace
+
+std::string stored_text(const packed::StoredNumber& stored) {
+    std::string text = "(" + short_number(static_cast<double>(stored.scale)) + " · " + in_brackets(stored.number);
+    if (stored.less != 0.0F) text += " − " + in_brackets(stored.less);
+    return text + " = " + short_number(static_cast<double>(stored.value())) + ")";
+}
+
+void show_stored(const Scenario& scenario, const Plan& plan, const Step& step, const Cell& cell,
+                 Explanation& explanation) {
+    for (Line& line : explanation.lines)
+        for (Term& term : line.terms)
+            for (Factor& factor : term.factors) {
+                if (!factor.cell || !factor.text.empty()) continue;
+                const Step& operand = plan[step.operands[factor.cell->operand]];
+                if (const auto stored = stored_at(scenario, operand, factor.cell->cell, factor.value))
+                    factor.text = stored_text(*stored);
+            }
+    if (step.role != Role::parameter || step.source.empty()) return;
+    const auto stored = stored_at(scenario, step, cell, static_cast<double>(step.source.at(cell)));
+    if (!stored) return;
+    std::vector<Term> terms = {term({constant_factor(static_cast<double>(stored->scale), ""),
+                                     constant_factor(static_cast<double>(stored->number), "")})};
+    if (stored->less != 0.0F) terms.push_back(term({constant_factor(static_cast<double>(-stored->less), "")}));
+    explanation.lines = {line(tr("scale · stored number"), std::move(terms))};
+}
+
+std::string exact_number(float value) {
+    if (!std::isfinite(value)) return short_number(static_cast<double>(value));
+    char digits[48];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    std::string text(digits, end);
+    for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at)) text.replace(at, 1, "−");
+    return text;
+}
+
+bool parse_number(std::string_view text, float& value) {
+    std::string plain(text);
+    for (const auto& [written, read] : {std::pair{"−", "-"}, {"∞", "inf"}}) {
+        for (std::size_t at = plain.find(written); at != std::string::npos; at = plain.find(written, at))
+            plain.replace(at, std::string_view(written).size(), read);
+    }
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '+'; };
+    while (!plain.empty() && blank(plain.front())) plain.erase(plain.begin());
+    while (!plain.empty() && (plain.back() == ' ' || plain.back() == '\t')) plain.pop_back();
+    const auto [end, error] = fast_float::from_chars(plain.data(), plain.data() + plain.size(), value);
+    return error == std::errc() && end == plain.data() + plain.size() && !plain.empty();
+}
+
+std::vector<std::size_t> largest_first(const Line& line) {
+    std::vector<std::size_t> order(line.terms.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto size = [&](std::size_t i) {
+        const double value = std::abs(line.terms[i].value);
+        return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+    return order;
+}
+
+std::string factor_text(const Factor& factor, bool first) {
+    if (!factor.text.empty()) return factor.text;
+    const std::string number = short_number(factor.value);
+    return first || factor.value >= 0.0 || std::isnan(factor.value) ? number : "(" + number + ")";
+}
+
+std::string line_text(const Line& line, std::size_t most) {
+    const std::vector<std::size_t> order = largest_first(line);
+    std::string text = line.name + " = ";
+    double rest = 0.0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Term& term = line.terms[order[i]];
+        if (i >= most) {
+            rest += term.value;
+            continue;
+        }
+        if (i > 0) text += " + ";
+        for (std::size_t f = 0; f < term.factors.size(); ++f)
+            text += (f > 0 ? "·" : "") + factor_text(term.factors[f], f == 0 && i == 0);
+    }
+    if (order.size() > most)
+        text += tr_n(" + {rest} ({count} more)", " + {rest} ({count} more)", order.size() - most,
+                     {{"rest", short_number(rest)}});
+    return text + " = " + short_number(line.value);
+}
 
 ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell) {
     ReadExplanation read{run.explain(step.id, cell), {}};

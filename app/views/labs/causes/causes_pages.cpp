@@ -1,4 +1,4 @@
-#include "app/core/labs/causes/telling_swap.h"
+#include "app/core/labs/causes/causes_choice.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/stale.h"

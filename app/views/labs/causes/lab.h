@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/derived/last_answer.h"
+#include "app/core/derived/derived.h"
 #include "app/core/labs/causes/shown_causes.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/view_state.h"

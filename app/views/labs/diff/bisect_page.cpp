@@ -1,7 +1,6 @@
-#include "app/views/labs/diff/bisect_page.h"
+#include "app/views/labs/diff/lab.h"
 
 #include "app/core/labs/bisect/bisection_text.h"
-#include "app/core/labs/bisect/example_recording.h"
 #include "app/core/run/labels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -10,8 +9,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace decoderscope::views::diff {

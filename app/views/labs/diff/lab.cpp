@@ -1,9 +1,7 @@
 #include "app/views/labs/diff/lab.h"
 
 #include "app/core/labs/diff/comparison_text.h"
-#include "app/core/labs/diff/shown_comparison.h"
 #include "app/views/frame/stale.h"
-#include "app/views/labs/diff/bisect_page.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"

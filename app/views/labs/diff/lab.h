@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/derived/last_answer.h"
+#include "app/core/derived/derived.h"
 #include "app/core/files/saved_view.h"
 #include "app/core/labs/bisect/shown_bisection.h"
 #include "app/core/labs/diff/shown_comparison.h"
@@ -92,5 +92,22 @@ void choose_diff_step(const Ui& ui, const core::Session& session, const DiffTabS
 // The current step, as A has it: where it differs by position, then A, B and A − B. `folded`: its name opens the list.
 void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, bool folded,
                         Commands& commands);
+
+// The page of Diff that compares with a recording of another program and seeks the cause, one file per part.
+void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+
+// Which tensor was matched to which step, in the order of computation, each to be changed; then those that match none.
+void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabState& bisect,
+                       const core::bisect::Bisection& found, Area area, Commands& commands);
+
+// The worst cell, computed here and, with the likeliest cause, there, side by side. Returns the height.
+float draw_side_by_side(const Ui& ui, const core::bisect::SideBySide& cell, Area area);
+
+// What the inspector says beside the page, in its flow: the causes, and each block on their input.
+void inspect_bisection(const Ui& ui, const core::Session& session, const BisectTabState& bisect);
+
+// The result; empty while there is none.
+[[nodiscard]] core::Value<core::bisect::ShownBisection> found_bisection(const core::Session& session,
+                                                                        const BisectTabState& bisect);
 
 }  // namespace decoderscope::views::diff

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/derived/last_answer.h"
+#include "app/core/derived/derived.h"
 #include "app/core/generate/shown_generation.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/session.h"

@@ -1,4 +1,4 @@
-#include "app/core/labs/heads/head_removal.h"
+#include "app/core/labs/heads/head_scores.h"
 #include "app/core/labs/heads/shown_heads.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/terms.h"

@@ -1,4 +1,3 @@
-#include "app/views/labs/heads/head_page.h"
 
 #include "app/core/labs/heads/shown_heads.h"
 #include "app/core/labs/step/shown_step.h"
@@ -6,7 +5,6 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/cards.h"
-#include "app/views/labs/heads/head_patterns.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"

@@ -1,9 +1,7 @@
-#include "app/views/labs/heads/head_patterns.h"
 
 #include "app/core/figure/heatmap_image.h"
-#include "app/core/labs/heads/shown_heads.h"
 #include "app/core/run/edits.h"
-#include "app/core/run/head_pictures.h"
+#include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/widgets/imgui_compat.h"

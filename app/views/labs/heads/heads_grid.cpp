@@ -1,8 +1,6 @@
-#include "app/views/labs/heads/heads_grid.h"
 
 #include "app/core/labs/heads/shown_heads.h"
 #include "app/core/text/numbers.h"
-#include "app/views/labs/heads/head_patterns.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"

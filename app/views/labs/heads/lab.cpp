@@ -1,14 +1,10 @@
 #include "app/views/labs/heads/lab.h"
 
-#include "app/core/labs/heads/head_scores.h"
-#include "app/core/labs/heads/shown_heads.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
-#include "app/views/labs/heads/head_page.h"
-#include "app/views/labs/heads/heads_grid.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
@@ -18,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <span>
 
 namespace decoderscope::views::heads {

@@ -1,15 +1,13 @@
 #include "app/views/labs/masks/lab.h"
 
-#include "app/core/labs/masks/shown_masks.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
-#include "app/views/frame/choices.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

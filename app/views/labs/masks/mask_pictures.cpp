@@ -1,23 +1,17 @@
-#include "app/views/labs/masks/mask_pictures.h"
 
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
-#include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/labs/masks/lab.h"
 #include "app/views/widgets/heatmap_layout.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <span>
-#include <vector>
 
 namespace decoderscope::views::masks {
 

@@ -1,7 +1,6 @@
 #include "app/views/labs/norms/lab.h"
 
 #include "app/core/labs/norms/depth_curves.h"
-#include "app/core/labs/norms/norm_row.h"
 #include "app/core/labs/norms/shown_norms.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/derived/last_answer.h"
+#include "app/core/derived/derived.h"
 #include "app/core/files/saved_view.h"
 #include "app/core/labs/norms/gradient_growth.h"
 #include "app/core/labs/norms/shown_norms.h"

@@ -1,19 +1,34 @@
-#include "app/views/labs/norms/norms_row.h"
-
+#include "app/core/figure/heatmap.h"
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/norms/lab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 namespace decoderscope::views::norms {
 
+namespace {
+
+// A row of numbers as a strip of upright bars from zero, with its mean as a line and its spread as a band.
+struct NumberStrip {
+    const char* id;
+    const std::vector<float>& values;
+    core::Range range;                                 // what the strip spans, from bottom to top
+    double mean = 0.0, centre = 0.0, deviation = 0.0;  // the band is around the centre
+    ImU32 color = 0;
+};
+
+// Draws the strip, one bar per number. If there are more numbers than pixels, each pixel shows the range of its
+// numbers.
 void draw_number_strip(const Ui& ui, const NumberStrip& strip, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto n = static_cast<float>(strip.values.size());
@@ -51,6 +66,7 @@ void draw_number_strip(const Ui& ui, const NumberStrip& strip, Area area) {
     compat::add_rect(list, area.low, area.high, ui.theme.line);
 }
 
+// The number under the mouse, if any. `clicked` tells whether it was clicked.
 std::optional<Index> column_under_mouse(const NumberStrip& strip, Area area, bool& clicked) {
     ImGui::SetCursorScreenPos(area.low);
     clicked = ImGui::InvisibleButton(strip.id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
@@ -59,8 +75,6 @@ std::optional<Index> column_under_mouse(const NumberStrip& strip, Area area, boo
     const float part = (ImGui::GetIO().MousePos.x - area.low.x) / area.width();
     return std::clamp<Index>(static_cast<Index>(part * static_cast<float>(n)), 0, n - 1);
 }
-
-namespace {
 
 // ---- which norm, which row
 

@@ -1,6 +1,5 @@
-#include "app/core/labs/norms/disagreement.h"
 #include "app/core/labs/norms/gradient_growth.h"
-#include "app/core/labs/norms/stream_lengths.h"
+#include "app/core/labs/norms/shown_norms.h"
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"

@@ -3,9 +3,7 @@
 #include "app/core/labs/heads/shown_heads.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/text/text_layout.h"
-#include "app/views/frame/cards.h"
-#include "app/views/frame/choices.h"
-#include "app/views/labs/step/spreadsheet_view.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/widgets/glide.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -16,9 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace decoderscope::views::step {
 

@@ -1,12 +1,10 @@
-#include "app/views/labs/step/spreadsheet_view.h"
+#include "app/views/labs/step/lab.h"
 
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
-#include "app/views/frame/cards.h"
-#include "app/views/frame/lab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
 #include "app/views/widgets/row_layout.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/derived/last_answer.h"
+#include "app/core/derived/derived.h"
 #include "app/core/run/comparison.h"
 #include "app/core/train/shown_training.h"
 #include "app/core/train/training_plan.h"

@@ -1,4 +1,4 @@
-#include "app/core/run/recording.h"
+#include "app/core/run/scenario.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/train/lab.h"
 #include "app/views/widgets/depth_chart.h"

@@ -1,4 +1,4 @@
-#include "app/core/labs/bisect/example_recording.h"
+#include "app/core/labs/bisect/shown_bisection.h"
 
 #include "app/core/labs/bisect/bisection.h"
 #include "app/core/run/comparison.h"

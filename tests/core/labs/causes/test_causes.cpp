@@ -1,7 +1,6 @@
 // What causes what, against PyTorch (tests/reference/labs_causes.py) and against the same things done as edits.
 #include "app/core/labs/causes/attribution.h"
 #include "app/core/labs/causes/moves.h"
-#include "app/core/labs/causes/patching.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

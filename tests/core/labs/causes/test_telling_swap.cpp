@@ -1,5 +1,5 @@
 // The swap that a comparison begins with changes the answer, where one does.
-#include "app/core/labs/causes/telling_swap.h"
+#include "app/core/labs/causes/causes_choice.h"
 
 #include "app/core/run/output_moves.h"
 #include "engine/load/bundled_models.h"

@@ -1,4 +1,4 @@
-#include "app/core/labs/diff/by_position.h"
+#include "app/core/labs/diff/shown_comparison.h"
 
 #include "app/core/run/scenario.h"
 #include "engine/load/bundled_models.h"

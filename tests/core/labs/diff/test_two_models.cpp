@@ -1,6 +1,6 @@
 // Two files of one model: the original Llama of tests/reference/stored/twin, and the same as GGUF keeps it. What moved
 // how far is numpy's.
-#include "app/core/labs/diff/two_models.h"
+#include "app/core/labs/diff/comparison_text.h"
 
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/output_moves.h"

@@ -2,7 +2,7 @@
 #include "app/core/figure/heatmap_image.h"
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/run/edits.h"
-#include "app/core/run/head_pictures.h"
+#include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,5 +1,5 @@
 // Which heads can go: against runs with an edit that switches each off, for the whole batch.
-#include "app/core/labs/heads/head_removal.h"
+#include "app/core/labs/heads/head_scores.h"
 
 #include "app/core/run/scenario.h"
 #include "engine/load/bundled_models.h"

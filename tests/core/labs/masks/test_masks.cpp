@@ -1,6 +1,6 @@
 // Masks separated by kind, what the fill does, where NaN spreads, what leaks, and the brush's edits: on plain values.
 #include "app/core/checks/leak.h"
-#include "app/core/labs/masks/mask_analysis.h"
+#include "app/core/labs/masks/shown_masks.h"
 #include "app/core/run/edits.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"

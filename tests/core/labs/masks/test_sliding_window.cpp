@@ -1,7 +1,6 @@
 // The sliding window is a mask of its own: beside the others, in hatching, words and exports.
+#include "app/core/figure/csv_and_json.h"
 #include "app/core/figure/heatmap_image.h"
-#include "app/core/figure/json.h"
-#include "app/core/labs/masks/mask_analysis.h"
 #include "app/core/labs/masks/shown_masks.h"
 #include "app/core/run/slice.h"
 #include "tests/catch.h"

@@ -1,7 +1,6 @@
 // What the Norms tab measures: against PyTorch's numbers, and against the formulas written differently.
 #include "app/core/figure/chart.h"
 #include "app/core/labs/norms/depth_curves.h"
-#include "app/core/labs/norms/norm_row.h"
 #include "app/core/labs/norms/shown_norms.h"
 #include "app/core/session/session.h"
 #include "engine/base/json.h"

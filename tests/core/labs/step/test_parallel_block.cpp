@@ -3,7 +3,7 @@
 #include "app/core/checks/invariants.h"
 #include "app/core/checks/leak.h"
 #include "app/core/labs/norms/depth_curves.h"
-#include "app/core/labs/norms/norm_row.h"
+#include "app/core/labs/norms/shown_norms.h"
 #include "app/core/labs/step/outline.h"
 #include "app/core/report/report.h"
 #include "engine/base/error.h"

@@ -1,5 +1,5 @@
 // The weights behind a score: against the sum Σ x·W·k / √d that it is, written out here.
-#include "app/core/labs/step/score_weights.h"
+#include "app/core/labs/step/row_reading.h"
 
 #include "app/core/run/scenario.h"
 #include "engine/load/bundled_models.h"

@@ -1,10 +1,9 @@
 // An attention's sink beside its pattern: a column that isn't a key, with which each row adds up to 1.
 #include "app/core/checks/invariants.h"
-#include "app/core/figure/csv.h"
-#include "app/core/figure/exhibit_figure.h"
-#include "app/core/figure/json.h"
+#include "app/core/figure/csv_and_json.h"
+#include "app/core/figure/exhibit.h"
 #include "app/core/figure/numpy.h"
-#include "app/core/figure/svg.h"
+#include "app/core/figure/picture_files.h"
 #include "app/core/labs/step/row_reading.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/step_picture.h"

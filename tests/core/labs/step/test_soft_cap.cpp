@@ -2,10 +2,10 @@
 // must still be right.
 #include "app/core/checks/invariants.h"
 #include "app/core/checks/leak.h"
-#include "app/core/labs/masks/mask_analysis.h"
+#include "app/core/labs/masks/shown_masks.h"
 #include "app/core/labs/step/outline.h"
 #include "app/core/run/exhibit_step.h"
-#include "app/core/run/recording.h"
+#include "app/core/run/scenario.h"
 #include "engine/load/model.h"
 #include "engine/model/inputs.h"
 #include "tests/catch.h"

@@ -1,5 +1,4 @@
 // The numbers of weights in fewer bits, as explanations show them.
-#include "app/core/labs/step/stored_text.h"
 
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/run/scenario.h"

@@ -1,6 +1,6 @@
 // The terms of an explanation by name, and in groups whose sums add up to the cell.
 #include "app/core/labs/step/explanation_text.h"
-#include "app/core/report/written_explanation.h"
+#include "app/core/report/html_page.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/characters.h"
 #include "engine/load/bundled_models.h"

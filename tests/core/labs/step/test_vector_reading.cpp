@@ -1,5 +1,4 @@
 // What a row of numbers is as a vector, and what it adds to the logits directly.
-#include "app/core/labs/step/direct_path.h"
 #include "app/core/labs/step/vector_reading.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -3,7 +3,6 @@
 #include "app/core/labs/bisect/shown_bisection.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/lab.h"
-#include "app/views/labs/diff/bisect_page.h"
 #include "app/views/labs/diff/lab.h"
 #include "engine/base/file.h"
 #include "engine/load/model.h"

@@ -1,7 +1,7 @@
 // What a user does in the Heads tab, and what it then shows.
 #include "app/core/labs/heads/shown_heads.h"
 #include "app/core/run/edits.h"
-#include "app/core/run/head_pictures.h"
+#include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/heads/lab.h"
 #include "engine/decoder/initial_weights.h"

@@ -1,6 +1,6 @@
 // The table of exact numbers: a key away, followed, sorted, copied.
 #include "app/core/labs/step/explanation_text.h"
-#include "app/views/labs/step/spreadsheet_view.h"
+#include "app/views/labs/step/lab.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/views/copied.h"

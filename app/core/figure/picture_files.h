@@ -4,13 +4,37 @@
 #include "app/core/figure/figure.h"
 #include "engine/base/error.h"
 #include "engine/base/index.h"
+#include "engine/base/message.h"
 
 #include <cmath>
 #include <cstddef>
 #include <iosfwd>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace decoderscope::core {
+
+// Writes a figure as one self-contained SVG 1.1 document: shapes as vectors, text as text, no external references.
+// Texts are made printable first, so that the document is valid XML whatever they hold.
+void write_svg(std::ostream& out, const Figure& figure);
+
+// The colours of text and lines: the figure's own, on its background; or the variables --text, --quiet and --line of a
+// page with a light and a dark theme, without a background. The figure must then be a light one.
+enum class SvgColors { fixed, of_page };
+// As above, as an element of a page.
+void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors);
+
+// Text escaped for XML and HTML, attributes included.
+[[nodiscard]] std::string xml_escaped(std::string_view text);
+
+// Why this program can't: empty if it can.
+[[nodiscard]] Sentence pdf_obstacle();
+
+// Writes a figure as a one-page PDF: shapes as vectors, text as text, with the used parts of its faces embedded. It
+// holds no date, so that the same figure gives the same bytes wherever the fonts are the same. Throws Error if it
+// cannot be written.
+void write_pdf(std::ostream& out, const Figure& figure);
 
 // Writes a figure as a PNG with `scale` pixels per unit. Characters that the figure's fonts lack are taken from any
 // installed font that has them. The same figure gives the same bytes wherever the fonts are the same. Throws Error if

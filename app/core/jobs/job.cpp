@@ -1,6 +1,5 @@
-#include "app/core/jobs/side_by_side.h"
-
 #include "app/core/jobs/job.h"
+
 #include "engine/base/parallel.h"
 
 #include <algorithm>
