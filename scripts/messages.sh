@@ -12,8 +12,12 @@ cd "$root"
 pot=assets/messages/decoderscope.pot
 
 collect() {
-    find engine app -name '*.h' -o -name '*.cpp' | LC_ALL=C sort |
-        xgettext --files-from=- --language=C++ --from-code=UTF-8 --output=- \
+    # The glossary's texts, written as a source has them.
+    as_source=$(mktemp -d)
+    mkdir "$as_source/assets"
+    sed -nE 's/^ *"(name|meaning|spellings)": (".*"),?$/message(\2)/p' assets/glossary.json >"$as_source/assets/glossary.json"
+    { find engine app -name '*.h' -o -name '*.cpp'; echo assets/glossary.json; } | LC_ALL=C sort |
+        xgettext --files-from=- --directory="$as_source" --directory=. --language=C++ --from-code=UTF-8 --output=- \
             --keyword --keyword=Sentence --keyword=tr --keyword=tr_n:1,2 \
             --keyword=message --keyword=message_n:1,2 --keyword=message_c:1c,2 --keyword=Error \
             --flag=tr:1:no-c-format --flag=tr_n:1:no-c-format --flag=tr_n:2:no-c-format \
@@ -23,6 +27,7 @@ collect() {
             --package-name=decoderscope --copyright-holder='the authors of Decoderscope' |
         # The date would change the file every time.
         sed '/^"POT-Creation-Date:/d'
+    rm -r "$as_source"
 }
 
 # A translation with the messages of the template: merged TRANSLATION TEMPLATE

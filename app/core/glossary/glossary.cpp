@@ -4,12 +4,18 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
 
 namespace decoderscope::core::glossary {
 
 namespace {
+
+// The build makes it of assets/glossary.json (app/CMakeLists.txt).
+constexpr auto kTerms = std::to_array<GlossaryTerm>({
+#include "glossary_terms.inc"
+});
 
 char small(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -111,6 +117,8 @@ int fit(const GlossaryTerm& term, const std::string& typed) {
 }
 
 }  // namespace
+
+std::span<const GlossaryTerm> glossary() { return kTerms; }
 
 const GlossaryTerm* find_term(std::string_view id) {
     const auto found = std::ranges::find(glossary(), id, &GlossaryTerm::id);

@@ -12,7 +12,8 @@
 
 namespace decoderscope::core::glossary {
 
-// A term of the window in plain words.
+// A term of the window in plain words: an entry of assets/glossary.json, whose keys stand in this order. A meaning is
+// one or two sentences that a beginner can read without the others.
 struct GlossaryTerm {
     std::string_view id;                     // "residual-stream"; never shown
     Phrase name = Phrase("");                // "residual stream"

@@ -130,7 +130,7 @@ TEST_CASE("no entry is unused: it is about a tensor, a part or a tab, or the win
             for (std::size_t i = places.find(of); i != std::string::npos; i = places.find(of, i + 1)) ++number;
             return number;
         };
-        if (count("app/") + count("engine/") > count("glossary_terms.cpp"))
+        if (count("app/") + count("engine/") > 0)
             for (const TermInText& found : finder.find(entry.substr(std::min(entry.find("msgid"), entry.size()))))
                 used.insert(found.term->id);
         at = end;
