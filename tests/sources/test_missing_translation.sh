@@ -7,6 +7,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/scripts" "$folder/engine" "$folder/app" "$folder/assets/messages"
 cp "$1/scripts/messages.sh" "$folder/scripts/"
+echo '[]' >"$folder/assets/glossary.json"
 messages="sh $folder/scripts/messages.sh"
 german=$folder/assets/messages/de.po
 
