@@ -12,11 +12,14 @@ cd "$root"
 pot=assets/messages/decoderscope.pot
 
 collect() {
-    # The glossary's texts, written as a source has them.
+    # The texts of assets, written as a source has them.
     as_source=$(mktemp -d)
-    mkdir "$as_source/assets"
-    sed -nE 's/^ *"(name|meaning|spellings)": (".*"),?$/message(\2)/p' assets/glossary.json >"$as_source/assets/glossary.json"
-    { find engine app -name '*.h' -o -name '*.cpp'; echo assets/glossary.json; } | LC_ALL=C sort |
+    assets=$(echo assets/glossary.json assets/tables/*.json assets/models/*/example.json)
+    for asset in $assets; do
+        mkdir -p "$as_source/$(dirname "$asset")"
+        sed -nE 's/.*"(name|meaning|spellings|why|description|title|look)": ("([^"\\]|\\.)+").*/message(\2)/p' "$asset" >"$as_source/$asset"
+    done
+    { find engine app -name '*.h' -o -name '*.cpp'; printf '%s\n' $assets; } | LC_ALL=C sort |
         xgettext --files-from=- --directory="$as_source" --directory=. --language=C++ --from-code=UTF-8 --output=- \
             --keyword --keyword=Sentence --keyword=tr --keyword=tr_n:1,2 \
             --keyword=message --keyword=message_n:1,2 --keyword=message_c:1c,2 --keyword=Error \

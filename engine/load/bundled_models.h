@@ -29,7 +29,4 @@ inline constexpr std::string_view kDefaultModel = "reverse";
 // An example to run any decoder on: a few tokens or random rows, from a seed.
 [[nodiscard]] Inputs example_inputs(const Config& config, std::uint64_t seed);
 
-// A text of an example.json. Those of the bundled models are messages, and so translated; any other is shown as it is.
-[[nodiscard]] Sentence example_text(std::string_view text);
-
 }  // namespace decoderscope::load

@@ -305,18 +305,7 @@ std::vector<names::Target> targets_of(const std::string& name, const Architectur
                 {{"name", name}, {"architecture", std::string(is.name)}});
 }
 
-}  // namespace
-
-GgufModel read_gguf_model(const GgufFile& file) {
-    const Architecture& is = architecture_of(file.metadata());
-    GgufModel model = {MetadataReader(file).take(), {}};
-    for (const auto& [name, tensor] : file.entries()) model.mapping[name] = targets_of(name, is);
-    return model;
-}
-
 // ---- the tokenizer
-
-namespace {
 
 enum class TokenType { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
 
@@ -504,6 +493,13 @@ Json around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool 
 }
 
 }  // namespace
+
+GgufModel read_gguf_model(const GgufFile& file) {
+    const Architecture& is = architecture_of(file.metadata());
+    GgufModel model = {MetadataReader(file).take(), {}};
+    for (const auto& [name, tensor] : file.entries()) model.mapping[name] = targets_of(name, is);
+    return model;
+}
 
 Json tokenizer_of_gguf(const OrderedJson& metadata) {
     const std::vector<Token> tokens = tokens_in(metadata);

@@ -3,17 +3,15 @@
 #include "engine/base/message.h"
 #include "engine/load/state_dict.h"
 
+#include <string>
+
 namespace decoderscope::load {
 
 // A kind of module and what its tensors don't say: the proposals for what is asked.
 struct KnownModule {
     Sentence name;
     bool norm_first = false;
-    const char* activation = "relu";
-    const char* eps = "1e-05";
-    const char* norm = "layernorm";
-    const char* positions = "none";
-    const char* mask = "-inf";
+    std::string activation = "relu", eps = "1e-05", norm = "layernorm", positions = "none", mask = "-inf";
     bool tied_head = false;            // a head that is not stored is the embedding
     bool scaled_embedding = false;     // by √d_model
     bool interleaved = false;          // RoPE
@@ -31,12 +29,13 @@ struct KnownModule {
     bool capped = false;               // Gemma 2's soft caps
     bool may_be_parallel = false;      // attention and MLP in one sum, each under its own norm
     bool alibi = false;
-    const char* logit_cap = nullptr;  // its norms, of q and k and behind the embedding, too, leave no trace; neither
-                                      // does this soft cap
-    bool makes_positions = false;     // of a form that no key says: all sines, then all cosines
+    std::string logit_cap;         // its norms, of q and k and behind the embedding, too, leave no trace; neither does
+                                   // this soft cap
+    bool makes_positions = false;  // of a form that no key says: all sines, then all cosines
 };
 
-// The module that these names are typical of, otherwise a general one.
+// The module that these names are typical of, otherwise a general one: the first in assets/tables/known_modules.json
+// that has all of these parts of stored names, or one of "any", and parameters of ours, and lacks the others.
 [[nodiscard]] KnownModule known_module(const names::Shapes& stored, const StateDict& dict);
 
 }  // namespace decoderscope::load

@@ -60,7 +60,7 @@ void read_example(Model& model, const fs::path& folder, const Config& config, bo
     const std::string tensors = (folder / "inputs.safetensors").string();
     const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
     const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
-    model.description = example_text(example.description);
+    model.description = asset_text(example.description);
     model.look_at = example.look_at;
     model.trials = example.trials;
     if (!example.has_text())

@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
 #include "engine/graph/explanation.h"
+#include "engine/load/assets.h"
 #include "engine/load/known_modules.h"
 #include "engine/load/names/modules.h"
 
@@ -60,6 +61,13 @@ const std::string* answer_to(const Overrides& answers, std::string_view key) {
     return found != answers.end() ? &found->second : nullptr;
 }
 
+// Of a question.
+struct Asked {
+    bool required = false;
+    std::string other;  // another choice
+    Arguments named;    // in why it is asked
+};
+
 class Recogniser {
 public:
     Recogniser(const names::Shapes& stored, names::RecognisedNames names, StateDict& dict)
@@ -102,12 +110,26 @@ private:
         config_[key] = value;
         result_.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     }
-    void ask(Question question) {
-        const auto asked = std::ranges::find(result_.questions, question.key, &Question::key);
-        if (asked == result_.questions.end()) result_.questions.push_back(std::move(question));
+    // Asks what assets/tables/questions.json has under this name, the key and perhaps whose: "logit_scale of Granite".
+    void ask(const std::string& name, const std::string& proposal = {}, const Asked& asked = {}) {
+        const OrderedJson& entry = asset_table("questions")[name];
+        const OrderedJson usual = entry.value("proposal", OrderedJson(""));
+        Question question = {name.substr(0, name.find(' ')),
+                             !proposal.empty()   ? proposal
+                             : usual.is_string() ? usual.get<std::string>()
+                                                 : usual.dump(),
+                             entry.value("choices", std::vector<std::string>()), asked.required,
+                             asset_text(entry["why"].get<std::string>(), asked.named)};
+        if (usual.is_boolean()) question.choices = {"true", "false"};
+        if (!asked.other.empty()) question.choices.push_back(asked.other);
+        if (!question.choices.empty() &&
+            std::ranges::find(question.choices, question.proposal) == question.choices.end())
+            question.choices.insert(question.choices.begin(), question.proposal);
+        if (std::ranges::find(result_.questions, question.key, &Question::key) == result_.questions.end())
+            result_.questions.push_back(std::move(question));
     }
-    void ask_whether(const char* key, bool proposal, Sentence why) {
-        ask({key, bool_text(proposal), {"true", "false"}, false, std::move(why)});
+    void ask_each(std::initializer_list<const char*> names) {
+        for (const char* name : names) ask(name);
     }
     [[nodiscard]] bool has(const std::string& name) const { return shapes_.contains(name); }
     [[nodiscard]] double width() const { return static_cast<double>(result_.width); }
@@ -143,44 +165,26 @@ private:
         const bool norm_biases = names::any_norm_has_bias(shapes_);
         const bool biases = norm_biases || names::any_projection_has_bias(shapes_);
         fact("bias", biases);
-        if (module_.logit_cap != nullptr)
+        if (!module_.logit_cap.empty())
             norms_without_gains();
         else
             fact("final_norm", has("norm.weight"));
         const bool by_deviation =
             norm_biases && (names::any_name_holds(stored_, ".a_2") || names::any_name_holds(stored_, ".alpha"));
         if (!norm_biases)
-            ask({"norm",
-                 module_.norm,
-                 {"layernorm", "rmsnorm", "rmsnorm_plus_one"},
-                 module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight"),
-                 message("no norm has a bias, so it may be of any kind; rmsnorm_plus_one is Gemma's, with a gain of 1 "
-                         "+ weight")});
+            ask("norm", module_.norm, {module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight")});
         else if (by_deviation)
-            ask({"norm",
-                 "layernorm_std",
-                 {"layernorm_std", "layernorm"},
-                 false,
-                 message("layernorm_std divides by the unbiased standard deviation plus eps, as norms with these names "
-                         "usually do")});
+            ask("norm of deviations");
         else
             fact("norm", "layernorm");
-        ask({"layer_norm_eps",
-             by_deviation ? "1e-06" : module_.eps,
-             {},
-             false,
-             by_deviation ? message("what the norms add to the standard deviation")
-                          : message("what the norms add to the variance")});
-        if (biases) names::add_zero_biases(dict_.shapes, norm_biases || std::string_view(module_.norm) == "layernorm");
+        by_deviation ? ask("layer_norm_eps of deviations") : ask("layer_norm_eps", module_.eps);
+        if (biases) names::add_zero_biases(dict_.shapes, norm_biases || module_.norm == "layernorm");
     }
 
     // Norms that learn nothing leave no trace in the tensors.
     void norms_without_gains() {
-        ask_whether("norm_gain", false, message("whether norms have a weight"));
-        ask_whether("final_norm", true, message("a norm after the last block"));
-        ask_whether("embedding_norm", true, message("a norm after the embedding"));
-        ask_whether("qk_norm", true, message("whether q and k are normalised head by head"));
-        ask({"logit_soft_cap", module_.logit_cap, {}, false, message("the soft cap of the logits; 0: none")});
+        ask_each({"norm_gain", "final_norm", "embedding_norm", "qk_norm"});
+        ask("logit_soft_cap", module_.logit_cap);
     }
 
     void places_of_norms() {
@@ -190,14 +194,9 @@ private:
         if (behind)
             fact("norm_placement", before ? "peri" : "reordered");
         else
-            ask_whether("norm_first", module_.norm_first, message("true: Pre-Norm, false: Post-Norm"));
+            ask("norm_first", bool_text(module_.norm_first));
         if (!behind && fed && !crossed && before && !has(block + "norm2.weight")) fact("parallel_residual", "one_norm");
-        if (!behind && module_.may_be_parallel && has(block + "norm2.weight"))
-            ask({"parallel_residual",
-                 "two_norms",
-                 {"two_norms", "none"},
-                 false,
-                 message("two_norms: attention and MLP read the same residual stream and are added in one sum")});
+        if (!behind && module_.may_be_parallel && has(block + "norm2.weight")) ask("parallel_residual");
         heads_norms(block);
         const bool asked =
             std::ranges::find(result_.questions, "embedding_norm", &Question::key) != result_.questions.end();
@@ -218,19 +217,9 @@ private:
     }
 
     void activation() {
-        if (names::rows_of(shapes_, "layers.0.up_proj.weight") > 0)
-            ask({"activation",
-                 module_.activation,
-                 {"relu", "gelu", "gelu_tanh", "silu", "relu2"},
-                 false,
-                 message("of the MLP")});
-        ask_whether("causal", true, message("whether a query sees only what came before"));
-        if (std::string_view(module_.mask) != "-inf")
-            ask({"mask_value",
-                 module_.mask,
-                 {module_.mask, "-inf"},
-                 false,
-                 message("what masked scores become; it matters only in rows where every key is masked")});
+        if (names::rows_of(shapes_, "layers.0.up_proj.weight") > 0) ask("activation", module_.activation);
+        ask("causal");
+        if (module_.mask != "-inf") ask("mask_value", module_.mask);
     }
 
     void vocabulary() {
@@ -241,11 +230,9 @@ private:
         if (has("lm_head.weight"))
             fact("lm_head", true);
         else if (words > 0)
-            ask_whether("lm_head", module_.tied_head,
-                        message("none is stored; true: the embedding serves as the head"));
+            ask("lm_head", bool_text(module_.tied_head));
         if (words > 0 && !has("lm_head.weight")) config_["tie_word_embeddings"] = true;
-        if (words > 0)
-            ask_whether("scale_embedding", module_.scaled_embedding, message("the embedding times √d_model"));
+        if (words > 0) ask("scale_embedding", bool_text(module_.scaled_embedding));
     }
 
     void positions() {
@@ -259,98 +246,38 @@ private:
                         {{"module", module_.name}});
         if (const Index rows = names::rows_of(shapes_, "relative_bias.weight"); rows > 0) {
             fact("relative_attention_num_buckets", rows);
-            ask({"relative_attention_max_distance",
-                 "128",
-                 {},
-                 false,
-                 message("the distance from which on all share the last number of the learned bias")});
+            ask("relative_attention_max_distance");
         }
-        ask({"positional_encoding",
-             module_.positions,
-             {"none", "sinusoidal", "rope"},
-             false,
-             message("no table of positions is stored")});
-        ask({"rotary_dim", "0", {}, module_.partly_rotary, message("how many columns of a head RoPE rotates; 0: all")});
-        ask({"rope_theta", "10000", {}, false, message("the base of RoPE's frequencies")});
-        ask_whether("rope_interleaved", module_.interleaved,
-                    message("true: RoPE rotates neighbouring columns (Meta's files), false: halves (Hugging Face's)"));
+        ask("positional_encoding", module_.positions);
+        ask("rotary_dim", {}, {module_.partly_rotary});
+        ask("rope_theta");
+        ask("rope_interleaved", bool_text(module_.interleaved));
     }
 
     // What changes attention and leaves no trace in the tensors.
     void attention() {
-        if (module_.alibi) ask_whether("alibi", true, message("scores lose in proportion to the distance, BLOOM's"));
-        if (module_.may_scale_rope) {
-            ask({"rope_scaling",
-                 "none",
-                 {"none", "linear", "llama3", "yarn", "longrope"},
-                 false,
-                 message("whether RoPE's frequencies are lowered; llama3: Llama 3.1 and later")});
-            ask({"rope_factor", "1", {}, false, message("what RoPE's frequencies are divided by")});
-            ask({"rope_original_positions", "8192", {}, false, message("the longest text before RoPE was scaled")});
-            scaled_rope();
-        }
-        if (module_.may_differ_by_layer) {
-            ask({"rope_layers", "[]", {}, false, message("the blocks that rotate q and k; []: all")});
-            ask({"rope_local_theta", "0", {}, false, message("RoPE's base in blocks with a window; 0: as elsewhere")});
-        }
-        if (module_.may_have_window) {
-            ask({"sliding_window",
-                 "0",
-                 {},
-                 false,
-                 message("how many positions a query sees, back from its own and including it; 0: all")});
-            ask({"sliding_window_layers", "[]", {}, false, message("the blocks that have the window; []: all")});
-        }
-        if (!module_.capped) return;
-        ask({"attention_soft_cap", "50", {}, false, message("the soft cap of the scores; 0: none")});
-        ask({"logit_soft_cap", "30", {}, false, message("the soft cap of the logits; 0: none")});
-    }
-
-    // What YaRN and LongRoPE need besides.
-    void scaled_rope() {
-        ask({"rope_beta_fast", "32", {}, false, message("YaRN keeps pairs that turn more often than this")});
-        ask({"rope_beta_slow", "1", {}, false, message("YaRN divides pairs that turn less often than this")});
-        ask_whether("rope_truncate", true, message("whether YaRN's blend begins and ends at whole pairs"));
-        ask({"rope_attention_factor", "0", {}, false, message("what cos and sin are multiplied by; 0: by the factor")});
-        ask({"rope_short_factors", "[]", {}, false, message("LongRoPE's divisors for short texts, one per pair")});
-        ask({"rope_long_factors", "[]", {}, false, message("LongRoPE's divisors for long texts, one per pair")});
+        if (module_.alibi) ask("alibi");
+        if (module_.may_scale_rope)
+            ask_each({"rope_scaling", "rope_factor", "rope_original_positions", "rope_beta_fast", "rope_beta_slow",
+                      "rope_truncate", "rope_attention_factor", "rope_short_factors", "rope_long_factors"});
+        if (module_.may_differ_by_layer) ask_each({"rope_layers", "rope_local_theta"});
+        if (module_.may_have_window) ask_each({"sliding_window", "sliding_window_layers"});
+        if (module_.capped) ask_each({"attention_soft_cap", "logit_soft_cap"});
     }
 
     // Numbers that leave no trace in the tensors.
     void scales() {
-        if (module_.may_be_multiplied) {
-            const Sentence why = message("Granite multiplies by it");
-            ask({"embedding_scale", "1", {}, false, why});
-            ask({"update_scale", "1", {}, false, why});
-            ask({"attention_scale", "0", {}, false, message("what q·k is multiplied by; 0: 1/√d_head")});
-            ask({"logit_scale", "1", {}, false, why});
-        }
+        if (module_.may_be_multiplied)
+            ask_each({"embedding_scale", "update_scale", "attention_scale of Granite", "logit_scale of Granite"});
         const std::string by_width = number_text(1.0 / std::sqrt(width()));
         if (module_.unscaled_scores)
-            ask({"attention_scale",
-                 "1",
-                 {"1", "0"},
-                 false,
-                 message("what q·k is multiplied by; T5 leaves it as it is, 0: 1/√d_head")});
+            ask("attention_scale of T5");
         else if (!module_.settled_scale)
-            ask({"attention_scale",
-                 module_.scores_by_width ? by_width : "0",
-                 {"0", by_width},
-                 false,
-                 message("what q·k is multiplied by; 0: 1/√d_head, {other}: 1/√d_model, as some tutorials have it",
-                         {{"other", by_width}})});
+            ask("attention_scale", module_.scores_by_width ? by_width : "0",
+                {.other = by_width, .named = {{"other", by_width}}});
         if (module_.scaled_positions && has("pos_embed.weight"))
-            ask({"position_scale",
-                 by_width,
-                 {by_width, "1"},
-                 false,
-                 message("what the table of positions is multiplied by; {scale}: 1/√d_model", {{"scale", by_width}})});
-        if (module_.scaled_logits)
-            ask({"logit_scale",
-                 by_width,
-                 {by_width, "1"},
-                 false,
-                 message("what the logits are multiplied by; {scale}: 1/√d_model", {{"scale", by_width}})});
+            ask("position_scale", by_width, {.named = {{"scale", by_width}}});
+        if (module_.scaled_logits) ask("logit_scale", by_width, {.named = {{"scale", by_width}}});
     }
 
     void heads() {
@@ -364,7 +291,7 @@ private:
             if (count * head_dim != result_.width) fact("head_dim", head_dim);
             return;
         }
-        const bool rope = std::string_view(module_.positions) == "rope";
+        const bool rope = module_.positions == "rope";
         const std::vector<std::string> counts = head_counts(result_.query_rows, result_.queries_per_key, rope);
         const std::string likely = likely_heads(result_.query_rows, counts);
         const bool usual = !likely.empty() && result_.query_rows / std::atoll(likely.c_str()) == 64;
@@ -412,6 +339,19 @@ void refuse_unanswered(const Recognised& recognised, const Question& question, c
         named);
 }
 
+// The answer to a question, or what is taken without one; empty if it isn't asked.
+std::string settled(const Recognised& recognised, const char* key, const Overrides& answers) {
+    const std::string* answer = answer_to(answers, key);
+    if (answer != nullptr) return *answer;
+    const auto question = std::ranges::find(recognised.questions, key, &Question::key);
+    return question != recognised.questions.end() ? question->proposal : std::string();
+}
+
+// The meaning of a number that isn't to be taken literally.
+std::string in_words(const Question& question) {
+    return question.key == "attention_scale" && question.proposal == "0" ? " (1/√d_head)" : "";
+}
+
 }  // namespace
 
 Recognised recognise(const names::Shapes& stored, names::RecognisedNames names, StateDict& state_dict) {
@@ -423,18 +363,6 @@ Recognised recognise(const names::Shapes& stored, const Overrides& answers) {
     StateDict state_dict = map_state_dict(names.mapping, stored);
     return recognise(stored, std::move(names), state_dict);
 }
-
-namespace {
-
-// The answer to a question, or what is taken without one; empty if it isn't asked.
-std::string settled(const Recognised& recognised, const char* key, const Overrides& answers) {
-    const std::string* answer = answer_to(answers, key);
-    if (answer != nullptr) return *answer;
-    const auto question = std::ranges::find(recognised.questions, key, &Question::key);
-    return question != recognised.questions.end() ? question->proposal : std::string();
-}
-
-}  // namespace
 
 bool applies(const Recognised& recognised, const Question& question, const Overrides& answers) {
     const std::string& key = question.key;
@@ -451,15 +379,6 @@ bool applies(const Recognised& recognised, const Question& question, const Overr
     if (key != "rope_theta" && !key.starts_with("rope_") && key != "rotary_dim") return true;
     return settled(recognised, "positional_encoding", answers) == "rope";
 }
-
-namespace {
-
-// The meaning of a number that isn't to be taken literally.
-std::string in_words(const Question& question) {
-    return question.key == "attention_scale" && question.proposal == "0" ? " (1/√d_head)" : "";
-}
-
-}  // namespace
 
 std::string taken_unasked(const Recognised& recognised, const Overrides& answers) {
     std::string taken;

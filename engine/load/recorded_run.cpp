@@ -26,45 +26,6 @@ Sentence description_of(const trace::Trace& trace, std::size_t steps) {
                    {{"origin", trace.origin}, {"tensors", tensors}});
 }
 
-}  // namespace
-
-bool is_recording(const std::string& path) {
-    std::error_code failed;
-    if (!fs::is_regular_file(path, failed)) return false;
-    const fs::path ending = fs::path(path).extension();
-    if (ending == ".npz" || ending == ".json") return true;
-    if (ending != ".safetensors") return false;
-    try {
-        return trace::sources::recorded_file(path).is_recorders;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
-std::shared_ptr<const RecordedRun> run_of_trace(const std::string& path) {
-    const trace::Trace trace = trace::open_trace(path);
-    RecordedRun run;
-    run.name = path;
-    run.path = absolute_path(path);
-    run.plan = trace::plan_of_trace(trace);
-    run.sizes = trace::sizes_of(trace);
-    run.has_parameters = !trace.parameters.empty();
-    run.description = description_of(trace, run.plan->steps().size());
-    run.remarks = trace.remarks;
-    return std::make_shared<const RecordedRun>(std::move(run));
-}
-
-std::shared_ptr<const ModelInfo> about(const Opened& opened) {
-    return std::visit([](const auto& one) -> std::shared_ptr<const ModelInfo> { return one; }, opened);
-}
-
-const RecordedRun* recorded(const Opened& opened) {
-    const auto* run = std::get_if<std::shared_ptr<const RecordedRun>>(&opened);
-    return run == nullptr ? nullptr : run->get();
-}
-
-namespace {
-
 bool is_softmax(const trace::TraceCall& call) {
     return call.function == "softmax" || call.function == "scaled_dot_product_attention";
 }
@@ -153,6 +114,41 @@ std::optional<std::string> activation_of(const trace::Trace& trace) {
 }
 
 }  // namespace
+
+bool is_recording(const std::string& path) {
+    std::error_code failed;
+    if (!fs::is_regular_file(path, failed)) return false;
+    const fs::path ending = fs::path(path).extension();
+    if (ending == ".npz" || ending == ".json") return true;
+    if (ending != ".safetensors") return false;
+    try {
+        return trace::sources::recorded_file(path).is_recorders;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+std::shared_ptr<const RecordedRun> run_of_trace(const std::string& path) {
+    const trace::Trace trace = trace::open_trace(path);
+    RecordedRun run;
+    run.name = path;
+    run.path = absolute_path(path);
+    run.plan = trace::plan_of_trace(trace);
+    run.sizes = trace::sizes_of(trace);
+    run.has_parameters = !trace.parameters.empty();
+    run.description = description_of(trace, run.plan->steps().size());
+    run.remarks = trace.remarks;
+    return std::make_shared<const RecordedRun>(std::move(run));
+}
+
+std::shared_ptr<const ModelInfo> about(const Opened& opened) {
+    return std::visit([](const auto& one) -> std::shared_ptr<const ModelInfo> { return one; }, opened);
+}
+
+const RecordedRun* recorded(const Opened& opened) {
+    const auto* run = std::get_if<std::shared_ptr<const RecordedRun>>(&opened);
+    return run == nullptr ? nullptr : run->get();
+}
 
 Overrides hints_of_trace(const trace::Trace& trace) {
     Overrides hints;

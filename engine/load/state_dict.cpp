@@ -424,14 +424,6 @@ private:
     std::vector<Delayed> fused_, repeated_;
 };
 
-}  // namespace
-
-StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& stored) {
-    return Reader(mapping, stored).take();
-}
-
-namespace {
-
 bool is_by_halves(names::RowLayout how) {
     return how == names::RowLayout::halves_swapped || how == names::RowLayout::halves_in_turn;
 }
@@ -447,35 +439,6 @@ void settle_halves(const InterleavedRows& fused, Index heads, std::vector<Stored
                             (2 * head + which) * half, 0, in_turn ? 2 : 1});
         }
 }
-
-}  // namespace
-
-void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads) {
-    for (const InterleavedRows& fused : state_dict.interleaved) {
-        const bool halves = is_by_halves(fused.how);
-        const bool of_queries = halves && fused.names[0].find("q_proj") != std::string::npos;
-        const Index groups = fused.how == names::RowLayout::by_head || of_queries ? heads : key_value_heads;
-        Index first = 0;
-        for (const Index rows : fused.rows)
-            if (groups < 1 || rows % (halves ? 2 * groups : groups) != 0)
-                throw Error("{from}: {rows} rows of q, k or v, expected those of {heads} heads",
-                            {{"from", fused.from}, {"rows", rows}, {"heads", groups}});
-        if (halves) {
-            settle_halves(fused, groups, state_dict.rows);
-            continue;
-        }
-        for (Index group = 0; group < groups; ++group)
-            for (std::size_t i = 0; i < fused.names.size(); ++i) {
-                const Index rows = fused.rows[i] / groups;
-                state_dict.rows.push_back({fused.from, fused.turned, 0, fused.stride, first, rows, fused.columns,
-                                           fused.names[i], group * rows});
-                first += rows;
-            }
-    }
-    state_dict.interleaved.clear();
-}
-
-namespace {
 
 Index size_of(const std::vector<Index>& shape) {
     Index size = 1;
@@ -502,6 +465,35 @@ void copy_straight(const StoredRows& part, const float* from, float* to, Index t
 }
 
 }  // namespace
+
+StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& stored) {
+    return Reader(mapping, stored).take();
+}
+
+void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads) {
+    for (const InterleavedRows& fused : state_dict.interleaved) {
+        const bool halves = is_by_halves(fused.how);
+        const bool of_queries = halves && fused.names[0].find("q_proj") != std::string::npos;
+        const Index groups = fused.how == names::RowLayout::by_head || of_queries ? heads : key_value_heads;
+        Index first = 0;
+        for (const Index rows : fused.rows)
+            if (groups < 1 || rows % (halves ? 2 * groups : groups) != 0)
+                throw Error("{from}: {rows} rows of q, k or v, expected those of {heads} heads",
+                            {{"from", fused.from}, {"rows", rows}, {"heads", groups}});
+        if (halves) {
+            settle_halves(fused, groups, state_dict.rows);
+            continue;
+        }
+        for (Index group = 0; group < groups; ++group)
+            for (std::size_t i = 0; i < fused.names.size(); ++i) {
+                const Index rows = fused.rows[i] / groups;
+                state_dict.rows.push_back({fused.from, fused.turned, 0, fused.stride, first, rows, fused.columns,
+                                           fused.names[i], group * rows});
+                first += rows;
+            }
+    }
+    state_dict.interleaved.clear();
+}
 
 Assembly::Assembly(StateDict state_dict) : state_dict_(std::move(state_dict)) {
     for (const StoredRows& rows : state_dict_.rows) parts_.emplace(rows.from, rows);

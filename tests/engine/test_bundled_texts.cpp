@@ -1,5 +1,3 @@
-#include "engine/load/bundled_models.h"
-
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/load/assets.h"
@@ -14,7 +12,7 @@ using namespace decoderscope::load;
 namespace {
 
 // A message has its own phrase; a text that is shown as it is stands at a place of one.
-bool is_message(const std::string& text) { return example_text(text).parts()->one.english() == text; }
+bool is_message(const std::string& text) { return asset_text(text).parts()->one.english() == text; }
 
 }  // namespace
 
@@ -32,6 +30,6 @@ TEST_CASE("every text of the bundled models is a message") {
 }
 
 TEST_CASE("any other text is shown as it is") {
-    CHECK(example_text("A model of my own, {count}").english() == "A model of my own, {count}");
-    CHECK(example_text("").empty());
+    CHECK(asset_text("A model of my own, {count}").english() == "A model of my own, {count}");
+    CHECK(asset_text("").empty());
 }

@@ -2,57 +2,36 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/load/families/keys.h"
-#include "engine/load/families/readers.h"
+#include "engine/load/assets.h"
+#include "engine/load/families/reading.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <cmath>
 
 namespace decoderscope::load::families {
 
 namespace {
 
-using namespace families;
+const OrderedJson& families() { return asset_table("families")["families"]; }
 
-constexpr std::array<std::pair<std::string_view, void (*)(Reading&)>, 36> kFamilies = {{
-    {"bart", read_bart},
-    {"bloom", read_bloom},
-    {"cohere", read_cohere},
-    {"cohere2", read_cohere2},
-    {"deepseek_v2", read_deepseek_v2},
-    {"deepseek_v3", read_deepseek_v3},
-    {"falcon", read_falcon},
-    {"gemma", read_gemma},
-    {"gemma2", read_gemma2},
-    {"gemma3", read_gemma3_with_pictures},
-    {"gemma3_text", read_gemma3},
-    {"gpt2", read_gpt2},
-    {"gpt_neo", read_gpt_neo},
-    {"gpt_neox", read_gpt_neox},
-    {"gpt_oss", read_gpt_oss},
-    {"gptj", read_gptj},
-    {"granite", read_granite},
-    {"kimi_k2", read_deepseek_v3},
-    {"llama", read_llama},
-    {"marian", read_marian},
-    {"mistral", read_mistral},
-    {"mixtral", read_mixtral},
-    {"mpt", read_mpt},
-    {"olmo2", read_olmo2},
-    {"olmo3", read_olmo3},
-    {"opt", read_opt},
-    {"phi", read_phi},
-    {"phi3", read_phi3},
-    {"qwen2", read_qwen2},
-    {"qwen2_moe", read_qwen2_moe},
-    {"qwen3", read_qwen3},
-    {"qwen3_moe", read_qwen3_moe},
-    {"smollm3", read_smollm3},
-    {"stablelm", read_stablelm},
-    {"starcoder2", read_starcoder2},
-    {"t5", read_t5},
-}};
+// The value of their key by a rule; null if there is none.
+OrderedJson value_of_theirs(Reading& r, const std::string& kind, const OrderedJson& rule) {
+    FamilyKeys& keys = r.keys;
+    const KeyNames names = rule[kind];
+    if (rule.contains("null") && keys.is_null(names.first())) {
+        if (rule["null"] == "refused") keys.fail(names, message("a positive integer"));
+        return rule["null"];
+    }
+    if (rule.contains("optional") && !keys.has(names)) return nullptr;
+    const OrderedJson otherwise = rule.contains("or") ? r.value(rule["or"]) : nullptr;
+    if (kind == "size") return otherwise.is_null() ? keys.size(names) : keys.size(names, otherwise.get<Index>());
+    if (kind == "number") return keys.number(names, otherwise.get<double>());
+    if (kind == "positive") return keys.positive(names, otherwise.is_null() ? 0.0 : otherwise.get<double>());
+    if (kind == "activation") return keys.activation(names, otherwise.get<std::string>());
+    const bool flag = keys.flag(names, otherwise.get<bool>());
+    if (rule.contains("then")) return flag ? rule["then"] : nullptr;
+    return flag && !(rule.contains("unless") && keys.flag(rule["unless"], false));
+}
 
 // What no configuration says about its file's names, as these families have it.
 void settle_names(ModelFamily& family) {
@@ -88,6 +67,49 @@ void quantisation(Reading& r) {
 
 }  // namespace
 
+OrderedJson Reading::value(const OrderedJson& rule) {
+    if (!rule.is_object()) return rule;
+    OrderedJson found = rule.contains("ours") ? config.at(rule["ours"].get<std::string>()) : nullptr;
+    for (const char* kind : {"size", "number", "positive", "flag", "activation"})
+        if (rule.contains(kind)) found = value_of_theirs(*this, kind, rule);
+    if (found.is_null()) return found;
+    const auto by = [&](const char* key) {
+        const OrderedJson& factor = rule[key];
+        return factor.is_string() ? ours(factor.get<std::string>().c_str()) : factor.get<Index>();
+    };
+    if (rule.contains("times")) found = found.get<Index>() * by("times");
+    if (rule.contains("over")) found = found.get<Index>() / by("over");
+    if (rule.contains("inverse"))
+        found = 1.0 / (rule["inverse"] == "root" ? std::sqrt(found.get<double>()) : found.get<double>());
+    return rule.contains("off") && found == value(rule["off"]) ? nullptr : found;
+}
+
+void Reading::take(const OrderedJson& entry) {
+    for (const auto& [key, with] : entry.items()) {
+        if (key == "about" || key == "like" || key == "expect") continue;
+        if (key == "nhead") names_of_heads = with["size"];
+        if (const Instruction instruction = instruction_named(key))
+            instruction(*this, with);
+        else if (const OrderedJson found = value(with); !found.is_null())
+            config[key] = found;
+    }
+    const OrderedJson expectations = entry.value("expect", OrderedJson::object());
+    for (const auto& [key, expected] : expectations.items()) {
+        const OrderedJson usual = expected.value("is", OrderedJson());
+        keys.expect(key, usual.is_object() && usual.contains("ours") ? value(usual) : usual,
+                    asset_text(expected["why"].get<std::string>()));
+    }
+}
+
+OrderedJson entry_named(std::string_view name) {
+    const OrderedJson& common = asset_table("families")["common"];
+    const OrderedJson& entry = (families().contains(name) ? families() : common)[std::string(name)];
+    if (!entry.contains("like")) return entry;
+    OrderedJson merged = entry_named(entry["like"].get<std::string>());
+    merged.merge_patch(entry);
+    return merged;
+}
+
 ModelFamily read_family(std::string_view config_json) {
     const nlohmann::json parsed = parse_json(config_json, message("an object of configuration keys"));
     ModelFamily family;
@@ -95,14 +117,13 @@ ModelFamily read_family(std::string_view config_json) {
     const auto type = parsed.is_object() ? parsed.find("model_type") : parsed.end();
     if (!parsed.is_object() || type == parsed.end() || !type->is_string() || *type == "decoderscope") return family;
     family.model_type = type->get<std::string>();
-    const auto reader = std::ranges::find(kFamilies, family.model_type, [](const auto& known) { return known.first; });
-    if (reader == kFamilies.end()) refuse(family.model_type);
+    if (!families().contains(family.model_type)) refuse(family.model_type);
     FamilyKeys keys{OrderedJson(parsed)};
     Reading reading = {keys, family};
     quantisation(reading);
-    reader->second(reading);
-    const Index width = reading.config["d_model"].get<Index>();
-    if (!reading.config.contains("head_dim") && width % reading.config["nhead"].get<Index>() != 0)
+    reading.take(entry_named(family.model_type));
+    const Index width = reading.ours("d_model");
+    if (!reading.config.contains("head_dim") && width % reading.ours("nhead") != 0)
         keys.fail(reading.names_of_heads, message("a divisor of {number}", {{"number", width}}));
     keys.finish(family.model_type);
     settle_names(family);
@@ -112,7 +133,7 @@ ModelFamily read_family(std::string_view config_json) {
 
 std::vector<std::string_view> family_names() {
     std::vector<std::string_view> names;
-    for (const auto& [name, read] : kFamilies) names.push_back(name);
+    for (const auto& [name, entry] : families().items()) names.emplace_back(name);
     return names;
 }
 

@@ -2,9 +2,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
+#include "engine/load/assets.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -19,18 +19,18 @@ Sentence text_of(const OrderedJson& value) {
     return Sentence::verbatim(text.size() <= 60 ? text : text.substr(0, 57) + "…");
 }
 
-// Hugging Face's names of activations, and the contract's.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kActivations = {{
-    {"gelu", "gelu"},
-    {"gelu_python", "gelu"},
-    {"gelu_new", "gelu_tanh"},
-    {"gelu_fast", "gelu_tanh"},
-    {"gelu_accurate", "gelu_tanh"},
-    {"gelu_pytorch_tanh", "gelu_tanh"},
-    {"relu", "relu"},
-    {"silu", "silu"},
-    {"swish", "silu"},
-}};
+// Whether a key of any Hugging Face configuration leaves the forward pass as it is: names and versions, training
+// (dropout is off outside of it), tokens with a special meaning, how text is generated, how the same numbers are
+// computed. Most are of transformers.PretrainedConfig.
+bool is_irrelevant(std::string_view key) {
+    const OrderedJson& table = asset_table("families");
+    const auto any = [&](const char* list, const auto& is) {
+        return std::ranges::any_of(table[list], [&](const OrderedJson& word) { return is(word.get<std::string>()); });
+    };
+    return any("irrelevant", [&](const std::string& word) { return key == word; }) ||
+           any("irrelevant_beginnings", [&](const std::string& word) { return key.starts_with(word); }) ||
+           any("irrelevant_parts", [&](const std::string& word) { return key.find(word) != key.npos; });
+}
 
 }  // namespace
 
@@ -40,8 +40,8 @@ std::string FamilyKeys::path(std::string_view name) const {
 
 OrderedJson FamilyKeys::value(const KeyNames& names) {
     OrderedJson found;
-    const char* under = nullptr;
-    for (const char* name : names.all()) {
+    const std::string* under = nullptr;
+    for (const std::string& name : names.all()) {
         const auto at = json_.find(name);
         if (at == json_.end()) continue;
         read_.insert(name);
@@ -49,15 +49,15 @@ OrderedJson FamilyKeys::value(const KeyNames& names) {
         if (under != nullptr && *at != found)
             throw Error(
                 "{key}: {found}, but {other} is {value}; expected the same",
-                {{"key", path(name)}, {"found", text_of(*at)}, {"other", path(under)}, {"value", text_of(found)}});
+                {{"key", path(name)}, {"found", text_of(*at)}, {"other", path(*under)}, {"value", text_of(found)}});
         found = *at;
-        under = name;
+        under = &name;
     }
     return found;
 }
 
 void FamilyKeys::fail(const KeyNames& names, const Sentence& expected) const {
-    for (const char* name : names.all())
+    for (const std::string& name : names.all())
         if (const auto at = json_.find(name); at != json_.end() && !at->is_null())
             throw Error("{key}: expected {expected}, found {found}",
                         {{"key", path(name)}, {"expected", expected}, {"found", text_of(*at)}});
@@ -67,7 +67,7 @@ void FamilyKeys::fail(const KeyNames& names, const Sentence& expected) const {
 
 bool FamilyKeys::has(const KeyNames& names) { return !value(names).is_null(); }
 
-bool FamilyKeys::is_null(const char* name) const {
+bool FamilyKeys::is_null(const std::string& name) const {
     const auto at = json_.find(name);
     return at != json_.end() && at->is_null();
 }
@@ -112,9 +112,9 @@ std::string FamilyKeys::word(const KeyNames& names, const std::string& otherwise
 std::string FamilyKeys::activation(const KeyNames& names, const std::string& otherwise) {
     const std::string found = word(names, otherwise);
     std::string expected;
-    for (const auto& [theirs, ours] : kActivations) {
-        if (found == theirs) return std::string(ours);
-        expected += (expected.empty() ? "" : ", ") + std::string(theirs);
+    for (const auto& [theirs, ours] : asset_table("families")["activations"].items()) {
+        if (found == theirs) return ours.get<std::string>();
+        expected += (expected.empty() ? "" : ", ") + theirs;
     }
     fail(names, message("one of {expected}", {{"expected", expected}}));
 }
@@ -153,8 +153,6 @@ void FamilyKeys::expect(const KeyNames& names, const OrderedJson& usual, const S
                 {{"key", path(names.first())}, {"found", text_of(found)}, {"usual", text_of(usual)}, {"why", why}});
 }
 
-void FamilyKeys::ignore(std::initializer_list<const char*> names) { read_.insert(names.begin(), names.end()); }
-
 void FamilyKeys::finish(const std::string& model_type) const {
     for (const auto& [key, value] : json_.items()) {
         if (value.is_null() || read_.contains(key) || (is_whole_ && is_irrelevant(key))) continue;
@@ -162,104 +160,6 @@ void FamilyKeys::finish(const std::string& model_type) const {
             "{key}: {found}, a key that {model_type} isn't known to have; expected none that may change the numbers",
             {{"key", path(key)}, {"found", text_of(value)}, {"model_type", model_type}});
     }
-}
-
-namespace {
-
-// Most are of transformers.PretrainedConfig.
-constexpr auto kIrrelevant = std::to_array<std::string_view>({
-    "_attn_implementation",
-    "_attn_implementation_autoset",
-    "_attn_implementation_internal",
-    "_commit_hash",
-    "_name_or_path",
-    "_num_labels",
-    "architectures",
-    "attn_implementation",
-    "auto_map",
-    "bad_words_ids",
-    "begin_suppress_tokens",
-    "bos_token_id",
-    "cache_implementation",
-    "custom_pipelines",
-    "decoder_start_token_id",
-    "diversity_penalty",
-    "do_sample",
-    "dtype",
-    "early_stopping",
-    "encoder_no_repeat_ngram_size",
-    "eos_token_id",
-    "exponential_decay_length_penalty",
-    "finetuning_task",
-    "forced_bos_token_id",
-    "forced_eos_token_id",
-    "force_bos_token_to_be_generated",
-    "gradient_checkpointing",
-    "id2label",
-    "init_std",
-    "initializer_factor",
-    "initializer_range",
-    "is_decoder",
-    "is_encoder_decoder",
-    "label2id",
-    "length_penalty",
-    "max_length",
-    "min_length",
-    "model_type",
-    "no_repeat_ngram_size",
-    "num_beam_groups",
-    "num_beams",
-    "num_labels",
-    "num_return_sequences",
-    "output_attentions",
-    "output_hidden_states",
-    "output_past",
-    "output_scores",
-    "pad_token_id",
-    "prefix",
-    "pretraining_tp",
-    "problem_type",
-    "remove_invalid_values",
-    "repetition_penalty",
-    "return_dict",
-    "return_dict_in_generate",
-    "save_step",
-    "sep_token_id",
-    "suppress_tokens",
-    "task_specific_params",
-    "temperature",
-    "tf_legacy_loss",
-    "tie_encoder_decoder",
-    "tokenizer_class",
-    "top_k",
-    "top_p",
-    "torch_dtype",
-    "torchscript",
-    "transformers_version",
-    "typical_p",
-    "unk_token_id",
-    "use_bfloat16",
-    "use_cache",
-    // What other programs write beside it.
-    "base_model_name_or_path",
-    "license",
-    "transformers.js_config",
-    "use_flash_attention",
-    "use_flash_attention_2",
-    "use_mem_efficient_attention",
-});
-
-constexpr std::array<std::string_view, 2> kPrefixes = {"summary_", "unsloth_"};
-
-// Dropout is off outside of training.
-constexpr std::array<std::string_view, 3> kTraining = {"dropout", "_pdrop", "layerdrop"};
-
-}  // namespace
-
-bool is_irrelevant(std::string_view key) {
-    return std::ranges::find(kIrrelevant, key) != kIrrelevant.end() ||
-           std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return key.starts_with(prefix); }) ||
-           std::ranges::any_of(kTraining, [&](std::string_view word) { return key.find(word) != key.npos; });
 }
 
 }  // namespace decoderscope::load::families

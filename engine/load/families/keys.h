@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::load::families {
@@ -15,13 +16,17 @@ namespace decoderscope::load::families {
 // A key, or several names for the same key.
 class KeyNames {
 public:
-    KeyNames(const char* name) : names_{name} {}  // NOLINT: reads as a name
+    KeyNames(const char* name) : names_{name} {}             // NOLINT: reads as a name
+    KeyNames(std::string name) : names_{std::move(name)} {}  // NOLINT: the same
+    KeyNames(const OrderedJson& names)                       // NOLINT: a name, or a list of them
+        : names_(names.is_array() ? names.get<std::vector<std::string>>()
+                                  : std::vector<std::string>{names.get<std::string>()}) {}
     KeyNames(std::initializer_list<const char*> names) : names_(names.begin(), names.end()) {}
-    [[nodiscard]] const std::vector<const char*>& all() const { return names_; }
-    [[nodiscard]] const char* first() const { return names_.front(); }
+    [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
+    [[nodiscard]] const std::string& first() const { return names_.front(); }
 
 private:
-    std::vector<const char*> names_;
+    std::vector<std::string> names_;
 };
 
 // A family's config.json, or an object in it. Remembers which keys were read, so that none is passed over. Null counts
@@ -34,7 +39,7 @@ public:
 
     [[nodiscard]] bool has(const KeyNames& names);
     // Whether it says null, which may mean something else than leaving the key out.
-    [[nodiscard]] bool is_null(const char* name) const;
+    [[nodiscard]] bool is_null(const std::string& name) const;
     // A positive integer.
     [[nodiscard]] Index size(const KeyNames& names);
     [[nodiscard]] Index size(const KeyNames& names, Index otherwise);
@@ -54,7 +59,7 @@ public:
     // Throws unless the value is the usual one; `why` says what it would change.
     void expect(const KeyNames& names, const OrderedJson& usual, const Sentence& why);
     // Keys that this family has and that don't change the numbers.
-    void ignore(std::initializer_list<const char*> names);
+    void ignore(const KeyNames& names) { read_.insert(names.all().begin(), names.all().end()); }
     // Refuses every key that wasn't read and isn't known to be irrelevant for all families.
     void finish(const std::string& model_type) const;
     // Throws the Error about a key.
@@ -68,9 +73,5 @@ private:
     bool is_whole_ = inside_.empty();  // a configuration, not an object in one
     std::set<std::string, std::less<>> read_;
 };
-
-// Whether a key of any Hugging Face configuration leaves the forward pass as it is: names and versions, training,
-// tokens with a special meaning, how text is generated, how the same numbers are computed.
-[[nodiscard]] bool is_irrelevant(std::string_view key);
 
 }  // namespace decoderscope::load::families

@@ -110,28 +110,6 @@ void add_single_blocks(Structure& structure) {
     }
 }
 
-}  // namespace
-
-Structure structure_of(const Modules& modules) {
-    Structure structure = {{}, modules};
-    std::size_t deepest = 0;
-    for (const Module& module : modules) deepest = std::max(deepest, module.path.size());
-    for (std::size_t depth = 0; depth < deepest; ++depth)
-        for (const auto& [prefix, members] : lists_at(structure.outside, depth)) {
-            if (!is_stack(prefix, members)) continue;
-            structure.stacks.push_back({prefix, blocks_of(members)});
-            static_cast<void>(take(structure.outside, [&, &prefix = prefix](const Module& module) {
-                if (module.path.size() <= depth) return false;
-                const auto at = numbered_at(module.path, depth);
-                return at && at->prefix == prefix;
-            }));
-        }
-    if (structure.stacks.empty()) add_single_blocks(structure);
-    return structure;
-}
-
-namespace {
-
 enum class Thing { embedding, positions, embedding_norm, final_norm, head };
 enum class Side { either, encoder, decoder };
 
@@ -374,6 +352,24 @@ private:
 };
 
 }  // namespace
+
+Structure structure_of(const Modules& modules) {
+    Structure structure = {{}, modules};
+    std::size_t deepest = 0;
+    for (const Module& module : modules) deepest = std::max(deepest, module.path.size());
+    for (std::size_t depth = 0; depth < deepest; ++depth)
+        for (const auto& [prefix, members] : lists_at(structure.outside, depth)) {
+            if (!is_stack(prefix, members)) continue;
+            structure.stacks.push_back({prefix, blocks_of(members)});
+            static_cast<void>(take(structure.outside, [&, &prefix = prefix](const Module& module) {
+                if (module.path.size() <= depth) return false;
+                const auto at = numbered_at(module.path, depth);
+                return at && at->prefix == prefix;
+            }));
+        }
+    if (structure.stacks.empty()) add_single_blocks(structure);
+    return structure;
+}
 
 std::vector<Assigned> take_outside(Modules& modules, bool has_encoder, Context& context) {
     return Outside(modules, has_encoder, context).take();

@@ -1,63 +1,15 @@
-#include "engine/load/families/readers.h"
-
-#include "engine/base/error.h"
+#include "engine/load/families/reading.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace decoderscope::load::families {
 
-constexpr const char* kLayerTypes = "full_attention, sliding_attention";  // not a message: the key's words
+namespace {
 
 constexpr const char* kScalings = "default, linear, llama3, yarn, longrope";  // not a message: the key's words
-
-void Reading::sizes(const KeyNames& width, const KeyNames& heads, const KeyNames& layers) {
-    config["d_model"] = keys.size(width);
-    config["nhead"] = keys.size(heads);
-    config["num_layers"] = keys.size(layers);
-    names_of_heads = heads;
-    config["vocab_size"] = keys.size("vocab_size");
-}
-
-void Reading::key_value_heads_and_mlp() {
-    config["num_key_value_heads"] = keys.size("num_key_value_heads", config["nhead"].get<Index>());
-    config["dim_feedforward"] = keys.size("intermediate_size");
-}
-
-void Reading::causal_lm(bool tied) {
-    config["norm_first"] = true;
-    config["final_norm"] = true;
-    config["lm_head"] = true;
-    config["tie_word_embeddings"] = keys.flag("tie_word_embeddings", tied);
-    keys.expect("add_cross_attention", false, message("this family's cross-attention is not supported"));
-    keys.expect("chunk_size_feed_forward", 0, message("the MLP is not computed in chunks"));
-    keys.expect("pruned_heads", OrderedJson::object(), message("pruned heads are not supported"));
-}
-
-void biases(Reading& reading, const Biases& biases) {
-    const bool any =
-        biases.qkv || biases.out || biases.mlp || biases.head || biases.norms || biases.latent || biases.router;
-    reading.config["bias"] = any;
-    if (!any) return;
-    const auto without = [&](bool biased, std::initializer_list<const char*> parts) {
-        if (!biased) reading.family.unbiased.insert(reading.family.unbiased.end(), parts.begin(), parts.end());
-    };
-    without(biases.qkv, {"q_proj", "k_proj", "v_proj"});
-    without(biases.out, {"o_proj"});
-    without(biases.mlp, {"up_proj", "gate_proj", "down_proj"});
-    without(biases.head, {"lm_head"});
-    if (reading.config.contains("kv_lora_rank")) {
-        without(biases.latent, {"q_down_proj", "kv_down_proj"});
-        without(false, {"q_up_proj", "k_up_proj", "v_up_proj"});
-    }
-    if (reading.config.contains("experts")) without(biases.router, {"router"});
-    without(biases.norms, {"norm1", "norm1_post", "norm2", "norm2_post", "norm3", "norm3_post", "norm", "embed_norm"});
-}
-
-namespace {
 
 // The positions of the training before: of the object, beside it, or all there are.
 Index original_positions(Reading& reading, FamilyKeys& object) {
@@ -149,13 +101,9 @@ void scaling(Reading& reading, FamilyKeys object, const std::string& model_type)
     object.finish(model_type);
 }
 
-}  // namespace
-
-namespace {
-
 // The parameters of the layers without a window; those with one have a base of their own.
-FamilyKeys of_full_layers(Reading& reading, const RopeDefaults& defaults, FamilyKeys parameters) {
-    double local = reading.keys.positive("rope_local_base_freq", defaults.local_theta);
+FamilyKeys of_full_layers(Reading& reading, double local, FamilyKeys parameters) {
+    local = reading.keys.positive("rope_local_base_freq", local);
     if (parameters.has("full_attention") || parameters.has("sliding_attention")) {
         FamilyKeys windowed = parameters.object("sliding_attention");
         windowed.expect("rope_type", "default", message("RoPE is not scaled in layers with a window"));
@@ -171,22 +119,24 @@ FamilyKeys of_full_layers(Reading& reading, const RopeDefaults& defaults, Family
 
 }  // namespace
 
-void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta, const KeyNames& part) {
+void rope(Reading& reading, const OrderedJson& with) {
+    const KeyNames theta = with.value("theta_key", OrderedJson("rope_theta"));
+    const KeyNames part = with.value("part_key", OrderedJson("partial_rotary_factor"));
     FamilyKeys& keys = reading.keys;
     OrderedJson& config = reading.config;
     config["positional_encoding"] = "rope";
     if (const Index positions = keys.size("max_position_embeddings", 0); positions > 0)
         config["max_positions"] = positions;
     FamilyKeys parameters = keys.object("rope_parameters");
-    if (defaults.local_theta > 0.0) parameters = of_full_layers(reading, defaults, std::move(parameters));
+    if (with.contains("local_theta")) parameters = of_full_layers(reading, with["local_theta"], std::move(parameters));
     FamilyKeys scaled = keys.object("rope_scaling");
     // Transformers 5 reads the object, 4 what is beside it.
-    const double beside = keys.positive(theta, defaults.theta);
+    const double beside = keys.positive(theta, with.value("theta", 10000.0));
     if (keys.has(theta))
         parameters.expect("rope_theta", beside, message("rope_theta beside rope_parameters is different"));
     config["rope_theta"] = parameters.positive("rope_theta", beside);
     scaled.expect("rope_theta", config["rope_theta"], message("rope_theta beside it is different"));
-    const double columns = parameters.number("partial_rotary_factor", keys.number(part, defaults.part));
+    const double columns = parameters.number("partial_rotary_factor", keys.number(part, with.value("part", 1.0)));
     const Index head = head_width(config);
     if (columns <= 0.0 || columns > 1.0) keys.fail(part, message("a number above 0, up to 1"));
     const auto turned = static_cast<Index>(static_cast<double>(head) * columns);
@@ -196,42 +146,8 @@ void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta,
         keys.fail("rope_scaling", message("none beside rope_parameters"));
     scaling(reading, parameters, reading.family.model_type);
     scaling(reading, scaled, reading.family.model_type);
-}
-
-void head_dim(Reading& reading, Index otherwise) {
-    OrderedJson& config = reading.config;
-    const Index usual = config["d_model"].get<Index>() / config["nhead"].get<Index>();
-    const Index width = reading.keys.size("head_dim", otherwise > 0 ? otherwise : usual);
-    const bool uneven = config["d_model"].get<Index>() % config["nhead"].get<Index>() != 0;
-    if (width != usual || (uneven && reading.keys.has("head_dim"))) config["head_dim"] = width;
-}
-
-void sliding_window(Reading& reading, Index window, const std::function<bool(Index)>& slides) {
-    const std::vector<std::string> types = reading.keys.list("layer_types");
-    const Index layers = reading.layers();
-    if (!types.empty() && static_cast<Index>(types.size()) != layers)
-        reading.keys.fail("layer_types", message("one for each of the {count} blocks", {{"count", layers}}));
-    OrderedJson sliding = OrderedJson::array();
-    for (Index layer = 0; layer < layers; ++layer) {
-        bool here = window > 0 && slides(layer);
-        if (!types.empty()) {
-            const std::string& type = types[static_cast<std::size_t>(layer)];
-            if (type != "full_attention" && type != "sliding_attention")
-                reading.keys.fail("layer_types",
-                                  message("one of {expected} for each block, not \"{type}\" as in block {layer}",
-                                          {{"expected", kLayerTypes}, {"type", type.substr(0, 60)}, {"layer", layer}}));
-            here = type == "sliding_attention";
-            if (here && window == 0) reading.keys.fail("sliding_window", message("a positive integer"));
-        }
-        if (here) sliding.push_back(layer);
-    }
-    if (sliding.empty()) return;
-    reading.config["sliding_window"] = window;
-    if (static_cast<Index>(sliding.size()) < layers) reading.config["sliding_window_layers"] = sliding;
-}
-
-void no_sliding_window(Reading& reading) {
-    sliding_window(reading, 0, [](Index) { return false; });
+    if (with.contains("scaled") && !config.contains("rope_scaling"))
+        keys.fail("rope_scaling", message("YaRN's settings"));
 }
 
 }  // namespace decoderscope::load::families
