@@ -14,14 +14,6 @@
 
 namespace decoderscope::decoder {
 
-LinearParameters linear_parameters(Builder& b, const std::string& name, Index out, Index in) {
-    const Init init = {Init::Kind::linear, in};
-    LinearParameters linear;
-    linear.weight = b.plan.parameter(name + ".weight", {{axis::out, out}, {axis::in, in}}, init);
-    if (b.config.bias) linear.bias = {b.plan.parameter(name + ".bias", {{axis::out, out}}, init)};
-    return linear;
-}
-
 namespace {
 
 Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
@@ -50,7 +42,31 @@ Ref looked_up(Builder& b, const std::string& prefix, Ref tokens, Index vocab_siz
     return b.plan.step(prefix + "embed", ops::Embed{scale, multiplier}, {tokens, weight});
 }
 
+Operation gated_activation(const Config& config) {
+    if (config.activation == ActivationKind::swiglu_clamped)
+        return ops::ClampedSwiglu{config.swiglu_alpha, config.swiglu_limit};
+    return ops::ActivateGated{config.activation};
+}
+
+Ref dense(Builder& b, const std::string& block, const std::string& parameters, Ref x) {
+    const Index d_model = b.config.d_model, d_ff = b.config.dim_feedforward;
+    const Ref post = hidden(b, block + ".mlp", [&](const std::string& step, const char* projection) {
+        const LinearParameters of = linear_parameters(b, parameters + "." + projection, d_ff, d_model);
+        return b.plan.step(step, ops::Linear{axis::d_ff}, {x, of.weight, of.bias});
+    });
+    const LinearParameters down = linear_parameters(b, parameters + ".down_proj", d_model, d_ff);
+    return b.plan.step(block + ".mlp_out", ops::Linear{axis::d_model}, {post, down.weight, down.bias});
+}
+
 }  // namespace
+
+LinearParameters linear_parameters(Builder& b, const std::string& name, Index out, Index in) {
+    const Init init = {Init::Kind::linear, in};
+    LinearParameters linear;
+    linear.weight = b.plan.parameter(name + ".weight", {{axis::out, out}, {axis::in, in}}, init);
+    if (b.config.bias) linear.bias = {b.plan.parameter(name + ".bias", {{axis::out, out}}, init)};
+    return linear;
+}
 
 Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size) {
     b.plan.begin_part(Part::embedding, Meaning::embedding);
@@ -86,16 +102,6 @@ Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x
     return normalized;
 }
 
-namespace {
-
-Operation gated_activation(const Config& config) {
-    if (config.activation == ActivationKind::swiglu_clamped)
-        return ops::ClampedSwiglu{config.swiglu_alpha, config.swiglu_limit};
-    return ops::ActivateGated{config.activation};
-}
-
-}  // namespace
-
 Ref hidden(Builder& b, const std::string& at, const Hidden& read) {
     const Ref pre = read(at + ".pre", "up_proj");
     Ref post = nullptr;
@@ -105,20 +111,6 @@ Ref hidden(Builder& b, const std::string& at, const Hidden& read) {
         post = b.plan.step(at + ".post", ops::Activate{b.config.activation}, {pre});
     return dropout(b, DropoutSite::mlp_post, post);
 }
-
-namespace {
-
-Ref dense(Builder& b, const std::string& block, const std::string& parameters, Ref x) {
-    const Index d_model = b.config.d_model, d_ff = b.config.dim_feedforward;
-    const Ref post = hidden(b, block + ".mlp", [&](const std::string& step, const char* projection) {
-        const LinearParameters of = linear_parameters(b, parameters + "." + projection, d_ff, d_model);
-        return b.plan.step(step, ops::Linear{axis::d_ff}, {x, of.weight, of.bias});
-    });
-    const LinearParameters down = linear_parameters(b, parameters + ".down_proj", d_model, d_ff);
-    return b.plan.step(block + ".mlp_out", ops::Linear{axis::d_model}, {post, down.weight, down.bias});
-}
-
-}  // namespace
 
 Ref feed_forward(Builder& b, const std::string& block, const std::string& parameters, bool experts, Ref x) {
     b.plan.begin_part(Part::mlp, Meaning::mlp);

@@ -18,6 +18,10 @@ constexpr std::array<float, 16> kFp4 = {0.0F,  0.5F,  1.0F,  1.5F,  2.0F,  3.0F,
 
 constexpr unsigned kNan = 255;  // of a scale's byte
 
+std::size_t blocks_across(Index columns) {
+    return static_cast<std::size_t>((columns + kScaledBlock - 1) / kScaledBlock);
+}
+
 }  // namespace
 
 float fp4(unsigned bits) { return kFp4[bits]; }
@@ -45,14 +49,6 @@ void expand_mxfp4(std::span<const char> blocks, std::span<const char> scales, st
         }
     }
 }
-
-namespace {
-
-std::size_t blocks_across(Index columns) {
-    return static_cast<std::size_t>((columns + kScaledBlock - 1) / kScaledBlock);
-}
-
-}  // namespace
 
 void check_block_scales(Index columns, std::span<const float> scales) {
     const std::size_t across = blocks_across(columns);

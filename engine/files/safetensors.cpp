@@ -102,10 +102,6 @@ Json parse_header(std::string_view text) {
     return json;
 }
 
-}  // namespace
-
-namespace {
-
 StoredTensors read_tensors(std::string_view text, std::uint64_t data_size) {
     const Json header = naming(message("the header"), [&] { return parse_header(text); });
     StoredTensors tensors;
@@ -118,40 +114,6 @@ StoredTensors read_tensors(std::string_view text, std::uint64_t data_size) {
     }
     return tensors;
 }
-
-}  // namespace
-
-StoredTensors parse_safetensors_header(std::string_view text, std::uint64_t data_size) {
-    StoredTensors tensors = read_tensors(text, data_size);
-    if (const std::uint64_t end = check_layout(tensors); end != data_size)
-        throw Error("the tensors end at byte {end} of the data, expected its end at {data_size}",
-                    {{"end", end}, {"data_size", data_size}});
-    return tensors;
-}
-
-StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t data_size,
-                                           std::vector<std::string>& lost) {
-    StoredTensors tensors = read_tensors(text, static_cast<std::uint64_t>(limits::kNumbers) * 8);
-    static_cast<void>(check_layout(tensors));
-    std::erase_if(tensors, [&](const auto& entry) {
-        if (entry.second.end <= data_size) return false;
-        lost.push_back(entry.first);
-        return true;
-    });
-    return tensors;
-}
-
-std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text) {
-    const Json header = naming(message("the header"), [&] { return parse_header(text); });
-    std::map<std::string, std::string, std::less<>> metadata;
-    const auto found = header.find("__metadata__");
-    if (found == header.end() || !found->is_object()) return metadata;
-    for (const auto& [key, value] : found->items())
-        if (value.is_string()) metadata.emplace(key, value.get<std::string>());
-    return metadata;
-}
-
-namespace {
 
 // Every integer up to here is exact as a float.
 constexpr double kLargestExact = 16'777'216.0;
@@ -209,6 +171,36 @@ StoredTensors stored_tensors(std::string_view header, std::uint64_t data_size) {
 }
 
 }  // namespace
+
+StoredTensors parse_safetensors_header(std::string_view text, std::uint64_t data_size) {
+    StoredTensors tensors = read_tensors(text, data_size);
+    if (const std::uint64_t end = check_layout(tensors); end != data_size)
+        throw Error("the tensors end at byte {end} of the data, expected its end at {data_size}",
+                    {{"end", end}, {"data_size", data_size}});
+    return tensors;
+}
+
+StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t data_size,
+                                           std::vector<std::string>& lost) {
+    StoredTensors tensors = read_tensors(text, static_cast<std::uint64_t>(limits::kNumbers) * 8);
+    static_cast<void>(check_layout(tensors));
+    std::erase_if(tensors, [&](const auto& entry) {
+        if (entry.second.end <= data_size) return false;
+        lost.push_back(entry.first);
+        return true;
+    });
+    return tensors;
+}
+
+std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text) {
+    const Json header = naming(message("the header"), [&] { return parse_header(text); });
+    std::map<std::string, std::string, std::less<>> metadata;
+    const auto found = header.find("__metadata__");
+    if (found == header.end() || !found->is_object()) return metadata;
+    for (const auto& [key, value] : found->items())
+        if (value.is_string()) metadata.emplace(key, value.get<std::string>());
+    return metadata;
+}
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(path) {
     const std::size_t size = file_.size();

@@ -28,57 +28,6 @@ void explain_patches(const Step& step, const Cell& cell, Explanation& explanatio
     }
 }
 
-}  // namespace
-
-Run::Run(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)), values_(plan_->steps().size()) {}
-
-const Tensor& Run::value(std::string_view name) const {
-    const Ref step = plan_->find(name);
-    return step == nullptr ? kNone : value(step->id);
-}
-
-const Tensor& Run::value(std::string_view attention, AttentionStep which) const {
-    const Ref step = plan_->step_of(attention, which);
-    return step == nullptr ? kNone : value(step->id);
-}
-
-Operands Run::operands_of(StepId id) const {
-    Operands operands;
-    for (const StepId operand : (*plan_)[id].operands) operands.add(value(operand));
-    return operands;
-}
-
-const Tensor& Run::operand(const Step& step, OperandRole as) const {
-    const std::optional<StepId> id = step.operand(as);
-    return id ? value(*id) : kNone;
-}
-
-Explanation Run::explain(StepId id, const Cell& cell) const {
-    const Step& step = (*plan_)[id];
-    const Tensor& values = step.is_source() ? step.source : values_[id];
-    Explanation explanation = step.operation.explain(operands_of(id), values, cell);
-    explain_patches(step, cell, explanation);
-    return explanation;
-}
-
-std::size_t Run::recorded_bytes() const {
-    std::size_t bytes = 0;
-    for (const auto& [name, tensor] : recorded_tensors(*this))
-        bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
-    return bytes;
-}
-
-std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
-    std::vector<std::pair<std::string, Tensor>> tensors;
-    for (const Step& step : run.plan().steps()) {
-        const bool in_trace = step.role == Role::recorded || step.role == Role::on_demand;
-        if (in_trace && !run.value(step.id).empty()) tensors.emplace_back(step.name, run.value(step.id));
-    }
-    return tensors;
-}
-
-namespace {
-
 // The first row in which the edits of two steps differ.
 Index first_row_patched_otherwise(const Step& a, const Step& b) {
     if (a.patches == b.patches) return Changed::kNone;
@@ -170,7 +119,64 @@ private:
     HeldOperands in_;
 };
 
+// The steps of these names and everything that they are computed from.
+std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {
+    std::vector<bool> needed(plan.steps().size());
+    for (const std::string& name : names)
+        if (const Ref step = plan.find(name)) needed[step->id] = true;
+    for (StepId id = needed.size(); id-- > 0;)
+        for (const StepId operand : needed[id] ? plan[id].operands : std::vector<StepId>()) needed[operand] = true;
+    return needed;
+}
+
 }  // namespace
+
+Run::Run(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)), values_(plan_->steps().size()) {}
+
+const Tensor& Run::value(std::string_view name) const {
+    const Ref step = plan_->find(name);
+    return step == nullptr ? kNone : value(step->id);
+}
+
+const Tensor& Run::value(std::string_view attention, AttentionStep which) const {
+    const Ref step = plan_->step_of(attention, which);
+    return step == nullptr ? kNone : value(step->id);
+}
+
+Operands Run::operands_of(StepId id) const {
+    Operands operands;
+    for (const StepId operand : (*plan_)[id].operands) operands.add(value(operand));
+    return operands;
+}
+
+const Tensor& Run::operand(const Step& step, OperandRole as) const {
+    const std::optional<StepId> id = step.operand(as);
+    return id ? value(*id) : kNone;
+}
+
+Explanation Run::explain(StepId id, const Cell& cell) const {
+    const Step& step = (*plan_)[id];
+    const Tensor& values = step.is_source() ? step.source : values_[id];
+    Explanation explanation = step.operation.explain(operands_of(id), values, cell);
+    explain_patches(step, cell, explanation);
+    return explanation;
+}
+
+std::size_t Run::recorded_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& [name, tensor] : recorded_tensors(*this))
+        bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
+    return bytes;
+}
+
+std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const Step& step : run.plan().steps()) {
+        const bool in_trace = step.role == Role::recorded || step.role == Role::on_demand;
+        if (in_trace && !run.value(step.id).empty()) tensors.emplace_back(step.name, run.value(step.id));
+    }
+    return tensors;
+}
 
 // Computes a run step by step, reusing what it can: whole unchanged tensors, and rows before the first changed one.
 struct Executor {
@@ -309,20 +315,6 @@ struct Executor {
         return true;
     }
 };
-
-namespace {
-
-// The steps of these names and everything that they are computed from.
-std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {
-    std::vector<bool> needed(plan.steps().size());
-    for (const std::string& name : names)
-        if (const Ref step = plan.find(name)) needed[step->id] = true;
-    for (StepId id = needed.size(); id-- > 0;)
-        for (const StepId operand : needed[id] ? plan[id].operands : std::vector<StepId>()) needed[operand] = true;
-    return needed;
-}
-
-}  // namespace
 
 Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& options)
     : executor_(std::make_unique<Executor>()) {

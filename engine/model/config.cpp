@@ -545,6 +545,11 @@ Json parse_object(std::string_view text) {
     return json;
 }
 
+// Whether a layer is among those that are listed; an empty list is all of them.
+bool is_listed(const std::vector<Index>& layers, Index layer) {
+    return layers.empty() || std::ranges::find(layers, layer) != layers.end();
+}
+
 }  // namespace
 
 Config parse_config(std::string_view text, const Overrides& overrides) {
@@ -567,15 +572,6 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
     check_together(config);
     return config;
 }
-
-namespace {
-
-// Whether a layer is among those that are listed; an empty list is all of them.
-bool is_listed(const std::vector<Index>& layers, Index layer) {
-    return layers.empty() || std::ranges::find(layers, layer) != layers.end();
-}
-
-}  // namespace
 
 Index Config::window_of(Index layer) const { return is_listed(sliding_window_layers, layer) ? sliding_window : 0; }
 

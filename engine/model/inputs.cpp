@@ -269,30 +269,6 @@ auto naming_once(const std::string& path, const Work& work) {
     }
 }
 
-}  // namespace
-
-void check_inputs(const Inputs& inputs, const Config& config, Index past) {
-    check_target(inputs, config, past);
-    const Index src = check_source(inputs, config);
-    check_sizes(inputs, config, src, past);
-    check_masks(inputs, config, src, past);
-    check_targets(inputs, config);
-}
-
-Inputs load_inputs(const std::string& path, const Config& config) {
-    return naming_once(path, [&] {
-        Inputs inputs = read(SafetensorsFile(path));
-        check_inputs(inputs, config);
-        return inputs;
-    });
-}
-
-std::vector<Inputs> load_batches(const std::string& path, const Config& config) {
-    return naming_once(path, [&] { return read_batches(SafetensorsFile(path), config); });
-}
-
-namespace {
-
 // A stretch of one axis.
 struct Stretch {
     Index first, count;
@@ -318,6 +294,26 @@ Tensor cut_custom_mask(Tensor mask, Stretch rows, Stretch queries, Stretch keys)
 }
 
 }  // namespace
+
+void check_inputs(const Inputs& inputs, const Config& config, Index past) {
+    check_target(inputs, config, past);
+    const Index src = check_source(inputs, config);
+    check_sizes(inputs, config, src, past);
+    check_masks(inputs, config, src, past);
+    check_targets(inputs, config);
+}
+
+Inputs load_inputs(const std::string& path, const Config& config) {
+    return naming_once(path, [&] {
+        Inputs inputs = read(SafetensorsFile(path));
+        check_inputs(inputs, config);
+        return inputs;
+    });
+}
+
+std::vector<Inputs> load_batches(const std::string& path, const Config& config) {
+    return naming_once(path, [&] { return read_batches(SafetensorsFile(path), config); });
+}
 
 Inputs part_of(const Inputs& inputs, const InputsPart& part) {
     const Stretch positions = {part.first, part.count}, keys = {0, part.first + part.count};

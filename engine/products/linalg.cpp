@@ -86,6 +86,41 @@ private:
     std::shared_ptr<const PackedWeight> packed_;
 };
 
+// Rows and columns in pieces that suit libxsmm's copy of b, a few for each thread.
+void share_by_xsmm(ConstMatrix a, ConstMatrix b, Matrix out) {
+    constexpr Index kRows = 512, kColumns = 256;
+    const Index row_pieces = (out.rows + kRows - 1) / kRows;
+    const Index wanted = is_shared(out.rows * a.columns * out.columns) ? 2 * thread_count() : 1;
+    const Index panels = (out.columns + xsmm_products::kPanel - 1) / xsmm_products::kPanel;
+    const Index column_pieces =
+        std::clamp<Index>((wanted + row_pieces - 1) / row_pieces, (out.columns + kColumns - 1) / kColumns, panels);
+    const Index rows = (out.rows + row_pieces - 1) / row_pieces;
+    const Index columns = (panels + column_pieces - 1) / column_pieces * xsmm_products::kPanel;
+    each_in_parallel(row_pieces * column_pieces, rows * a.columns * columns, [&](Index piece) {
+        const Index row = piece / column_pieces * rows, column = piece % column_pieces * columns;
+        const Index height = std::min(rows, out.rows - row), width = std::min(columns, out.columns - column);
+        if (height <= 0 || width <= 0) return;
+        xsmm_products::multiply(a.rows_from(row, height), {b.data + column, b.rows, width, b.stride},
+                                {out.data + row * out.stride + column, height, width, out.stride});
+    });
+}
+
+// {columns, rows} of a matrix; a square at a time, so that both sides stay in the cache.
+Floats turned(ConstMatrix m) {
+    constexpr Index kSquare = 32;
+    Floats out = floats(m.rows * m.columns);
+    float* to = out.get();
+    const Index strips = (m.columns + kSquare - 1) / kSquare;
+    each_in_parallel(strips, m.rows * kSquare * kCopyCost, [&](Index strip) {
+        const Index first = strip * kSquare, last = std::min(m.columns, first + kSquare);
+        for (Index r0 = 0; r0 < m.rows; r0 += kSquare)
+            for (Index c = first; c < last; ++c)
+                for (Index r = r0; r < std::min(m.rows, r0 + kSquare); ++r)
+                    to[c * m.rows + r] = m.data[r * m.stride + c];
+    });
+    return out;
+}
+
 }  // namespace
 
 Tensor packed_for_products(const Tensor& weight) {
@@ -133,29 +168,6 @@ void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
         plain_products::multiply(a, b, out);
 }
 
-namespace {
-
-// Rows and columns in pieces that suit libxsmm's copy of b, a few for each thread.
-void share_by_xsmm(ConstMatrix a, ConstMatrix b, Matrix out) {
-    constexpr Index kRows = 512, kColumns = 256;
-    const Index row_pieces = (out.rows + kRows - 1) / kRows;
-    const Index wanted = is_shared(out.rows * a.columns * out.columns) ? 2 * thread_count() : 1;
-    const Index panels = (out.columns + xsmm_products::kPanel - 1) / xsmm_products::kPanel;
-    const Index column_pieces =
-        std::clamp<Index>((wanted + row_pieces - 1) / row_pieces, (out.columns + kColumns - 1) / kColumns, panels);
-    const Index rows = (out.rows + row_pieces - 1) / row_pieces;
-    const Index columns = (panels + column_pieces - 1) / column_pieces * xsmm_products::kPanel;
-    each_in_parallel(row_pieces * column_pieces, rows * a.columns * columns, [&](Index piece) {
-        const Index row = piece / column_pieces * rows, column = piece % column_pieces * columns;
-        const Index height = std::min(rows, out.rows - row), width = std::min(columns, out.columns - column);
-        if (height <= 0 || width <= 0) return;
-        xsmm_products::multiply(a.rows_from(row, height), {b.data + column, b.rows, width, b.stride},
-                                {out.data + row * out.stride + column, height, width, out.stride});
-    });
-}
-
-}  // namespace
-
 void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
     if (by_onednn(a.rows, a.columns, out.columns) && xsmm_products::can_multiply(xsmm_products::kPanel))
         return share_by_xsmm(a, b, out);
@@ -163,26 +175,6 @@ void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
     share_rows(a.rows, a.columns * out.columns,
                [&](Index first, Index rows) { multiply(a.rows_from(first, rows), b, out.rows_from(first, rows)); });
 }
-
-namespace {
-
-// {columns, rows} of a matrix; a square at a time, so that both sides stay in the cache.
-Floats turned(ConstMatrix m) {
-    constexpr Index kSquare = 32;
-    Floats out = floats(m.rows * m.columns);
-    float* to = out.get();
-    const Index strips = (m.columns + kSquare - 1) / kSquare;
-    each_in_parallel(strips, m.rows * kSquare * kCopyCost, [&](Index strip) {
-        const Index first = strip * kSquare, last = std::min(m.columns, first + kSquare);
-        for (Index r0 = 0; r0 < m.rows; r0 += kSquare)
-            for (Index c = first; c < last; ++c)
-                for (Index r = r0; r < std::min(m.rows, r0 + kSquare); ++r)
-                    to[c * m.rows + r] = m.data[r * m.stride + c];
-    });
-    return out;
-}
-
-}  // namespace
 
 void multiply_turned(ConstMatrix a, ConstMatrix b, Matrix out) {
     if (onednn_products::available() && out.rows * out.columns >= kSmallResult) {

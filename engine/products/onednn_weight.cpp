@@ -9,16 +9,6 @@
 
 namespace decoderscope::products::onednn_products {
 
-struct PackedWeight::Packed {
-    Index k = 0, n = 0;
-    bool by_inner_product = false;
-    Floats room;
-    memory values;                                // in the room
-    Index slice_width = 0;                        // in outputs; the last slice has fewer
-    std::vector<memory> slices;                   // also in the room
-    std::optional<xsmm_products::Panels> panels;  // the room, if libxsmm multiplies its layout faster
-};
-
 namespace {
 
 // Outputs of a slice: whole blocks for the kernels, and enough slices for the threads to finish at the same time.
@@ -50,7 +40,40 @@ std::vector<memory> slices_of(const memory::desc& layout, Index k, Index n, Inde
     return slices;
 }
 
+// The key of a product with a weight: rows, k, outputs, the stride of x, whether there is a bias.
+using WeightKey = std::tuple<Index, Index, Index, Index, bool>;
+
+Product& weight_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
+    thread_local Products<WeightKey> products;
+    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
+        const memory::desc bias = rows_of(1, outputs, outputs);
+        const memory::desc* const added = biased ? &bias : nullptr;
+        const memory::desc from = rows_of(x.rows, x.columns, x.stride), to = rows_of(x.rows, outputs, outputs);
+        return Product(matmul_desc(from, weight.get_desc(), added, to), added);
+    });
+}
+
+Product& inner_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
+    thread_local Products<WeightKey> products;
+    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
+        const memory::desc bias(memory::dims{outputs}, kFloat, memory::format_tag::a);
+        const memory::desc* const added = biased ? &bias : nullptr;
+        const memory::desc from = rows_of(x.rows, x.columns, x.stride), to = rows_of(x.rows, outputs, outputs);
+        return Product(inner_product_desc(from, weight.get_desc(), added, to), added);
+    });
+}
+
 }  // namespace
+
+struct PackedWeight::Packed {
+    Index k = 0, n = 0;
+    bool by_inner_product = false;
+    Floats room;
+    memory values;                                // in the room
+    Index slice_width = 0;                        // in outputs; the last slice has fewer
+    std::vector<memory> slices;                   // also in the room
+    std::optional<xsmm_products::Panels> panels;  // the room, if libxsmm multiplies its layout faster
+};
 
 PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : packed_(std::make_unique<Packed>()) {
     stay_on_this_thread();
@@ -81,33 +104,6 @@ PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : 
 }
 
 PackedWeight::~PackedWeight() = default;
-
-namespace {
-
-// The key of a product with a weight: rows, k, outputs, the stride of x, whether there is a bias.
-using WeightKey = std::tuple<Index, Index, Index, Index, bool>;
-
-Product& weight_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
-    thread_local Products<WeightKey> products;
-    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
-        const memory::desc bias = rows_of(1, outputs, outputs);
-        const memory::desc* const added = biased ? &bias : nullptr;
-        const memory::desc from = rows_of(x.rows, x.columns, x.stride), to = rows_of(x.rows, outputs, outputs);
-        return Product(matmul_desc(from, weight.get_desc(), added, to), added);
-    });
-}
-
-Product& inner_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
-    thread_local Products<WeightKey> products;
-    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
-        const memory::desc bias(memory::dims{outputs}, kFloat, memory::format_tag::a);
-        const memory::desc* const added = biased ? &bias : nullptr;
-        const memory::desc from = rows_of(x.rows, x.columns, x.stride), to = rows_of(x.rows, outputs, outputs);
-        return Product(inner_product_desc(from, weight.get_desc(), added, to), added);
-    });
-}
-
-}  // namespace
 
 void PackedWeight::unpack(float* weight) const {
     const Packed& p = *packed_;

@@ -97,26 +97,6 @@ void multiply_rows(const Panels& weight, Index first, Index end, ConstMatrix x, 
 // of the program uses, are slow.
 [[gnu::target("avx")]] void clear_upper_halves() { _mm256_zeroupper(); }
 
-}  // namespace
-
-bool can_multiply(Index width) {
-    // Narrower panels are summed in another order if there are few rows, and older CPUs have no fused multiply-add.
-    constexpr Index kNarrowest = 32;
-    return libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2 && width >= kNarrowest;
-}
-
-bool takes_blocks(const Panels& weight, Index block) { return block % weight.width == 0 && block % kDepth == 0; }
-
-void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, const float* bias, Matrix out) {
-    for (Index row = 0; row < x.rows; row += kRowsAtATime) {
-        const Index rows = std::min(kRowsAtATime, x.rows - row);
-        multiply_rows(weight, first, first + count, x.rows_from(row, rows), bias, out.rows_from(row, rows));
-    }
-    clear_upper_halves();
-}
-
-namespace {
-
 // How much of k is copied from b at a time.
 constexpr Index kCopied = 256;
 
@@ -138,6 +118,22 @@ void multiply_panel(ConstMatrix a, const float* panel, bool begins, float* out, 
 }
 
 }  // namespace
+
+bool can_multiply(Index width) {
+    // Narrower panels are summed in another order if there are few rows, and older CPUs have no fused multiply-add.
+    constexpr Index kNarrowest = 32;
+    return libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2 && width >= kNarrowest;
+}
+
+bool takes_blocks(const Panels& weight, Index block) { return block % weight.width == 0 && block % kDepth == 0; }
+
+void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, const float* bias, Matrix out) {
+    for (Index row = 0; row < x.rows; row += kRowsAtATime) {
+        const Index rows = std::min(kRowsAtATime, x.rows - row);
+        multiply_rows(weight, first, first + count, x.rows_from(row, rows), bias, out.rows_from(row, rows));
+    }
+    clear_upper_halves();
+}
 
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
     const Index panels = (out.columns + kPanel - 1) / kPanel, whole = out.columns / kPanel * kPanel;

@@ -148,6 +148,12 @@ private:
     std::size_t kept_ = 0;  // in bytes
 };
 
+// They belong to the process, as malloc's memory does.
+const std::shared_ptr<KeptPieces>& kept() {
+    static const auto pieces = std::make_shared<KeptPieces>();
+    return pieces;
+}
+
 }  // namespace
 
 class KeptPieces {
@@ -181,16 +187,6 @@ private:
     LargePieces large_;
     SmallPieces small_;
 };
-
-namespace {
-
-// They belong to the process, as malloc's memory does.
-const std::shared_ptr<KeptPieces>& kept() {
-    static const auto pieces = std::make_shared<KeptPieces>();
-    return pieces;
-}
-
-}  // namespace
 
 void GiveBack::operator()(float* piece) const { to->give(piece, bytes); }
 

@@ -10,6 +10,32 @@
 
 namespace decoderscope {
 
+namespace {
+
+// Values that are made for one computation.
+class ForOneUse : public LazyValues {
+public:
+    explicit ForOneUse(std::shared_ptr<const LazyValues> lazy) : lazy_(std::move(lazy)) {}
+    void make(std::span<float> values) const override { lazy_->make(values); }
+    [[nodiscard]] Tensor rows_from(Index first) const override { return lazy_->rows_from(first); }
+
+private:
+    std::shared_ptr<const LazyValues> lazy_;
+};
+
+[[noreturn]] void fail(std::string_view text) {
+    throw Error("{text}: expected NAME[i, j, …] with an index for each axis, such as logits[0, 1, 2]",
+                {{"text", std::string(text)}});
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    return text;
+}
+
+}  // namespace
+
 Axes unnamed(std::span<const Index> shape) {
     Axes axes;
     for (const Index size : shape) axes.push_back({"", size});
@@ -49,21 +75,6 @@ std::string axes_text(const Axes& axes) {
 }
 
 Tensor LazyValues::rows_from(Index) const { return {}; }
-
-namespace {
-
-// Values that are made for one computation.
-class ForOneUse : public LazyValues {
-public:
-    explicit ForOneUse(std::shared_ptr<const LazyValues> lazy) : lazy_(std::move(lazy)) {}
-    void make(std::span<float> values) const override { lazy_->make(values); }
-    [[nodiscard]] Tensor rows_from(Index first) const override { return lazy_->rows_from(first); }
-
-private:
-    std::shared_ptr<const LazyValues> lazy_;
-};
-
-}  // namespace
 
 Tensor::Tensor(Axes axes)
     : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::make_shared<Storage>(size_)) {}
@@ -171,21 +182,6 @@ double euclidean_norm(const Tensor& tensor) {
     for (const float value : tensor.values()) squares += static_cast<double>(value) * static_cast<double>(value);
     return std::sqrt(squares);
 }
-
-namespace {
-
-[[noreturn]] void fail(std::string_view text) {
-    throw Error("{text}: expected NAME[i, j, …] with an index for each axis, such as logits[0, 1, 2]",
-                {{"text", std::string(text)}});
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
-
-}  // namespace
 
 CellName parse_cell_name(std::string_view text) {
     const std::size_t open = text.find('[');

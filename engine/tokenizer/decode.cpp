@@ -20,6 +20,19 @@ std::string with(const std::string& text, const std::string& wanted, const std::
     return ReplaceText{TextPattern(wanted), content}.replaced(text);
 }
 
+DecodeStep read_decode_step(const std::string& type, JsonObject& json) {
+    if (type == "ByteLevel") {
+        for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) static_cast<void>(json.find(key));
+        return DecodeBytes();
+    }
+    if (type == "Replace") return DecodeReplaced{ReplaceText::read(json)};
+    if (type == "ByteFallback") return DecodeByteTokens();
+    if (type == "Fuse") return DecodeFused();
+    if (type == "Strip") return DecodeStripped::read(json);
+    if (type == "Metaspace") return DecodeMetaspace{Metaspace::read(json)};
+    unknown_type(json, type);
+}
+
 }  // namespace
 
 DecodedTokens DecodeBytes::operator()(DecodedTokens tokens) const {
@@ -81,23 +94,6 @@ DecodedToken DecodeMetaspace::shown(DecodedToken token) const {
     token.text = with(token.text, metaspace.replacement, " ");
     return token;
 }
-
-namespace {
-
-DecodeStep read_decode_step(const std::string& type, JsonObject& json) {
-    if (type == "ByteLevel") {
-        for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) static_cast<void>(json.find(key));
-        return DecodeBytes();
-    }
-    if (type == "Replace") return DecodeReplaced{ReplaceText::read(json)};
-    if (type == "ByteFallback") return DecodeByteTokens();
-    if (type == "Fuse") return DecodeFused();
-    if (type == "Strip") return DecodeStripped::read(json);
-    if (type == "Metaspace") return DecodeMetaspace{Metaspace::read(json)};
-    unknown_type(json, type);
-}
-
-}  // namespace
 
 TokenDecoder TokenDecoder::read(const nlohmann::json& json, const std::string& where) {
     if (json.is_null()) return TokenDecoder(std::nullopt);

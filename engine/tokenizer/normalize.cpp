@@ -19,29 +19,6 @@ struct FreeText {
     void operator()(utf8proc_uint8_t* text) const { std::free(text); }  // utf8proc allocates with malloc
 };
 
-}  // namespace
-
-std::optional<UnicodeForm> UnicodeForm::named(std::string_view name) {
-    if (name == "NFC") return UnicodeForm{true, false};
-    if (name == "NFD") return UnicodeForm{false, false};
-    if (name == "NFKC") return UnicodeForm{true, true};
-    if (name == "NFKD") return UnicodeForm{false, true};
-    return std::nullopt;
-}
-
-void UnicodeForm::operator()(TextSpan& stretch) const {
-    const auto options = static_cast<utf8proc_option_t>(
-        UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0));
-    utf8proc_uint8_t* written = nullptr;
-    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(stretch.text.data()),
-                                               static_cast<utf8proc_ssize_t>(stretch.text.size()), &written, options);
-    const std::unique_ptr<utf8proc_uint8_t, FreeText> owned(written);
-    if (size < 0) throw Error("the text can't be normalised: {reason}", {{"reason", utf8proc_errmsg(size)}});
-    stretch.text.assign(reinterpret_cast<const char*>(written), static_cast<std::size_t>(size));
-}
-
-namespace {
-
 // A grapheme of more bytes is never looked up as a whole.
 constexpr std::size_t kLongestGrapheme = 5;
 
@@ -62,7 +39,47 @@ const RegularExpression& grapheme() {
     return expression;
 }
 
+std::string with(std::string_view text, const std::vector<Span>& matches, const std::string& content) {
+    std::string written;
+    std::size_t at = 0;
+    for (const Span& match : matches) {
+        written += text.substr(at, match.begin - at);
+        written += content;
+        at = match.end;
+    }
+    written += text.substr(at);
+    return written;
+}
+
+NormalizerStep read_normalizer_step(const std::string& type, JsonObject& json) {
+    if (const auto form = UnicodeForm::named(type)) return *form;
+    if (type == "Precompiled") return PrecompiledMap::read(json);
+    if (type == "Replace") return ReplaceText::read(json);
+    if (type == "Prepend") return PrependText::read(json);
+    if (type == "Strip") return StripSpaces::read(json);
+    unknown_type(json, type);
+}
+
 }  // namespace
+
+std::optional<UnicodeForm> UnicodeForm::named(std::string_view name) {
+    if (name == "NFC") return UnicodeForm{true, false};
+    if (name == "NFD") return UnicodeForm{false, false};
+    if (name == "NFKC") return UnicodeForm{true, true};
+    if (name == "NFKD") return UnicodeForm{false, true};
+    return std::nullopt;
+}
+
+void UnicodeForm::operator()(TextSpan& stretch) const {
+    const auto options = static_cast<utf8proc_option_t>(
+        UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0));
+    utf8proc_uint8_t* written = nullptr;
+    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(stretch.text.data()),
+                                               static_cast<utf8proc_ssize_t>(stretch.text.size()), &written, options);
+    const std::unique_ptr<utf8proc_uint8_t, FreeText> owned(written);
+    if (size < 0) throw Error("the text can't be normalised: {reason}", {{"reason", utf8proc_errmsg(size)}});
+    stretch.text.assign(reinterpret_cast<const char*>(written), static_cast<std::size_t>(size));
+}
 
 PrecompiledMap PrecompiledMap::read(JsonObject& json) {
     const std::string text = json.text("precompiled_charsmap");
@@ -120,22 +137,6 @@ void PrecompiledMap::operator()(TextSpan& stretch) const {
     stretch.text = std::move(written);
 }
 
-namespace {
-
-std::string with(std::string_view text, const std::vector<Span>& matches, const std::string& content) {
-    std::string written;
-    std::size_t at = 0;
-    for (const Span& match : matches) {
-        written += text.substr(at, match.begin - at);
-        written += content;
-        at = match.end;
-    }
-    written += text.substr(at);
-    return written;
-}
-
-}  // namespace
-
 ReplaceText ReplaceText::read(JsonObject& json) {
     return {TextPattern::read(json.object("pattern")), json.text("content")};
 }
@@ -160,19 +161,6 @@ void StripSpaces::operator()(TextSpan& stretch) const {
         text.remove_suffix(bytes_of_last(text));
     stretch.text = std::string(text);
 }
-
-namespace {
-
-NormalizerStep read_normalizer_step(const std::string& type, JsonObject& json) {
-    if (const auto form = UnicodeForm::named(type)) return *form;
-    if (type == "Precompiled") return PrecompiledMap::read(json);
-    if (type == "Replace") return ReplaceText::read(json);
-    if (type == "Prepend") return PrependText::read(json);
-    if (type == "Strip") return StripSpaces::read(json);
-    unknown_type(json, type);
-}
-
-}  // namespace
 
 Normalizer read_normalizer(const nlohmann::json& json, const std::string& where) {
     return read_steps<NormalizerStep>(json, where, "normalizers", read_normalizer_step);

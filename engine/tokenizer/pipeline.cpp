@@ -57,6 +57,95 @@ std::size_t spaces_at_beginning(std::string_view text) {
     return bytes;
 }
 
+using IdOf = std::function<std::optional<Index>(std::string_view)>;
+
+// "special_tokens" gives the ids of a template's name: often one.
+std::vector<Index> ids_of(const std::string& name, const Json* special, const IdOf& id_of) {
+    const Json entry = special != nullptr && special->is_object() ? special->value(name, Json()) : Json();
+    const Json ids = entry.is_object() ? entry.value("ids", Json()) : Json();
+    std::vector<Index> found;
+    for (const Json& id : ids.is_array() ? ids : Json::array()) found.push_back(token_id(id, name));
+    if (found.empty()) {
+        const std::optional<Index> id = id_of(name);
+        if (!id) throw Error("\"{token}\" is not in the vocabulary", {{"token", name}});
+        found.push_back(*id);
+    }
+    return found;
+}
+
+// {"SpecialToken": {"id": "<s>"}} and {"Sequence": {"id": "A"}}, in order.
+TemplateTokens read_single(JsonObject& json, const IdOf& id_of) {
+    const Json& items = json.list("single");
+    const Json* special = json.find("special_tokens");
+    static_cast<void>(json.find("pair"));  // for two texts
+    TemplateTokens tokens;
+    bool text = false;
+    for (const Json& item : items) {
+        JsonObject object(item, json.where() + "single.");
+        if (object.find("SpecialToken") != nullptr) {
+            JsonObject token = object.object("SpecialToken");
+            const std::vector<Index> ids =
+                naming(json.where() + "single", [&] { return ids_of(token.text("id"), special, id_of); });
+            std::vector<Index>& side = text ? tokens.behind : tokens.before;
+            side.insert(side.end(), ids.begin(), ids.end());
+        } else if (JsonObject sequence = object.object("Sequence");
+                   sequence.text("id") != "A" || std::exchange(text, true)) {
+            json.fail("single", message("expected the sequence A once"));
+        }
+    }
+    if (!text) json.fail("single", message("expected the sequence A once"));
+    return tokens;
+}
+
+// ["</s>", 2]
+Index pair_id(JsonObject& json, const char* key) {
+    const Json& pair = json.list(key);
+    if (pair.size() != 2 || !pair[0].is_string()) json.fail(key, message("expected a token and its id"));
+    return naming(json.where() + key, [&] { return token_id(pair[1], pair[0].get<std::string>()); });
+}
+
+TemplateTokens read_ends(JsonObject& json) {
+    static_cast<void>(json.find("trim_offsets"));
+    static_cast<void>(json.find("add_prefix_space"));
+    return {.before = {pair_id(json, "cls")}, .behind = {pair_id(json, "sep")}};
+}
+
+std::vector<AddedToken> found_in(const std::vector<AddedToken>& added, bool normalized, const Normalizer& normalizer) {
+    std::vector<AddedToken> found;
+    for (const AddedToken& token : added) {
+        if (token.normalized != normalized) continue;
+        found.push_back(token);
+        if (!normalized) continue;
+        TextSpan content{token.content, true};
+        normalize(normalizer, content);
+        found.back().content = std::move(content.text);
+    }
+    return found;
+}
+
+// A word that comes again is cut once. Words are short; a text without spaces is not worth remembering.
+constexpr std::size_t kLongestRemembered = 256;
+
+class RememberedWords {
+public:
+    explicit RememberedWords(const TokenModel& model) : model_(model) {}
+
+    void add(const std::string& word, std::vector<Index>& ids) {
+        if (word.size() > kLongestRemembered) return cut(word, ids);
+        const auto [known, fresh] = words_.try_emplace(word);
+        if (fresh) cut(word, known->second);
+        ids.insert(ids.end(), known->second.begin(), known->second.end());
+    }
+
+private:
+    void cut(std::string_view word, std::vector<Index>& ids) const {
+        std::visit([&](const auto& model) { model.encode(word, ids); }, model_);
+    }
+
+    const TokenModel& model_;
+    std::unordered_map<std::string, std::vector<Index>> words_;
+};
+
 }  // namespace
 
 std::vector<AddedToken> read_added_tokens(const nlohmann::json& list, const TokenIds& ids) {
@@ -112,63 +201,6 @@ std::vector<AddedTokens::Part> AddedTokens::parts_of(std::string_view text) cons
     return parts;
 }
 
-namespace {
-
-using IdOf = std::function<std::optional<Index>(std::string_view)>;
-
-// "special_tokens" gives the ids of a template's name: often one.
-std::vector<Index> ids_of(const std::string& name, const Json* special, const IdOf& id_of) {
-    const Json entry = special != nullptr && special->is_object() ? special->value(name, Json()) : Json();
-    const Json ids = entry.is_object() ? entry.value("ids", Json()) : Json();
-    std::vector<Index> found;
-    for (const Json& id : ids.is_array() ? ids : Json::array()) found.push_back(token_id(id, name));
-    if (found.empty()) {
-        const std::optional<Index> id = id_of(name);
-        if (!id) throw Error("\"{token}\" is not in the vocabulary", {{"token", name}});
-        found.push_back(*id);
-    }
-    return found;
-}
-
-// {"SpecialToken": {"id": "<s>"}} and {"Sequence": {"id": "A"}}, in order.
-TemplateTokens read_single(JsonObject& json, const IdOf& id_of) {
-    const Json& items = json.list("single");
-    const Json* special = json.find("special_tokens");
-    static_cast<void>(json.find("pair"));  // for two texts
-    TemplateTokens tokens;
-    bool text = false;
-    for (const Json& item : items) {
-        JsonObject object(item, json.where() + "single.");
-        if (object.find("SpecialToken") != nullptr) {
-            JsonObject token = object.object("SpecialToken");
-            const std::vector<Index> ids =
-                naming(json.where() + "single", [&] { return ids_of(token.text("id"), special, id_of); });
-            std::vector<Index>& side = text ? tokens.behind : tokens.before;
-            side.insert(side.end(), ids.begin(), ids.end());
-        } else if (JsonObject sequence = object.object("Sequence");
-                   sequence.text("id") != "A" || std::exchange(text, true)) {
-            json.fail("single", message("expected the sequence A once"));
-        }
-    }
-    if (!text) json.fail("single", message("expected the sequence A once"));
-    return tokens;
-}
-
-// ["</s>", 2]
-Index pair_id(JsonObject& json, const char* key) {
-    const Json& pair = json.list(key);
-    if (pair.size() != 2 || !pair[0].is_string()) json.fail(key, message("expected a token and its id"));
-    return naming(json.where() + key, [&] { return token_id(pair[1], pair[0].get<std::string>()); });
-}
-
-TemplateTokens read_ends(JsonObject& json) {
-    static_cast<void>(json.find("trim_offsets"));
-    static_cast<void>(json.find("add_prefix_space"));
-    return {.before = {pair_id(json, "cls")}, .behind = {pair_id(json, "sep")}};
-}
-
-}  // namespace
-
 TemplateTokens read_template(const Json& json, const std::string& where, const IdOf& id_of) {
     const auto read_step = [&](const std::string& type, JsonObject& step) -> TemplateTokens {
         if (type == "TemplateProcessing") return read_single(step, id_of);
@@ -184,46 +216,6 @@ TemplateTokens read_template(const Json& json, const std::string& where, const I
     }
     return all;
 }
-
-namespace {
-
-std::vector<AddedToken> found_in(const std::vector<AddedToken>& added, bool normalized, const Normalizer& normalizer) {
-    std::vector<AddedToken> found;
-    for (const AddedToken& token : added) {
-        if (token.normalized != normalized) continue;
-        found.push_back(token);
-        if (!normalized) continue;
-        TextSpan content{token.content, true};
-        normalize(normalizer, content);
-        found.back().content = std::move(content.text);
-    }
-    return found;
-}
-
-// A word that comes again is cut once. Words are short; a text without spaces is not worth remembering.
-constexpr std::size_t kLongestRemembered = 256;
-
-class RememberedWords {
-public:
-    explicit RememberedWords(const TokenModel& model) : model_(model) {}
-
-    void add(const std::string& word, std::vector<Index>& ids) {
-        if (word.size() > kLongestRemembered) return cut(word, ids);
-        const auto [known, fresh] = words_.try_emplace(word);
-        if (fresh) cut(word, known->second);
-        ids.insert(ids.end(), known->second.begin(), known->second.end());
-    }
-
-private:
-    void cut(std::string_view word, std::vector<Index>& ids) const {
-        std::visit([&](const auto& model) { model.encode(word, ids); }, model_);
-    }
-
-    const TokenModel& model_;
-    std::unordered_map<std::string, std::vector<Index>> words_;
-};
-
-}  // namespace
 
 TextCutter::TextCutter(const std::vector<AddedToken>& added, Normalizer normalizer, PreTokenizer pre_tokenizer,
                        TokenModel model)

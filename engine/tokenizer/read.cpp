@@ -191,30 +191,6 @@ Tokenizer whole_tokenizer(const Json& file, const Vocabulary& vocabulary, const 
                               TokenDecoder::read(at(file, "decoder"), "decoder"), special);
 }
 
-}  // namespace
-
-ReadTokenizer parse_tokenizer_json(std::string_view json) {
-    return read_tokenizer_json(parse_json(json, message("a tokenizer as Hugging Face writes it")));
-}
-
-ReadTokenizer read_tokenizer_json(const Json& file) {
-    const Json& model = at(file, "model");
-    if (!model.is_object()) throw Error("model: missing, expected an object with a vocabulary");
-    Vocabulary vocabulary;
-    vocabulary.ids = naming("model.vocab", [&] { return read_ids(at(model, "vocab")); });
-    vocabulary.added =
-        naming("added_tokens", [&] { return read_added_tokens(at(file, "added_tokens"), vocabulary.ids); });
-    std::optional<TokenModel> read = read_model(model, vocabulary.ids);
-    const DecodedTokens tokens = naming("added_tokens", [&] { return tokens_of(vocabulary.ids, vocabulary.added); });
-    try {
-        return {whole_tokenizer(file, vocabulary, tokens, std::move(read)), {}};
-    } catch (const Error& error) {
-        return {labels(file, vocabulary, tokens), error.sentence()};
-    }
-}
-
-namespace {
-
 // One id, or those in a list.
 std::vector<Index> ids_at(const nlohmann::json& object, const char* key) {
     nlohmann::json stored = object.is_object() ? object.value(key, nlohmann::json()) : nlohmann::json();
@@ -232,21 +208,6 @@ nlohmann::json read(const std::filesystem::path& path) {
         return {};
     }
 }
-
-}  // namespace
-
-SpecialIds read_special_ids(const std::filesystem::path& folder) {
-    SpecialIds ids;
-    for (const char* name : {"generation_config.json", "config.json"}) {
-        const nlohmann::json file = read(folder / name);
-        if (ids.ends.empty()) ids.ends = ids_at(file, "eos_token_id");
-        const std::vector<Index> start = ids_at(file, "decoder_start_token_id");
-        if (!ids.decoder_start && !start.empty()) ids.decoder_start = start.front();
-    }
-    return ids;
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -314,10 +275,6 @@ void check_size(const Found& found, const char* key, Index vocab_size, std::vect
             {{"path", found.path}, {"pieces", pieces}, {"vocab_size", vocab_size}, {"key", key}}));
 }
 
-}  // namespace
-
-namespace {
-
 // The decoder's tokens, with what was noticed.
 Tokenizers of_target(const Found& target, const SpecialIds& ids, const Config& config) {
     Tokenizers tokenizers;
@@ -332,6 +289,37 @@ Tokenizers of_target(const Found& target, const SpecialIds& ids, const Config& c
 }
 
 }  // namespace
+
+ReadTokenizer parse_tokenizer_json(std::string_view json) {
+    return read_tokenizer_json(parse_json(json, message("a tokenizer as Hugging Face writes it")));
+}
+
+ReadTokenizer read_tokenizer_json(const Json& file) {
+    const Json& model = at(file, "model");
+    if (!model.is_object()) throw Error("model: missing, expected an object with a vocabulary");
+    Vocabulary vocabulary;
+    vocabulary.ids = naming("model.vocab", [&] { return read_ids(at(model, "vocab")); });
+    vocabulary.added =
+        naming("added_tokens", [&] { return read_added_tokens(at(file, "added_tokens"), vocabulary.ids); });
+    std::optional<TokenModel> read = read_model(model, vocabulary.ids);
+    const DecodedTokens tokens = naming("added_tokens", [&] { return tokens_of(vocabulary.ids, vocabulary.added); });
+    try {
+        return {whole_tokenizer(file, vocabulary, tokens, std::move(read)), {}};
+    } catch (const Error& error) {
+        return {labels(file, vocabulary, tokens), error.sentence()};
+    }
+}
+
+SpecialIds read_special_ids(const std::filesystem::path& folder) {
+    SpecialIds ids;
+    for (const char* name : {"generation_config.json", "config.json"}) {
+        const nlohmann::json file = read(folder / name);
+        if (ids.ends.empty()) ids.ends = ids_at(file, "eos_token_id");
+        const std::vector<Index> start = ids_at(file, "decoder_start_token_id");
+        if (!ids.decoder_start && !start.empty()) ids.decoder_start = start.front();
+    }
+    return ids;
+}
 
 Tokenizers tokenizers_of(const Json& json, const std::string& path, const SpecialIds& ids, const Config& config) {
     if (json.is_null() || config.vocab_size == 0) return {};

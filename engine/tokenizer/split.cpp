@@ -13,20 +13,6 @@
 
 namespace decoderscope::tokenizer {
 
-const RegularExpression& gpt2_pattern() {
-    static const RegularExpression pattern(
-        pcre2_pattern(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"));
-    return pattern;
-}
-
-std::vector<std::string_view> gpt2_words(std::string_view text) {
-    if (!is_utf8(text)) throw Error("the text is not UTF-8");
-    std::vector<std::string_view> words;
-    for (const Span& word : gpt2_pattern().matches(text))
-        words.push_back(text.substr(word.begin, word.end - word.begin));
-    return words;
-}
-
 namespace {
 
 std::string written(std::string_view bytes) {
@@ -34,25 +20,6 @@ std::string written(std::string_view bytes) {
     for (const char byte : bytes) text += written_byte(static_cast<unsigned char>(byte));
     return text;
 }
-
-}  // namespace
-
-ByteLevel ByteLevel::read(JsonObject& json) {
-    static_cast<void>(json.find("trim_offsets"));  // changes no id
-    return {json.boolean("add_prefix_space", true), json.boolean("use_regex", true)};
-}
-
-TextSpans ByteLevel::operator()(const TextSpan& stretch) const {
-    const std::string text = (prefix_space && !stretch.text.starts_with(' ') ? " " : "") + stretch.text;
-    if (!gpt2_words) return {{written(text), stretch.begins_text}};
-    TextSpans words;
-    for (const Span& word : gpt2_pattern().matches(text))
-        words.push_back({written(std::string_view(text).substr(word.begin, word.end - word.begin)),
-                         stretch.begins_text && word.begin == 0});
-    return words;
-}
-
-namespace {
 
 struct Part {
     Span span;
@@ -127,7 +94,49 @@ std::vector<Span> cut(const std::vector<Part>& parts, AtMatches behaviour) {
     return spans;
 }
 
+bool is_sign(char32_t code) { return !is_white_space(code) && !is_word_character(code); }
+
+PreTokenizerStep read_pre_tokenizer_step(const std::string& type, JsonObject& json) {
+    if (type == "ByteLevel") return ByteLevel::read(json);
+    if (type == "Split") return SplitAtPattern::read(json);
+    if (type == "Metaspace") return Metaspace::read(json);
+    if (type == "WhitespaceSplit") return SplitAtSpaces();
+    if (type == "Whitespace") return SplitWordsAndSigns();
+    if (type == "Digits") return SplitNumbers::read(json);
+    if (type == "Punctuation") return SplitPunctuation::read(json);
+    unknown_type(json, type);
+}
+
 }  // namespace
+
+const RegularExpression& gpt2_pattern() {
+    static const RegularExpression pattern(
+        pcre2_pattern(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"));
+    return pattern;
+}
+
+std::vector<std::string_view> gpt2_words(std::string_view text) {
+    if (!is_utf8(text)) throw Error("the text is not UTF-8");
+    std::vector<std::string_view> words;
+    for (const Span& word : gpt2_pattern().matches(text))
+        words.push_back(text.substr(word.begin, word.end - word.begin));
+    return words;
+}
+
+ByteLevel ByteLevel::read(JsonObject& json) {
+    static_cast<void>(json.find("trim_offsets"));  // changes no id
+    return {json.boolean("add_prefix_space", true), json.boolean("use_regex", true)};
+}
+
+TextSpans ByteLevel::operator()(const TextSpan& stretch) const {
+    const std::string text = (prefix_space && !stretch.text.starts_with(' ') ? " " : "") + stretch.text;
+    if (!gpt2_words) return {{written(text), stretch.begins_text}};
+    TextSpans words;
+    for (const Span& word : gpt2_pattern().matches(text))
+        words.push_back({written(std::string_view(text).substr(word.begin, word.end - word.begin)),
+                         stretch.begins_text && word.begin == 0});
+    return words;
+}
 
 AtMatches read_at_matches(JsonObject& json, const char* key) {
     static constexpr std::array<std::string_view, 5> words = {"Removed", "Isolated", "MergedWithPrevious",
@@ -157,12 +166,6 @@ SplitAtPattern SplitAtPattern::read(JsonObject& json) {
     return {TextPattern::read(json.object("pattern")), read_at_matches(json, "behavior"),
             json.boolean("invert", false)};
 }
-
-namespace {
-
-bool is_sign(char32_t code) { return !is_white_space(code) && !is_word_character(code); }
-
-}  // namespace
 
 TextSpans SplitAtSpaces::operator()(const TextSpan& stretch) const {
     return cut_at(stretch, characters_with(stretch.text, is_white_space), AtMatches::removed);
@@ -214,21 +217,6 @@ TextSpans Metaspace::operator()(const TextSpan& stretch) const {
     if (!split) return {std::move(marked)};
     return cut_at(marked, TextPattern(replacement).matches(marked.text), AtMatches::merged_with_next);
 }
-
-namespace {
-
-PreTokenizerStep read_pre_tokenizer_step(const std::string& type, JsonObject& json) {
-    if (type == "ByteLevel") return ByteLevel::read(json);
-    if (type == "Split") return SplitAtPattern::read(json);
-    if (type == "Metaspace") return Metaspace::read(json);
-    if (type == "WhitespaceSplit") return SplitAtSpaces();
-    if (type == "Whitespace") return SplitWordsAndSigns();
-    if (type == "Digits") return SplitNumbers::read(json);
-    if (type == "Punctuation") return SplitPunctuation::read(json);
-    unknown_type(json, type);
-}
-
-}  // namespace
 
 PreTokenizer read_pre_tokenizer(const nlohmann::json& json, const std::string& where) {
     return read_steps<PreTokenizerStep>(json, where, "pretokenizers", read_pre_tokenizer_step);

@@ -15,20 +15,16 @@ std::string quoted(const std::vector<std::string>& characters) {
     return all;
 }
 
+bool begins_with(std::span<const Index> ids, std::span<const Index> with) {
+    return ids.size() >= with.size() && std::equal(with.begin(), with.end(), ids.begin());
+}
+
 }  // namespace
 
 NotInVocabulary::NotInVocabulary(std::vector<std::string> characters)
     : Error(message_n("{characters} is not in the vocabulary", "{characters} are not in the vocabulary",
                       characters.size(), {{"characters", quoted(characters)}})),
       characters_(std::make_shared<const std::vector<std::string>>(std::move(characters))) {}
-
-namespace {
-
-bool begins_with(std::span<const Index> ids, std::span<const Index> with) {
-    return ids.size() >= with.size() && std::equal(with.begin(), with.end(), ids.begin());
-}
-
-}  // namespace
 
 Tokenizer::Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut)
     : Tokenizer(std::move(pieces), special, TextCoding{.cut = std::move(cut)}) {}

@@ -12,39 +12,6 @@
 
 namespace decoderscope::tokenizer {
 
-Index token_id(const nlohmann::json& id, const std::string& token) {
-    const bool fits = id.is_number_integer() && id >= 0 && id < limits::kTokenIds;
-    if (!fits)
-        throw Error(
-            "\"{text}\": id {id}, expected a whole number from 0 to {highest}",
-            {{"text", token.substr(0, 100)}, {"id", id.dump().substr(0, 40)}, {"highest", limits::kTokenIds - 1}});
-    return id.get<Index>();
-}
-
-TokenIds token_ids(const nlohmann::json& object) {
-    if (!object.is_object() || object.empty()) throw Error("expected an object of tokens and their ids");
-    TokenIds ids;
-    for (const auto& [token, id] : object.items()) ids.emplace(token, token_id(id, token));
-    static_cast<void>(tokens_by_id(ids));  // each id once
-    return ids;
-}
-
-std::vector<std::string> tokens_by_id(const TokenIds& ids) {
-    Index last = -1;
-    for (const auto& [token, id] : ids) last = std::max(last, id);
-    std::vector<const std::string*> found(static_cast<std::size_t>(last + 1));
-    for (const auto& [token, id] : ids) {
-        const std::string*& place = found[static_cast<std::size_t>(id)];
-        if (place != nullptr)
-            throw Error("id {id} is both \"{other}\" and \"{token}\", expected one token per id",
-                        {{"id", id}, {"other", *place}, {"token", token}});
-        place = &token;
-    }
-    std::vector<std::string> tokens;
-    for (const std::string* token : found) tokens.push_back(token != nullptr ? *token : std::string());
-    return tokens;
-}
-
 namespace {
 
 using Ids = std::map<std::string, Index, std::less<>>;
@@ -129,7 +96,67 @@ std::vector<Index> cut_characters(std::string_view text, const Ids& ids) {
     return cut;
 }
 
+constexpr unsigned kOthersFrom = 0x100;
+
+constexpr bool shows_itself(unsigned byte) {
+    return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
+}
+
+// The code point that each byte is written as.
+constexpr std::array<unsigned, 256> make_codes() {
+    std::array<unsigned, 256> codes{};
+    unsigned next = kOthersFrom;
+    for (unsigned byte = 0; byte < 256; ++byte) codes[byte] = shows_itself(byte) ? byte : next++;
+    return codes;
+}
+
+constexpr std::array<unsigned, 256> kCodes = make_codes();
+constexpr unsigned kCodesEnd = kOthersFrom + 68;
+
+// The byte of each code point; −1 if none.
+constexpr std::array<int, kCodesEnd> make_bytes() {
+    std::array<int, kCodesEnd> bytes{};
+    bytes.fill(-1);
+    for (unsigned byte = 0; byte < 256; ++byte) bytes[kCodes[byte]] = static_cast<int>(byte);
+    return bytes;
+}
+
+constexpr std::array<int, kCodesEnd> kBytes = make_bytes();
+
 }  // namespace
+
+Index token_id(const nlohmann::json& id, const std::string& token) {
+    const bool fits = id.is_number_integer() && id >= 0 && id < limits::kTokenIds;
+    if (!fits)
+        throw Error(
+            "\"{text}\": id {id}, expected a whole number from 0 to {highest}",
+            {{"text", token.substr(0, 100)}, {"id", id.dump().substr(0, 40)}, {"highest", limits::kTokenIds - 1}});
+    return id.get<Index>();
+}
+
+TokenIds token_ids(const nlohmann::json& object) {
+    if (!object.is_object() || object.empty()) throw Error("expected an object of tokens and their ids");
+    TokenIds ids;
+    for (const auto& [token, id] : object.items()) ids.emplace(token, token_id(id, token));
+    static_cast<void>(tokens_by_id(ids));  // each id once
+    return ids;
+}
+
+std::vector<std::string> tokens_by_id(const TokenIds& ids) {
+    Index last = -1;
+    for (const auto& [token, id] : ids) last = std::max(last, id);
+    std::vector<const std::string*> found(static_cast<std::size_t>(last + 1));
+    for (const auto& [token, id] : ids) {
+        const std::string*& place = found[static_cast<std::size_t>(id)];
+        if (place != nullptr)
+            throw Error("id {id} is both \"{other}\" and \"{token}\", expected one token per id",
+                        {{"id", id}, {"other", *place}, {"token", token}});
+        place = &token;
+    }
+    std::vector<std::string> tokens;
+    for (const std::string* token : found) tokens.push_back(token != nullptr ? *token : std::string());
+    return tokens;
+}
 
 Tokenizer parse_character_vocabulary(std::string_view json) {
     const nlohmann::json vocabulary = parse_json(json, message("a vocabulary of characters"));
@@ -164,37 +191,6 @@ void WordLevel::encode(std::string_view word, std::vector<Index>& ids) const {
     if (found == ids_.end()) throw Error("the vocabulary has no token for \"{character}\"", {{"character", word}});
     ids.push_back(found->second);
 }
-
-namespace {
-
-constexpr unsigned kOthersFrom = 0x100;
-
-constexpr bool shows_itself(unsigned byte) {
-    return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
-}
-
-// The code point that each byte is written as.
-constexpr std::array<unsigned, 256> make_codes() {
-    std::array<unsigned, 256> codes{};
-    unsigned next = kOthersFrom;
-    for (unsigned byte = 0; byte < 256; ++byte) codes[byte] = shows_itself(byte) ? byte : next++;
-    return codes;
-}
-
-constexpr std::array<unsigned, 256> kCodes = make_codes();
-constexpr unsigned kCodesEnd = kOthersFrom + 68;
-
-// The byte of each code point; −1 if none.
-constexpr std::array<int, kCodesEnd> make_bytes() {
-    std::array<int, kCodesEnd> bytes{};
-    bytes.fill(-1);
-    for (unsigned byte = 0; byte < 256; ++byte) bytes[kCodes[byte]] = static_cast<int>(byte);
-    return bytes;
-}
-
-constexpr std::array<int, kCodesEnd> kBytes = make_bytes();
-
-}  // namespace
 
 std::string written_byte(unsigned char byte) {
     const unsigned code = kCodes[byte];

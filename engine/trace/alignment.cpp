@@ -38,46 +38,6 @@ std::pair<std::string, bool> module_of(const std::string& name) {
     return {dot == std::string::npos ? std::string() : name.substr(0, dot), !plain};
 }
 
-}  // namespace
-
-RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping) {
-    const auto readers = readers_by_parameter(plan);
-    RecordedModules modules;
-    const auto add = [&](const std::string& stored, const std::string& ours, load::names::RowLayout how, Index number) {
-        RecordedModule module;
-        for (const std::string& name : load::names::names_of(ours)) {
-            const auto found = readers.find(name);
-            if (!name.ends_with(kWeight) || found == readers.end()) return;
-            const Ref parameter = plan.find(name);
-            module.parts.push_back({name, parameter->axes[0].size, found->second});
-        }
-        const auto [path, bare] = module_of(stored);
-        module.is_container = bare;
-        module.is_mixed = how == load::names::RowLayout::by_head || how == load::names::RowLayout::by_group;
-        module.head = how == load::names::RowLayout::head ? number : -1;
-        // A module that stands for several of our parameters by turns (one table for both sides) is called once for
-        // each.
-        auto& known = modules[path];
-        const bool by_turns = !known.empty() && module.parts.size() == 1 && known[0].parts.size() == 1 && !bare &&
-                              how == load::names::RowLayout::as_stored;
-        if (by_turns) {
-            auto& all = known[0].parts[0].readers;
-            all.insert(all.end(), module.parts[0].readers.begin(), module.parts[0].readers.end());
-            std::ranges::sort(all);
-        } else {
-            known.push_back(std::move(module));
-        }
-    };
-    for (const auto& [stored, targets] : mapping)
-        for (const load::names::Target& target : targets) add(stored, target.name, target.how, target.number);
-    for (const auto& [name, steps] : readers)
-        if (name.ends_with(kWeight) && !modules.contains(name.substr(0, name.size() - kWeight.size())))
-            add(name, name, load::names::RowLayout::as_stored, 0);
-    return modules;
-}
-
-namespace {
-
 bool is_comparable(const Step& step) { return !step.is_source() && step.role != Role::on_demand && step.lens.empty(); }
 
 // The step whose values another one only carries on: what leaves a block, for what enters the next.
@@ -342,14 +302,6 @@ private:
     bool weighed_ = false, scored_ = false;  // whether its softmax, its first fill were called
 };
 
-}  // namespace
-
-Alignment align(const Plan& plan, const Trace& trace, const KnownNames& known) {
-    return Aligner(plan, trace, known).aligned();
-}
-
-namespace {
-
 // A match of a tensor with a step that has none yet and that it equals.
 std::optional<Match> by_value(const Plan& plan, const Trace& trace, std::size_t tensor, const std::set<StepId>& taken,
                               const Equal& equal) {
@@ -360,10 +312,6 @@ std::optional<Match> by_value(const Plan& plan, const Trace& trace, std::size_t 
     }
     return std::nullopt;
 }
-
-}  // namespace
-
-namespace {
 
 // The steps between which a tensor stands by what was recorded before and behind it.
 struct Gap {
@@ -416,6 +364,46 @@ void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace,
 }
 
 }  // namespace
+
+RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping) {
+    const auto readers = readers_by_parameter(plan);
+    RecordedModules modules;
+    const auto add = [&](const std::string& stored, const std::string& ours, load::names::RowLayout how, Index number) {
+        RecordedModule module;
+        for (const std::string& name : load::names::names_of(ours)) {
+            const auto found = readers.find(name);
+            if (!name.ends_with(kWeight) || found == readers.end()) return;
+            const Ref parameter = plan.find(name);
+            module.parts.push_back({name, parameter->axes[0].size, found->second});
+        }
+        const auto [path, bare] = module_of(stored);
+        module.is_container = bare;
+        module.is_mixed = how == load::names::RowLayout::by_head || how == load::names::RowLayout::by_group;
+        module.head = how == load::names::RowLayout::head ? number : -1;
+        // A module that stands for several of our parameters by turns (one table for both sides) is called once for
+        // each.
+        auto& known = modules[path];
+        const bool by_turns = !known.empty() && module.parts.size() == 1 && known[0].parts.size() == 1 && !bare &&
+                              how == load::names::RowLayout::as_stored;
+        if (by_turns) {
+            auto& all = known[0].parts[0].readers;
+            all.insert(all.end(), module.parts[0].readers.begin(), module.parts[0].readers.end());
+            std::ranges::sort(all);
+        } else {
+            known.push_back(std::move(module));
+        }
+    };
+    for (const auto& [stored, targets] : mapping)
+        for (const load::names::Target& target : targets) add(stored, target.name, target.how, target.number);
+    for (const auto& [name, steps] : readers)
+        if (name.ends_with(kWeight) && !modules.contains(name.substr(0, name.size() - kWeight.size())))
+            add(name, name, load::names::RowLayout::as_stored, 0);
+    return modules;
+}
+
+Alignment align(const Plan& plan, const Trace& trace, const KnownNames& known) {
+    return Aligner(plan, trace, known).aligned();
+}
 
 void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace, const Equal& equal) {
     std::set<StepId> taken;

@@ -77,46 +77,6 @@ std::vector<Index> shape_of(std::string_view text) {
     return shape;
 }
 
-}  // namespace
-
-TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
-    return naming(name, [&] {
-        const char* at = bytes.first.get();
-        if (bytes.size < 12 || std::memcmp(at, "\x93NUMPY", 6) != 0) throw Error("expected NumPy's .npy format");
-        const bool long_header = at[6] > 1;
-        std::uint32_t length = 0;
-        std::memcpy(&length, at + 8, long_header ? 4 : 2);
-        const std::size_t begin = (long_header ? 12 : 10) + std::size_t{length};
-        if (begin > bytes.size) throw Error("truncated within its .npy header");
-        const std::string_view header(at + (long_header ? 12 : 10), length);
-        TraceTensor tensor;
-        tensor.name = name;
-        tensor.dtype = dtype_of(after_key(header, "'descr'"));
-        tensor.shape = shape_of(after_key(header, "'shape'"));
-        constexpr std::string_view yes = "True";  // not a message: Python's word
-        if (after_key(header, "'fortran_order'").starts_with(yes) && tensor.shape.size() > 1)
-            throw Error(
-                "stored column by column (Fortran order); expected rows, as numpy.ascontiguousarray gives them");
-        const Dtype* dtype = dtype_named(tensor.dtype);
-        std::uint64_t size = dtype == nullptr ? 0 : dtype->bytes;
-        for (const Index length_of_axis : tensor.shape) {
-            const auto rows = static_cast<std::uint64_t>(length_of_axis);
-            if (rows != 0 && size > std::numeric_limits<std::uint64_t>::max() / rows)
-                throw Error("its shape is larger than any file");
-            size *= rows;
-        }
-        if (size != bytes.size - begin)
-            throw Error("{size} bytes of numbers, expected {expected} for its shape",
-                        {{"size", bytes.size - begin}, {"expected", size}});
-        const std::shared_ptr<const char> first(bytes.first, at + begin);
-        tensor.values = stored_tensor({first, static_cast<std::size_t>(size), bytes.descriptor, bytes.offset + begin},
-                                      tensor.dtype, tensor.shape);
-        return tensor;
-    });
-}
-
-namespace {
-
 // zlib counts in 32 bits, so both sides are handed over a piece at a time.
 constexpr std::size_t kPiece = std::numeric_limits<uInt>::max();
 
@@ -239,6 +199,42 @@ Entry entry_at(const Zip& zip, std::uint64_t at) {
 }
 
 }  // namespace
+
+TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
+    return naming(name, [&] {
+        const char* at = bytes.first.get();
+        if (bytes.size < 12 || std::memcmp(at, "\x93NUMPY", 6) != 0) throw Error("expected NumPy's .npy format");
+        const bool long_header = at[6] > 1;
+        std::uint32_t length = 0;
+        std::memcpy(&length, at + 8, long_header ? 4 : 2);
+        const std::size_t begin = (long_header ? 12 : 10) + std::size_t{length};
+        if (begin > bytes.size) throw Error("truncated within its .npy header");
+        const std::string_view header(at + (long_header ? 12 : 10), length);
+        TraceTensor tensor;
+        tensor.name = name;
+        tensor.dtype = dtype_of(after_key(header, "'descr'"));
+        tensor.shape = shape_of(after_key(header, "'shape'"));
+        constexpr std::string_view yes = "True";  // not a message: Python's word
+        if (after_key(header, "'fortran_order'").starts_with(yes) && tensor.shape.size() > 1)
+            throw Error(
+                "stored column by column (Fortran order); expected rows, as numpy.ascontiguousarray gives them");
+        const Dtype* dtype = dtype_named(tensor.dtype);
+        std::uint64_t size = dtype == nullptr ? 0 : dtype->bytes;
+        for (const Index length_of_axis : tensor.shape) {
+            const auto rows = static_cast<std::uint64_t>(length_of_axis);
+            if (rows != 0 && size > std::numeric_limits<std::uint64_t>::max() / rows)
+                throw Error("its shape is larger than any file");
+            size *= rows;
+        }
+        if (size != bytes.size - begin)
+            throw Error("{size} bytes of numbers, expected {expected} for its shape",
+                        {{"size", bytes.size - begin}, {"expected", size}});
+        const std::shared_ptr<const char> first(bytes.first, at + begin);
+        tensor.values = stored_tensor({first, static_cast<std::size_t>(size), bytes.descriptor, bytes.offset + begin},
+                                      tensor.dtype, tensor.shape);
+        return tensor;
+    });
+}
 
 Trace npz(const std::string& path) {
     const MappedFile file(path);

@@ -42,24 +42,6 @@ private:
     Index width_;
 };
 
-}  // namespace
-
-Tensor stored_tensor(const Bytes& bytes, std::string_view dtype, const std::vector<Index>& shape) {
-    const Dtype* type = dtype_named(dtype);
-    if (type == nullptr) return {};
-    const Axes axes = unnamed(shape);
-    const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.first.get()) % alignof(float) == 0;
-    if (dtype == "F32" && aligned) {
-        const std::shared_ptr<const float> first(bytes.first, reinterpret_cast<const float*>(bytes.first.get()));
-        if (bytes.descriptor == nullptr) return {axes, first};
-        return {axes, FileValues{first, bytes.descriptor, static_cast<std::int64_t>(bytes.offset)}};
-    }
-    const Index width = shape.empty() ? 1 : shape.back();
-    return {axes, std::make_shared<const StoredNumbers>(bytes, *type, width)};
-}
-
-namespace {
-
 // The header's text. A file cut within its header holds nothing that could be opened.
 std::string_view header_of(const std::string& path, const MappedFile& file) {
     std::uint64_t size = 0;
@@ -147,7 +129,29 @@ Index number_of(const std::map<std::string, std::string, std::less<>>& metadata,
     return std::stol(found->second);
 }
 
+// "q_proj.weight", "in_proj_bias"; not "blocks.0.mlp.expert_weight", which a run computes.
+bool is_parameter(std::string_view name) {
+    const std::string_view last = name.substr(name.rfind('.') + 1);
+    const bool named =
+        last == "weight" || last == "bias" || last.ends_with("proj_weight") || last.ends_with("proj_bias");
+    return named && !name.starts_with(backward::gradient_name(""));
+}
+
 }  // namespace
+
+Tensor stored_tensor(const Bytes& bytes, std::string_view dtype, const std::vector<Index>& shape) {
+    const Dtype* type = dtype_named(dtype);
+    if (type == nullptr) return {};
+    const Axes axes = unnamed(shape);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.first.get()) % alignof(float) == 0;
+    if (dtype == "F32" && aligned) {
+        const std::shared_ptr<const float> first(bytes.first, reinterpret_cast<const float*>(bytes.first.get()));
+        if (bytes.descriptor == nullptr) return {axes, first};
+        return {axes, FileValues{first, bytes.descriptor, static_cast<std::int64_t>(bytes.offset)}};
+    }
+    const Index width = shape.empty() ? 1 : shape.back();
+    return {axes, std::make_shared<const StoredNumbers>(bytes, *type, width)};
+}
 
 RecordedFile recorded_file(const std::string& path) {
     const MappedFile file(path);
@@ -207,18 +211,6 @@ RecordedFile recorded_file(const std::string& path) {
         return recorded;
     });
 }
-
-namespace {
-
-// "q_proj.weight", "in_proj_bias"; not "blocks.0.mlp.expert_weight", which a run computes.
-bool is_parameter(std::string_view name) {
-    const std::string_view last = name.substr(name.rfind('.') + 1);
-    const bool named =
-        last == "weight" || last == "bias" || last.ends_with("proj_weight") || last.ends_with("proj_bias");
-    return named && !name.starts_with(backward::gradient_name(""));
-}
-
-}  // namespace
 
 bool holds_no_parameter(const std::string& path) {
     if (!path.ends_with(".safetensors")) return false;

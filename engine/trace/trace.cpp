@@ -13,23 +13,6 @@
 
 namespace decoderscope::trace {
 
-const TraceTensor* Trace::find(std::string_view name) const {
-    const auto found = std::ranges::find(tensors, name, &TraceTensor::name);
-    return found == tensors.end() ? nullptr : &*found;
-}
-
-std::string_view Trace::precision() const {
-    const auto holds = [&](std::string_view dtype) {
-        return std::ranges::any_of(tensors, [&](const TraceTensor& tensor) { return tensor.dtype == dtype; });
-    };
-    return holds("BF16") ? "BF16" : holds("F16") ? "F16" : "F32";
-}
-
-void check_not_empty(const Trace& trace) {
-    if (!trace.tensors.empty() || trace.remarks.empty()) return;
-    throw Error("{path}: holds no tensor: {why}", {{"path", trace.path}, {"why", trace.remarks.front()}});
-}
-
 namespace {
 
 // A JSON text by what is in it: the recorder's manifest, Polygraphy's results or the debugger's tree of calls.
@@ -58,10 +41,6 @@ Trace from_json(const std::string& path) {
         {{"path", path}});
 }
 
-}  // namespace
-
-namespace {
-
 Trace opened(const std::string& path) {
     const std::string ending = std::filesystem::path(path).extension().string();
     if (kind_of_path(path) == PathKind::pickled) refuse_pickle(path);
@@ -71,6 +50,23 @@ Trace opened(const std::string& path) {
 }
 
 }  // namespace
+
+const TraceTensor* Trace::find(std::string_view name) const {
+    const auto found = std::ranges::find(tensors, name, &TraceTensor::name);
+    return found == tensors.end() ? nullptr : &*found;
+}
+
+std::string_view Trace::precision() const {
+    const auto holds = [&](std::string_view dtype) {
+        return std::ranges::any_of(tensors, [&](const TraceTensor& tensor) { return tensor.dtype == dtype; });
+    };
+    return holds("BF16") ? "BF16" : holds("F16") ? "F16" : "F32";
+}
+
+void check_not_empty(const Trace& trace) {
+    if (!trace.tensors.empty() || trace.remarks.empty()) return;
+    throw Error("{path}: holds no tensor: {why}", {{"path", trace.path}, {"why", trace.remarks.front()}});
+}
 
 Trace open_trace(const std::string& path) {
     Trace trace = opened(path);

@@ -13,42 +13,6 @@
 
 namespace decoderscope::train {
 
-std::vector<std::string> characters(std::vector<std::string> special, std::string_view ascii) {
-    for (const char character : ascii) special.emplace_back(1, character);
-    return special;
-}
-
-Inputs batch_of(const std::vector<std::vector<Index>>& tokens, const std::vector<std::vector<Index>>& answers) {
-    TokenBatch given = padded_batch(tokens, axis::pos);
-    Inputs inputs;
-    inputs.tokens = std::move(given.tokens);
-    inputs.attention_mask = std::move(given.mask);
-    inputs.targets = padded_batch(answers, axis::pos, static_cast<Index>(kIgnoredTarget)).tokens;
-    return inputs;
-}
-
-Task translation_task(std::string name, std::vector<std::string> source, std::vector<std::string> target, Index rows,
-                      std::function<Pair(Choices&)> draw_pair) {
-    const tokenizer::Tokenizer read = tokenizer::parse_character_vocabulary(vocabulary_json(source));
-    const tokenizer::Tokenizer written = tokenizer::parse_character_vocabulary(vocabulary_json(target));
-    const auto draw_batch = [read, written, draw_pair = std::move(draw_pair)](Choices& choices, Index count) {
-        std::vector<std::vector<Index>> sources, tokens, answers;
-        for (Index row = 0; row < count; ++row) {
-            const Pair pair = draw_pair(choices);
-            sources.push_back(read.encode(pair.source));
-            tokens.push_back(written.encode(pair.target));
-            answers.emplace_back(tokens.back().begin() + 1, tokens.back().end());
-            answers.back().push_back(*written.special().end);
-        }
-        Inputs inputs = batch_of(tokens, answers);
-        TokenBatch encoder = padded_batch(sources, axis::src);
-        inputs.encoder_tokens = std::move(encoder.tokens);
-        inputs.encoder_attention_mask = std::move(encoder.mask);
-        return inputs;
-    };
-    return {std::move(name), std::move(target), std::move(source), rows, draw_batch};
-}
-
 namespace {
 
 using Ids = std::vector<Index>;
@@ -99,7 +63,104 @@ Task induction_task() {
 
 constexpr std::array<std::string_view, 5> kNames = {"reverse", "reversal", "dates", "induction", "verses"};
 
+using std::chrono::year_month_day;
+
+constexpr std::array<std::string_view, 12> kMonths = {
+    "January", "February", "March",      // not a message: what the task is about
+    "April",   "May",      "June",       // not a message: the same
+    "July",    "August",   "September",  // not a message: the same
+    "October", "November", "December",   // not a message: the same
+};
+constexpr Index kDays = 73'049;  // from 1900-01-01 to 2099-12-31
+constexpr double kHeldOut = 1000.0 / static_cast<double>(kDays);
+constexpr Index kSpellings = 7;
+
+std::string padded(unsigned number) { return (number < 10 ? "0" : "") + std::to_string(number); }
+
+std::string iso(int year, unsigned month, unsigned day) {
+    return std::to_string(year) + "-" + padded(month) + "-" + padded(day);
+}
+
+std::string spelled(Index spelling, int of_year, unsigned of_month, unsigned of_day) {
+    const std::string year = std::to_string(of_year), day = std::to_string(of_day), number = std::to_string(of_month);
+    const std::string month(kMonths[of_month - 1]), brief = month.substr(0, 3);
+    switch (spelling) {
+        case 0:
+            return day + " " + month + " " + year;
+        case 1:
+            return month + " " + day + ", " + year;
+        case 2:
+            return day + " " + brief + " " + year;
+        case 3:
+            return brief + " " + day + " " + year;
+        case 4:
+            return day + "." + number + "." + year;
+        case 5:
+            return number + "/" + day + "/" + year;
+        default:
+            return year + " " + month + " " + day;
+    }
+}
+
+std::string in_lower_case(std::string text) {
+    for (char& letter : text)
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return text;
+}
+
+bool is_held_out(Index day) {
+    return RandomStream(0, "held_out_dates").uniform(static_cast<std::uint64_t>(day)) < kHeldOut;
+}
+
+Pair random_date(Choices& choices) {
+    Index number = choices.below(kDays);
+    while (is_held_out(number)) number = choices.below(kDays);
+    const std::chrono::sys_days first =
+        year_month_day(std::chrono::year(1900), std::chrono::January, std::chrono::day(1));
+    const year_month_day date(first + std::chrono::days(number));
+    const int year = static_cast<int>(date.year());
+    const unsigned month = static_cast<unsigned>(date.month()), day = static_cast<unsigned>(date.day());
+    const std::string source = spelled(choices.below(kSpellings), year, month, day);
+    return {choices.below(2) == 0 ? in_lower_case(source) : source, iso(year, month, day)};
+}
+
 }  // namespace
+
+std::vector<std::string> characters(std::vector<std::string> special, std::string_view ascii) {
+    for (const char character : ascii) special.emplace_back(1, character);
+    return special;
+}
+
+Inputs batch_of(const std::vector<std::vector<Index>>& tokens, const std::vector<std::vector<Index>>& answers) {
+    TokenBatch given = padded_batch(tokens, axis::pos);
+    Inputs inputs;
+    inputs.tokens = std::move(given.tokens);
+    inputs.attention_mask = std::move(given.mask);
+    inputs.targets = padded_batch(answers, axis::pos, static_cast<Index>(kIgnoredTarget)).tokens;
+    return inputs;
+}
+
+Task translation_task(std::string name, std::vector<std::string> source, std::vector<std::string> target, Index rows,
+                      std::function<Pair(Choices&)> draw_pair) {
+    const tokenizer::Tokenizer read = tokenizer::parse_character_vocabulary(vocabulary_json(source));
+    const tokenizer::Tokenizer written = tokenizer::parse_character_vocabulary(vocabulary_json(target));
+    const auto draw_batch = [read, written, draw_pair = std::move(draw_pair)](Choices& choices, Index count) {
+        std::vector<std::vector<Index>> sources, tokens, answers;
+        for (Index row = 0; row < count; ++row) {
+            const Pair pair = draw_pair(choices);
+            sources.push_back(read.encode(pair.source));
+            tokens.push_back(written.encode(pair.target));
+            answers.emplace_back(tokens.back().begin() + 1, tokens.back().end());
+            answers.back().push_back(*written.special().end);
+        }
+        Inputs inputs = batch_of(tokens, answers);
+        TokenBatch encoder = padded_batch(sources, axis::src);
+        inputs.encoder_tokens = std::move(encoder.tokens);
+        inputs.encoder_attention_mask = std::move(encoder.mask);
+        return inputs;
+    };
+    return {std::move(name), std::move(target), std::move(source), rows, draw_batch};
+}
 
 Index Choices::below(Index count) { return static_cast<Index>(random_.uniform(next_++) * static_cast<double>(count)); }
 
@@ -200,71 +261,6 @@ std::string vocabulary_json(const std::vector<std::string>& pieces) {
         if (std::ranges::find(pieces, piece) != pieces.end()) json[key] = piece;
     return json.dump(2) + "\n";
 }
-
-namespace {
-
-using std::chrono::year_month_day;
-
-constexpr std::array<std::string_view, 12> kMonths = {
-    "January", "February", "March",      // not a message: what the task is about
-    "April",   "May",      "June",       // not a message: the same
-    "July",    "August",   "September",  // not a message: the same
-    "October", "November", "December",   // not a message: the same
-};
-constexpr Index kDays = 73'049;  // from 1900-01-01 to 2099-12-31
-constexpr double kHeldOut = 1000.0 / static_cast<double>(kDays);
-constexpr Index kSpellings = 7;
-
-std::string padded(unsigned number) { return (number < 10 ? "0" : "") + std::to_string(number); }
-
-std::string iso(int year, unsigned month, unsigned day) {
-    return std::to_string(year) + "-" + padded(month) + "-" + padded(day);
-}
-
-std::string spelled(Index spelling, int of_year, unsigned of_month, unsigned of_day) {
-    const std::string year = std::to_string(of_year), day = std::to_string(of_day), number = std::to_string(of_month);
-    const std::string month(kMonths[of_month - 1]), brief = month.substr(0, 3);
-    switch (spelling) {
-        case 0:
-            return day + " " + month + " " + year;
-        case 1:
-            return month + " " + day + ", " + year;
-        case 2:
-            return day + " " + brief + " " + year;
-        case 3:
-            return brief + " " + day + " " + year;
-        case 4:
-            return day + "." + number + "." + year;
-        case 5:
-            return number + "/" + day + "/" + year;
-        default:
-            return year + " " + month + " " + day;
-    }
-}
-
-std::string in_lower_case(std::string text) {
-    for (char& letter : text)
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    return text;
-}
-
-bool is_held_out(Index day) {
-    return RandomStream(0, "held_out_dates").uniform(static_cast<std::uint64_t>(day)) < kHeldOut;
-}
-
-Pair random_date(Choices& choices) {
-    Index number = choices.below(kDays);
-    while (is_held_out(number)) number = choices.below(kDays);
-    const std::chrono::sys_days first =
-        year_month_day(std::chrono::year(1900), std::chrono::January, std::chrono::day(1));
-    const year_month_day date(first + std::chrono::days(number));
-    const int year = static_cast<int>(date.year());
-    const unsigned month = static_cast<unsigned>(date.month()), day = static_cast<unsigned>(date.day());
-    const std::string source = spelled(choices.below(kSpellings), year, month, day);
-    return {choices.below(2) == 0 ? in_lower_case(source) : source, iso(year, month, day)};
-}
-
-}  // namespace
 
 Task dates_task() {
     const std::vector<std::string> special = {"<pad>", "<bos>", "<eos>"};

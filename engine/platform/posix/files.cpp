@@ -22,6 +22,13 @@ int open_to_write(const std::string& path, WrittenFile::Kind kind) {
     return ::open(path.c_str(), O_WRONLY | O_CLOEXEC | created, kMode);
 }
 
+// Whether the opened file is still the one at that path: another process may have removed it before it was locked.
+bool is_still_there(const std::string& path, int descriptor) {
+    struct stat named {
+    }, opened{};
+    return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &opened) == 0 && named.st_ino == opened.st_ino;
+}
+
 }  // namespace
 
 WrittenFile::WrittenFile(const std::string& path, Kind kind) : handle_(open_to_write(path, kind)) {
@@ -85,17 +92,6 @@ bool exchange(const std::string& one, const std::string& other) {
     return false;
 #endif
 }
-
-namespace {
-
-// Whether the opened file is still the one at that path: another process may have removed it before it was locked.
-bool is_still_there(const std::string& path, int descriptor) {
-    struct stat named {
-    }, opened{};
-    return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &opened) == 0 && named.st_ino == opened.st_ino;
-}
-
-}  // namespace
 
 std::optional<FileLock> FileLock::take(const std::string& path, std::error_code& failed) {
     constexpr mode_t kOwnersAlone = 0600;
