@@ -5,6 +5,7 @@
 #include "engine/files/stored_numbers.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -12,28 +13,6 @@
 namespace decoderscope {
 
 namespace {
-
-// What kind of value a key of the metadata has, by its number in the file.
-enum class Kind : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, text, list, u64, i64, f64 };
-
-// How many bytes a value of a kind takes at least.
-std::uint64_t least_bytes(Kind kind) {
-    switch (kind) {
-        case Kind::u8:
-        case Kind::i8:
-        case Kind::boolean:
-            return 1;
-        case Kind::u16:
-        case Kind::i16:
-            return 2;
-        case Kind::u32:
-        case Kind::i32:
-        case Kind::f32:
-            return 4;
-        default:
-            return 8;
-    }
-}
 
 // Whether all of a text is UTF-8, as JSON must have it.
 bool is_utf8(const OrderedJson& text) {
@@ -70,38 +49,8 @@ public:
         return text;
     }
 
-    OrderedJson value(Kind kind) {
-        switch (kind) {
-            case Kind::u8:
-                return number<std::uint8_t>();
-            case Kind::i8:
-                return number<std::int8_t>();
-            case Kind::u16:
-                return number<std::uint16_t>();
-            case Kind::i16:
-                return number<std::int16_t>();
-            case Kind::u32:
-                return number<std::uint32_t>();
-            case Kind::i32:
-                return number<std::int32_t>();
-            case Kind::f32:
-                return number<float>();
-            case Kind::boolean:
-                return number<std::uint8_t>() != 0;
-            case Kind::text:
-                return valid_text(text(limits::kTextBytes));
-            case Kind::u64:
-                return number<std::uint64_t>();
-            case Kind::i64:
-                return number<std::int64_t>();
-            case Kind::f64:
-                return number<double>();
-            case Kind::list:
-                return list();
-        }
-        throw Error("a value of type {kind}, expected a type from 0 to 12",
-                    {{"kind", static_cast<std::uint32_t>(kind)}});
-    }
+    // A value of the metadata, by the number of its type.
+    OrderedJson value(std::uint32_t type) { return (this->*kind_of(type).read)(); }
 
 private:
     void need(std::uint64_t bytes) const {
@@ -116,16 +65,47 @@ private:
                              : OrderedJson::parse(text.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
     }
 
+    // How a value of a type is read, and how many bytes it takes at least.
+    struct Kind {
+        OrderedJson (HeaderReader::*read)();
+        std::uint64_t least_bytes = 8;
+    };
+
+    static const Kind& kind_of(std::uint32_t type) {
+        static constexpr std::array<Kind, 13> kinds = {{{&HeaderReader::json<std::uint8_t>, 1},
+                                                        {&HeaderReader::json<std::int8_t>, 1},
+                                                        {&HeaderReader::json<std::uint16_t>, 2},
+                                                        {&HeaderReader::json<std::int16_t>, 2},
+                                                        {&HeaderReader::json<std::uint32_t>, 4},
+                                                        {&HeaderReader::json<std::int32_t>, 4},
+                                                        {&HeaderReader::json<float>, 4},
+                                                        {&HeaderReader::flag, 1},
+                                                        {&HeaderReader::text_value},
+                                                        {&HeaderReader::list},
+                                                        {&HeaderReader::json<std::uint64_t>},
+                                                        {&HeaderReader::json<std::int64_t>},
+                                                        {&HeaderReader::json<double>}}};
+        if (type >= kinds.size()) throw Error("a value of type {kind}, expected a type from 0 to 12", {{"kind", type}});
+        return kinds[type];
+    }
+
+    template <class T>
+    OrderedJson json() {
+        return number<T>();
+    }
+    OrderedJson flag() { return number<std::uint8_t>() != 0; }
+    OrderedJson text_value() { return valid_text(text(limits::kTextBytes)); }
+
     OrderedJson list() {
-        const auto kind = static_cast<Kind>(number<std::uint32_t>());
+        const auto type = number<std::uint32_t>();
         const auto count = number<std::uint64_t>();
-        if (kind == Kind::list) throw Error("a list of lists, expected a list of numbers or texts");
-        if (count > limits::kJsonValues || count > left() / least_bytes(kind))
-            throw Error(
-                "a list of {count} values, expected at most {most}",
-                {{"count", count}, {"most", std::min<std::uint64_t>(limits::kJsonValues, left() / least_bytes(kind))}});
+        const Kind& kind = kind_of(type);
+        if (kind.read == &HeaderReader::list) throw Error("a list of lists, expected a list of numbers or texts");
+        const auto most = std::min<std::uint64_t>(limits::kJsonValues, left() / kind.least_bytes);
+        if (count > most)
+            throw Error("a list of {count} values, expected at most {most}", {{"count", count}, {"most", most}});
         OrderedJson values = OrderedJson::array();
-        for (std::uint64_t i = 0; i < count; ++i) values.push_back(value(kind));
+        for (std::uint64_t i = 0; i < count; ++i) values.push_back((this->*kind.read)());
         return values;
     }
 
@@ -171,7 +151,7 @@ void read_metadata(HeaderReader& reader, std::uint64_t count, OrderedJson& metad
             naming(message("metadata {number}", {{"number", i}}), [&] { return reader.text(limits::kNameBytes); });
         if (!is_utf8(key) || metadata.contains(key))
             throw Error("metadata {number}: duplicate or invalid key", {{"number", i}});
-        metadata[key] = naming(key, [&] { return reader.value(static_cast<Kind>(reader.number<std::uint32_t>())); });
+        metadata[key] = naming(key, [&] { return reader.value(reader.number<std::uint32_t>()); });
     }
 }
 

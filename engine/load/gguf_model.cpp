@@ -1,6 +1,7 @@
 #include "engine/load/gguf_model.h"
 
 #include "engine/base/error.h"
+#include "engine/load/assets.h"
 #include "engine/load/families/keys.h"
 #include "engine/load/names/modules.h"
 
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -253,45 +253,23 @@ private:
 
 // A block's tensors: ours by theirs.
 std::optional<names::Target> target_in_block(const std::string& name, const Architecture& is) {
-    static const std::map<std::string, std::string, std::less<>> kNames = {
-        {"attn_norm", "norm1"},
-        {"attn_q", "self_attn.q_proj"},
-        {"attn_k", "self_attn.k_proj"},
-        {"attn_v", "self_attn.v_proj"},
-        {"attn_qkv", "self_attn.{q,k,v}_proj"},
-        {"attn_output", "self_attn.o_proj"},
-        {"attn_q_norm", "self_attn.q_norm"},
-        {"attn_k_norm", "self_attn.k_norm"},
-        {"ffn_norm", "norm2"},
-        {"ffn_gate", "gate_proj"},
-        {"ffn_up", "up_proj"},
-        {"ffn_down", "down_proj"},
-        {"ffn_gate_inp", "router"},
-        {"ffn_gate_exps", "experts.gate_proj"},
-        {"ffn_up_exps", "experts.up_proj"},
-        {"ffn_down_exps", "experts.down_proj"},
-        {"post_ffw_norm", "norm2_post"},
-    };
     if (name == "post_attention_norm") return names::Target{is.norms_behind ? "norm1_post" : "norm2"};
     if (name == "ffn_up" && is.fused_gate) return names::Target{"{gate,up}_proj"};
     const bool turns = is.neighbours && (name == "attn_q" || name == "attn_k");
-    const auto found = kNames.find(name);
-    if (found == kNames.end()) return std::nullopt;
-    return names::Target{found->second, turns ? names::RowLayout::halves_in_turn : names::RowLayout::as_stored};
+    const OrderedJson& known = asset_table("names")["gguf"]["block"];
+    if (!known.contains(name)) return std::nullopt;
+    return names::Target{known[name], turns ? names::RowLayout::halves_in_turn : names::RowLayout::as_stored};
 }
 
 std::vector<names::Target> targets_of(const std::string& name, const Architecture& is) {
-    static const std::map<std::string, std::string, std::less<>> kOutside = {
-        {"token_embd", "embed"}, {"position_embd", "pos_embed"}, {"output_norm", "norm"}, {"output", "lm_head"}};
-    static const std::set<std::string, std::less<>> kRead = {"rope_freqs.weight", "rope_factors_long.weight",
-                                                             "rope_factors_short.weight"};
+    const OrderedJson& known = asset_table("names")["gguf"];
+    if (std::ranges::find(known["read"], OrderedJson(name)) != known["read"].end()) return {};
     const names::Path path = names::split(name);
-    if (kRead.contains(name)) return {};
     const std::string& ending = path.back();
     if (ending == "weight" || ending == "bias") {
         if (path.size() == 2)
-            if (const auto found = kOutside.find(path[0]); found != kOutside.end())
-                return {{found->second + "." + ending}};
+            if (const auto found = known["outside"].find(path[0]); found != known["outside"].end())
+                return {{found->get<std::string>() + "." + ending}};
         if (path.size() == 4 && path[0] == "blk" && names::number(path[1]) >= 0) {
             const std::string layer = "layers." + path[1] + ".";
             if (path[2] == "attn_sinks") return {{layer + "self_attn.sinks"}};

@@ -4,7 +4,6 @@
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
 #include "engine/graph/explanation.h"
-#include "engine/load/assets.h"
 #include "engine/load/known_modules.h"
 #include "engine/load/names/modules.h"
 
@@ -61,13 +60,6 @@ const std::string* answer_to(const Overrides& answers, std::string_view key) {
     return found != answers.end() ? &found->second : nullptr;
 }
 
-// Of a question.
-struct Asked {
-    bool required = false;
-    std::string other;  // another choice
-    Arguments named;    // in why it is asked
-};
-
 class Recogniser {
 public:
     Recogniser(const names::Shapes& stored, names::RecognisedNames names, StateDict& dict)
@@ -110,21 +102,9 @@ private:
         config_[key] = value;
         result_.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     }
-    // Asks what assets/tables/questions.json has under this name, the key and perhaps whose: "logit_scale of Granite".
-    void ask(const std::string& name, const std::string& proposal = {}, const Asked& asked = {}) {
-        const OrderedJson& entry = asset_table("questions")[name];
-        const OrderedJson usual = entry.value("proposal", OrderedJson(""));
-        Question question = {name.substr(0, name.find(' ')),
-                             !proposal.empty()   ? proposal
-                             : usual.is_string() ? usual.get<std::string>()
-                                                 : usual.dump(),
-                             entry.value("choices", std::vector<std::string>()), asked.required,
-                             asset_text(entry["why"].get<std::string>(), asked.named)};
-        if (usual.is_boolean()) question.choices = {"true", "false"};
-        if (!asked.other.empty()) question.choices.push_back(asked.other);
-        if (!question.choices.empty() &&
-            std::ranges::find(question.choices, question.proposal) == question.choices.end())
-            question.choices.insert(question.choices.begin(), question.proposal);
+    // Asks what assets/tables/questions.json has under this name.
+    void ask(const std::string& name, const names::Asking& asking = {}) {
+        Question question = names::question_named(name, asking);
         if (std::ranges::find(result_.questions, question.key, &Question::key) == result_.questions.end())
             result_.questions.push_back(std::move(question));
     }
@@ -172,19 +152,19 @@ private:
         const bool by_deviation =
             norm_biases && (names::any_name_holds(stored_, ".a_2") || names::any_name_holds(stored_, ".alpha"));
         if (!norm_biases)
-            ask("norm", module_.norm, {module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight")});
+            ask("norm", {module_.norm, module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight")});
         else if (by_deviation)
             ask("norm of deviations");
         else
             fact("norm", "layernorm");
-        by_deviation ? ask("layer_norm_eps of deviations") : ask("layer_norm_eps", module_.eps);
+        by_deviation ? ask("layer_norm_eps of deviations") : ask("layer_norm_eps", {module_.eps});
         if (biases) names::add_zero_biases(dict_.shapes, norm_biases || module_.norm == "layernorm");
     }
 
     // Norms that learn nothing leave no trace in the tensors.
     void norms_without_gains() {
         ask_each({"norm_gain", "final_norm", "embedding_norm", "qk_norm"});
-        ask("logit_soft_cap", module_.logit_cap);
+        ask("logit_soft_cap", {module_.logit_cap});
     }
 
     void places_of_norms() {
@@ -194,7 +174,7 @@ private:
         if (behind)
             fact("norm_placement", before ? "peri" : "reordered");
         else
-            ask("norm_first", bool_text(module_.norm_first));
+            ask("norm_first", {bool_text(module_.norm_first)});
         if (!behind && fed && !crossed && before && !has(block + "norm2.weight")) fact("parallel_residual", "one_norm");
         if (!behind && module_.may_be_parallel && has(block + "norm2.weight")) ask("parallel_residual");
         heads_norms(block);
@@ -217,9 +197,9 @@ private:
     }
 
     void activation() {
-        if (names::rows_of(shapes_, "layers.0.up_proj.weight") > 0) ask("activation", module_.activation);
+        if (names::rows_of(shapes_, "layers.0.up_proj.weight") > 0) ask("activation", {module_.activation});
         ask("causal");
-        if (module_.mask != "-inf") ask("mask_value", module_.mask);
+        if (module_.mask != "-inf") ask("mask_value", {module_.mask});
     }
 
     void vocabulary() {
@@ -230,9 +210,9 @@ private:
         if (has("lm_head.weight"))
             fact("lm_head", true);
         else if (words > 0)
-            ask("lm_head", bool_text(module_.tied_head));
+            ask("lm_head", {bool_text(module_.tied_head)});
         if (words > 0 && !has("lm_head.weight")) config_["tie_word_embeddings"] = true;
-        if (words > 0) ask("scale_embedding", bool_text(module_.scaled_embedding));
+        if (words > 0) ask("scale_embedding", {bool_text(module_.scaled_embedding)});
     }
 
     void positions() {
@@ -248,10 +228,10 @@ private:
             fact("relative_attention_num_buckets", rows);
             ask("relative_attention_max_distance");
         }
-        ask("positional_encoding", module_.positions);
-        ask("rotary_dim", {}, {module_.partly_rotary});
+        ask("positional_encoding", {module_.positions});
+        ask("rotary_dim", {.required = module_.partly_rotary});
         ask("rope_theta");
-        ask("rope_interleaved", bool_text(module_.interleaved));
+        ask("rope_interleaved", {bool_text(module_.interleaved)});
     }
 
     // What changes attention and leaves no trace in the tensors.
@@ -273,11 +253,10 @@ private:
         if (module_.unscaled_scores)
             ask("attention_scale of T5");
         else if (!module_.settled_scale)
-            ask("attention_scale", module_.scores_by_width ? by_width : "0",
-                {.other = by_width, .named = {{"other", by_width}}});
+            ask("attention_scale", {module_.scores_by_width ? by_width : "0", false, by_width, {{"other", by_width}}});
         if (module_.scaled_positions && has("pos_embed.weight"))
-            ask("position_scale", by_width, {.named = {{"scale", by_width}}});
-        if (module_.scaled_logits) ask("logit_scale", by_width, {.named = {{"scale", by_width}}});
+            ask("position_scale", {.proposal = by_width, .named = {{"scale", by_width}}});
+        if (module_.scaled_logits) ask("logit_scale", {.proposal = by_width, .named = {{"scale", by_width}}});
     }
 
     void heads() {

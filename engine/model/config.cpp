@@ -324,14 +324,10 @@ Json list_from_commas(const std::string& text) {
 
 // The text of an override as the JSON that the key expects: a word, a list, or JSON itself.
 Json override_json(const std::string& key, const std::string& text) {
-    if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding" ||
-        key == "parallel_residual" || key == "norm_placement" || key == "rope_scaling" || key == "router")
-        return text;
-    static constexpr std::string_view kLists[] = {"sliding_window_layers", "rope_layers", "moe_layers",
-                                                  "rope_short_factors", "rope_long_factors"};
-    if (std::ranges::find(kLists, key) != std::end(kLists) && !text.starts_with('['))
-        return parse_json("[" + text + "]", message("a list"));
-    if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
+    const Json usual = key_named(key).write({});
+    if (usual.is_string()) return text;
+    if (key == "dropout_sites" && !text.starts_with('[')) return list_from_commas(text);
+    if (usual.is_array() && !text.starts_with('[')) return parse_json("[" + text + "]", message("a list"));
     try {
         return parse_json(text, message("a value"));
     } catch (const Error&) {
@@ -364,14 +360,24 @@ void expect(bool holds, const char* key, const Sentence& expected, const Sentenc
     if (!holds) fail(key, expected, found);
 }
 
+// The value of the key, as it is read and written, is what was found.
+void expect(const Config& c, bool holds, const char* key, const Sentence& expected) {
+    if (holds) return;
+    const Json found = key_named(key).write(c);
+    if (found.is_array()) fail(key, expected, found_text(found));
+    fail(key, expected,
+         Sentence::verbatim(found.is_number_float() ? short_number(found.get<double>())
+                            : found.is_string()     ? found.get<std::string>()
+                                                    : found.dump()));
+}
+
 Sentence text(Index value) { return Sentence::verbatim(std::to_string(value)); }
 
 // What yarn and longrope need.
 void check_long_texts(const Config& c) {
     const bool yarn = c.rope_scaling == RopeScalingKind::yarn, longrope = c.rope_scaling == RopeScalingKind::longrope;
-    expect(yarn || longrope || c.rope_attention_factor == 0.0, "rope_attention_factor",
-           message("0 when rope_scaling is neither yarn nor longrope"),
-           Sentence::verbatim(short_number(c.rope_attention_factor)));
+    expect(c, yarn || longrope || c.rope_attention_factor == 0.0, "rope_attention_factor",
+           message("0 when rope_scaling is neither yarn nor longrope"));
     const auto check_divisors = [&](const char* key, const std::vector<double>& divisors) {
         const Index pairs = longrope ? c.rotary_columns() / 2 : 0, found = static_cast<Index>(divisors.size());
         expect(found == pairs, key,
@@ -382,63 +388,53 @@ void check_long_texts(const Config& c) {
     check_divisors("rope_short_factors", c.rope_short_factors);
     check_divisors("rope_long_factors", c.rope_long_factors);
     if (!yarn && !longrope) return;
-    expect(c.rope_factor >= 1.0, "rope_factor", message("a number from 1 when rope_scaling is yarn or longrope"),
-           Sentence::verbatim(short_number(c.rope_factor)));
-    expect(c.rope_original_positions > 1, "rope_original_positions",
-           message("an integer from 2 when rope_scaling is yarn or longrope"), text(c.rope_original_positions));
-    expect(!yarn || c.rope_beta_fast >= c.rope_beta_slow, "rope_beta_fast",
-           message("at least rope_beta_slow = {number}", {{"number", short_number(c.rope_beta_slow)}}),
-           Sentence::verbatim(short_number(c.rope_beta_fast)));
-    expect(!yarn || c.rope_theta > 1.0, "rope_theta", message("more than 1 when rope_scaling is yarn"),
-           Sentence::verbatim(short_number(c.rope_theta)));
+    expect(c, c.rope_factor >= 1.0, "rope_factor", message("a number from 1 when rope_scaling is yarn or longrope"));
+    expect(c, c.rope_original_positions > 1, "rope_original_positions",
+           message("an integer from 2 when rope_scaling is yarn or longrope"));
+    expect(c, !yarn || c.rope_beta_fast >= c.rope_beta_slow, "rope_beta_fast",
+           message("at least rope_beta_slow = {number}", {{"number", short_number(c.rope_beta_slow)}}));
+    expect(c, !yarn || c.rope_theta > 1.0, "rope_theta", message("more than 1 when rope_scaling is yarn"));
 }
 
 void check_positions(const Config& c) {
     const bool rope = c.positional_encoding == PositionalEncoding::rope;
     if (rope && c.is_latent())
-        expect(c.qk_rope_head_dim % 2 == 0, "qk_rope_head_dim", message("an even number for rope"),
-               text(c.qk_rope_head_dim));
+        expect(c, c.qk_rope_head_dim % 2 == 0, "qk_rope_head_dim", message("an even number for rope"));
     if (rope && !c.is_latent() && c.rotary_dim == 0 && c.head_dim == 0)
         expect(c.d_head() % 2 == 0, "positional_encoding", message("an even d_model / nhead for rope"),
                text(c.d_head()));
     if (rope && !c.is_latent() && c.rotary_dim == 0)
-        expect(c.d_head() % 2 == 0, "head_dim", message("an even number for rope"), text(c.head_dim));
-    expect(rope || c.rotary_dim == 0, "rotary_dim", message("0 when positional_encoding is not rope"),
-           text(c.rotary_dim));
-    expect(c.rotary_dim % 2 == 0 && c.rotary_dim <= c.d_head(), "rotary_dim",
-           message("an even number up to d_head = {number}", {{"number", text(c.d_head())}}), text(c.rotary_dim));
-    expect(rope || !c.rope_interleaved, "rope_interleaved", message("false when positional_encoding is not rope"),
-           Sentence::verbatim("true"));
+        expect(c, c.d_head() % 2 == 0, "head_dim", message("an even number for rope"));
+    expect(c, rope || c.rotary_dim == 0, "rotary_dim", message("0 when positional_encoding is not rope"));
+    expect(c, c.rotary_dim % 2 == 0 && c.rotary_dim <= c.d_head(), "rotary_dim",
+           message("an even number up to d_head = {number}", {{"number", text(c.d_head())}}));
+    expect(c, rope || !c.rope_interleaved, "rope_interleaved", message("false when positional_encoding is not rope"));
     expect(rope || c.rope_scaling == RopeScalingKind::none, "rope_scaling",
            message("none when positional_encoding is not rope"),
            Sentence::verbatim("linear, llama3, yarn or longrope"));
-    expect(c.rope_scaling != RopeScalingKind::none || c.rope_factor == 1.0, "rope_factor",
-           message("1 when rope_scaling is none"), Sentence::verbatim(short_number(c.rope_factor)));
+    expect(c, c.rope_scaling != RopeScalingKind::none || c.rope_factor == 1.0, "rope_factor",
+           message("1 when rope_scaling is none"));
     if (c.rope_scaling == RopeScalingKind::llama3) {
-        expect(c.rope_original_positions > 0, "rope_original_positions",
-               message("a positive integer when rope_scaling is llama3"), text(c.rope_original_positions));
-        expect(c.rope_high_freq_factor > c.rope_low_freq_factor, "rope_high_freq_factor",
-               message("more than rope_low_freq_factor = {number}", {{"number", short_number(c.rope_low_freq_factor)}}),
-               Sentence::verbatim(short_number(c.rope_high_freq_factor)));
+        expect(c, c.rope_original_positions > 0, "rope_original_positions",
+               message("a positive integer when rope_scaling is llama3"));
+        expect(
+            c, c.rope_high_freq_factor > c.rope_low_freq_factor, "rope_high_freq_factor",
+            message("more than rope_low_freq_factor = {number}", {{"number", short_number(c.rope_low_freq_factor)}}));
     }
     check_long_texts(c);
-    expect(rope || c.rope_layers.empty(), "rope_layers", message("[] when positional_encoding is not rope"),
-           message("a list"));
-    expect(rope || c.rope_local_theta == 0.0, "rope_local_theta", message("0 when positional_encoding is not rope"),
-           Sentence::verbatim(short_number(c.rope_local_theta)));
+    expect(c, rope || c.rope_layers.empty(), "rope_layers", message("[] when positional_encoding is not rope"));
+    expect(c, rope || c.rope_local_theta == 0.0, "rope_local_theta", message("0 when positional_encoding is not rope"));
     const bool table =
         c.positional_encoding == PositionalEncoding::sinusoidal || c.positional_encoding == PositionalEncoding::learned;
-    expect(table || c.position_scale == 1.0, "position_scale",
-           message("1 when positional_encoding is neither sinusoidal nor learned"),
-           Sentence::verbatim(short_number(c.position_scale)));
+    expect(c, table || c.position_scale == 1.0, "position_scale",
+           message("1 when positional_encoding is neither sinusoidal nor learned"));
 }
 
 void check_relative_bias(const Config& c) {
     const Index rows = c.relative_attention_num_buckets;
-    expect(rows == 0 || rows >= 4, "relative_attention_num_buckets", message("0, or an integer from 4"), text(rows));
-    expect(rows == 0 || c.relative_attention_max_distance > rows / 2, "relative_attention_max_distance",
-           message("more than half of the {count} buckets", {{"count", rows}}),
-           text(c.relative_attention_max_distance));
+    expect(c, rows == 0 || rows >= 4, "relative_attention_num_buckets", message("0, or an integer from 4"));
+    expect(c, rows == 0 || c.relative_attention_max_distance > rows / 2, "relative_attention_max_distance",
+           message("more than half of the {count} buckets", {{"count", rows}}));
 }
 
 void check_parallel(const Config& c) {
@@ -457,22 +453,19 @@ void check_latent(const Config& c) {
     const std::pair<const char*, Index> parts[] = {
         {"q_lora_rank", c.q_lora_rank}, {"qk_rope_head_dim", c.qk_rope_head_dim}, {"v_head_dim", c.v_head_dim}};
     for (const auto& [key, value] : parts)
-        expect(c.is_latent() || value == 0, key, message("0 when kv_lora_rank is 0"), text(value));
-    expect(c.is_latent() || c.latent_norm_eps == 0.0, "latent_norm_eps", message("0 when kv_lora_rank is 0"),
-           Sentence::verbatim(short_number(c.latent_norm_eps)));
+        expect(c, c.is_latent() || value == 0, key, message("0 when kv_lora_rank is 0"));
+    expect(c, c.is_latent() || c.latent_norm_eps == 0.0, "latent_norm_eps", message("0 when kv_lora_rank is 0"));
     if (!c.is_latent()) return;
-    expect(c.qk_rope_head_dim > 0 && c.qk_rope_head_dim < c.d_head(), "qk_rope_head_dim",
+    expect(c, c.qk_rope_head_dim > 0 && c.qk_rope_head_dim < c.d_head(), "qk_rope_head_dim",
            message("a positive integer below d_head = {number} when kv_lora_rank is not 0",
-                   {{"number", text(c.d_head())}}),
-           text(c.qk_rope_head_dim));
-    expect(c.v_head_dim <= limits::kSize / c.nhead, "v_head_dim",
-           message("nhead · v_head_dim up to {highest}", {{"highest", limits::kSize}}), text(c.v_head_dim));
-    expect(c.num_key_value_heads == c.nhead, "num_key_value_heads",
-           message("nhead = {number} when kv_lora_rank is not 0", {{"number", text(c.nhead)}}),
-           text(c.num_key_value_heads));
-    expect(!c.qk_norm, "qk_norm", message("false when kv_lora_rank is not 0"), Sentence::verbatim("true"));
-    expect(!c.shared_qkv, "shared_qkv", message("false when kv_lora_rank is not 0"), Sentence::verbatim("true"));
-    expect(c.rotary_dim == 0, "rotary_dim", message("0 when kv_lora_rank is not 0"), text(c.rotary_dim));
+                   {{"number", text(c.d_head())}}));
+    expect(c, c.v_head_dim <= limits::kSize / c.nhead, "v_head_dim",
+           message("nhead · v_head_dim up to {highest}", {{"highest", limits::kSize}}));
+    expect(c, c.num_key_value_heads == c.nhead, "num_key_value_heads",
+           message("nhead = {number} when kv_lora_rank is not 0", {{"number", text(c.nhead)}}));
+    expect(c, !c.qk_norm, "qk_norm", message("false when kv_lora_rank is not 0"));
+    expect(c, !c.shared_qkv, "shared_qkv", message("false when kv_lora_rank is not 0"));
+    expect(c, c.rotary_dim == 0, "rotary_dim", message("0 when kv_lora_rank is not 0"));
 }
 
 void check_mixture(const Config& c) {
@@ -480,56 +473,51 @@ void check_mixture(const Config& c) {
         const std::pair<const char*, Index> parts[] = {{"experts_per_token", c.experts_per_token},
                                                        {"expert_dim_feedforward", c.expert_dim_feedforward},
                                                        {"shared_dim_feedforward", c.shared_dim_feedforward}};
-        for (const auto& [key, value] : parts) expect(value == 0, key, message("0 when experts is 0"), text(value));
-        expect(c.moe_layers.empty(), "moe_layers", message("[] when experts is 0"), message("a list"));
-        expect(!c.shared_gate, "shared_gate", message("false when experts is 0"), Sentence::verbatim("true"));
+        for (const auto& [key, value] : parts) expect(c, value == 0, key, message("0 when experts is 0"));
+        expect(c, c.moe_layers.empty(), "moe_layers", message("[] when experts is 0"));
+        expect(c, !c.shared_gate, "shared_gate", message("false when experts is 0"));
         return;
     }
     const auto some_experts = [](Index highest) {
         return message("an integer from 1 to {highest}", {{"highest", highest}});
     };
-    expect(c.experts_per_token > 0 && c.experts_per_token <= c.experts, "experts_per_token", some_experts(c.experts),
-           text(c.experts_per_token));
-    expect(c.experts % c.router_groups == 0, "router_groups",
-           message("a divisor of experts = {number}", {{"number", text(c.experts)}}), text(c.router_groups));
-    expect(c.router_top_groups <= c.router_groups, "router_top_groups", some_experts(c.router_groups),
-           text(c.router_top_groups));
+    expect(c, c.experts_per_token > 0 && c.experts_per_token <= c.experts, "experts_per_token",
+           some_experts(c.experts));
+    expect(c, c.experts % c.router_groups == 0, "router_groups",
+           message("a divisor of experts = {number}", {{"number", text(c.experts)}}));
+    expect(c, c.router_top_groups <= c.router_groups, "router_top_groups", some_experts(c.router_groups));
     const Index in_groups = c.experts / c.router_groups * c.router_top_groups;
-    expect(c.experts_per_token <= in_groups, "experts_per_token", some_experts(in_groups), text(c.experts_per_token));
-    expect(c.dim_feedforward > 0, "dim_feedforward", message("a positive integer when experts is not 0"),
-           text(c.dim_feedforward));
-    expect(!c.shared_gate || c.shared_dim_feedforward > 0, "shared_gate",
-           message("false when shared_dim_feedforward is 0"), Sentence::verbatim("true"));
+    expect(c, c.experts_per_token <= in_groups, "experts_per_token", some_experts(in_groups));
+    expect(c, c.dim_feedforward > 0, "dim_feedforward", message("a positive integer when experts is not 0"));
+    expect(c, !c.shared_gate || c.shared_dim_feedforward > 0, "shared_gate",
+           message("false when shared_dim_feedforward is 0"));
 }
 
 void check_together(const Config& c) {
-    expect(c.head_dim > 0 || c.d_model % c.nhead == 0, "nhead",
-           message("a divisor of d_model = {number}", {{"number", text(c.d_model)}}), text(c.nhead));
-    expect(c.head_dim <= limits::kSize / c.nhead, "head_dim",
-           message("nhead · head_dim up to {highest}", {{"highest", limits::kSize}}), text(c.head_dim));
-    expect(c.nhead % c.num_key_value_heads == 0, "num_key_value_heads",
-           message("a divisor of nhead = {number}", {{"number", text(c.nhead)}}), text(c.num_key_value_heads));
-    expect(!c.shared_qkv || c.num_key_value_heads == c.nhead, "num_key_value_heads",
-           message("nhead = {number} when shared_qkv is on", {{"number", text(c.nhead)}}), text(c.num_key_value_heads));
+    expect(c, c.head_dim > 0 || c.d_model % c.nhead == 0, "nhead",
+           message("a divisor of d_model = {number}", {{"number", text(c.d_model)}}));
+    expect(c, c.head_dim <= limits::kSize / c.nhead, "head_dim",
+           message("nhead · head_dim up to {highest}", {{"highest", limits::kSize}}));
+    expect(c, c.nhead % c.num_key_value_heads == 0, "num_key_value_heads",
+           message("a divisor of nhead = {number}", {{"number", text(c.nhead)}}));
+    expect(c, !c.shared_qkv || c.num_key_value_heads == c.nhead, "num_key_value_heads",
+           message("nhead = {number} when shared_qkv is on", {{"number", text(c.nhead)}}));
     check_latent(c);
     check_positions(c);
     check_mixture(c);
-    expect(c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
-           message("a positive integer when positional_encoding is learned"), text(c.max_positions));
-    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", message("true when encoder_layers is not 0"),
-           Sentence::verbatim("false"));
-    expect(!c.lm_head || c.vocab_size > 0, "vocab_size", message("a positive integer when lm_head is on"),
-           text(c.vocab_size));
+    expect(c, c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
+           message("a positive integer when positional_encoding is learned"));
+    expect(c, c.encoder_layers == 0 || c.cross_attention, "cross_attention",
+           message("true when encoder_layers is not 0"));
+    expect(c, !c.lm_head || c.vocab_size > 0, "vocab_size", message("a positive integer when lm_head is on"));
     check_parallel(c);
     check_relative_bias(c);
-    expect(!c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true when qk_norm_across_heads is on"),
-           Sentence::verbatim("false"));
-    expect(c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 when lm_head is false"),
-           Sentence::verbatim(short_number(c.logit_scale)));
-    expect(c.gated_mlp || c.activation != ActivationKind::swiglu_clamped, "activation",
-           message("a different one when gated_mlp is false"), Sentence::verbatim("swiglu_clamped"));
-    expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward", message("a positive integer when gated_mlp is on"),
-           text(c.dim_feedforward));
+    expect(c, !c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true when qk_norm_across_heads is on"));
+    expect(c, c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 when lm_head is false"));
+    expect(c, c.gated_mlp || c.activation != ActivationKind::swiglu_clamped, "activation",
+           message("a different one when gated_mlp is false"));
+    expect(c, !c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward",
+           message("a positive integer when gated_mlp is on"));
 }
 
 void check_model_type(const Json& json) {

@@ -204,12 +204,7 @@ RowLayout fused_order(const Module& module, Context& context) {
         capital || (context.one_by_one && name == "wqkv") || name == "qkv" || name == "to_qkv" || name == "to_kv";
     const bool by_head = name == "query_key_value" || name == "qkv_layer";
     const std::string order =
-        context.ask({"qkv_order",
-                     by_head ? "by_head" : "one_by_one",
-                     {"one_by_one", "by_head", "by_group"},
-                     !usual,
-                     message("{tensor}: q's rows, then k's, then v's, or head by head; its name doesn't show the order",
-                             {{"tensor", module.name()}})});
+        context.ask("qkv_order", {by_head ? "by_head" : "one_by_one", !usual, {}, {{"tensor", module.name()}}});
     if (order == "by_head") return RowLayout::by_head;
     return order == "by_group" ? RowLayout::by_group : RowLayout::as_stored;
 }
@@ -225,15 +220,7 @@ RowLayout stored_how(const Member& member, Context& context) {
 }
 
 // Whether the halves of each head of q and k are to be swapped, so that RoPE as it usually turns gives the same scores.
-bool is_swapped(Context& context) {
-    if (!context.turns_back) return false;
-    return context.ask({"rope_halves",
-                        "swapped",
-                        {"swapped", "as_usual"},
-                        false,
-                        message("swapped: RoPE rotates q and k the other way, as in nanochat and modded-nanoGPT")}) ==
-           "swapped";
-}
+bool is_swapped(Context& context) { return context.turns_back && context.ask("rope_halves") == "swapped"; }
 
 Assigned assigned(const Member& member, const std::string& attention, Context& context) {
     const auto whole = [&](const char* name) {

@@ -1,7 +1,7 @@
+#include "engine/load/assets.h"
 #include "engine/load/names/parts.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,11 +17,9 @@ std::size_t depth_of_experts(const Path& path) {
 
 // gate, up or down, as Llama's MLP or Mixtral's has them.
 std::optional<std::string> projection_of(const std::string& name) {
-    static const std::map<std::string, std::string, std::less<>> kNames = {
-        {"gate_proj", "gate_proj"}, {"up_proj", "up_proj"}, {"down_proj", "down_proj"},
-        {"w1", "gate_proj"},        {"w3", "up_proj"},      {"w2", "down_proj"}};
-    const auto found = kNames.find(name);
-    return found != kNames.end() ? std::optional(found->second) : std::nullopt;
+    const OrderedJson& known = asset_table("names")["experts"];
+    const auto found = known.find(name);
+    return found != known.end() ? std::optional(found->get<std::string>()) : std::nullopt;
 }
 
 // "experts.3.gate_proj"

@@ -114,11 +114,7 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
         if (three[0].order < 0 || three[0].order == three[1].order) return {};
         const std::string first = three[0].module.path.back(), second = three[1].module.path.back();
         if (!gate_is_settled(three[0]) &&
-            context.ask({"gate_proj",
-                         first,
-                         {first, second},
-                         false,
-                         message("which of the MLP's two has the activation: down(act(gate(x)) · up(x))")}) == second)
+            context.ask("gate_proj of two", {.proposal = first, .other = second}) == second)
             std::swap(three[0], three[1]);
     }
     return {as(three[0], "gate_proj"), as(three[1], "up_proj"), std::move(last)};
@@ -137,12 +133,7 @@ std::vector<Assigned> with_fused_gate(const std::vector<Assigned>& two, const st
         return candidate.way == Way::gate_and_up && candidate.module.name() == up.name();
     });
     const bool first =
-        said || context.ask({"gate_proj",
-                             "first",
-                             {"first", "second"},
-                             true,
-                             message("{tensor}: which half has the activation: down(act(gate(x)) · up(x))",
-                                     {{"tensor", up.name()}})}) == "first";
+        said || context.ask("gate_proj", {.required = true, .named = {{"tensor", up.name()}}}) == "first";
     return {{up, first ? "{gate,up}_proj" : "{up,gate}_proj"}, two[1]};
 }
 

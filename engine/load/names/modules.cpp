@@ -1,5 +1,7 @@
 #include "engine/load/names/modules.h"
 
+#include "engine/load/assets.h"
+
 #include <array>
 #include <charconv>
 #include <iterator>
@@ -241,7 +243,25 @@ Index width_of(const Modules& modules) {
     return best;
 }
 
-std::string Context::ask(Question question) {
+Question question_named(const std::string& name, const Asking& asking) {
+    const OrderedJson& entry = asset_table("questions")[name];
+    const OrderedJson usual = entry.value("proposal", OrderedJson(""));
+    Question question = {name.substr(0, name.find(' ')),
+                         !asking.proposal.empty() ? asking.proposal
+                         : usual.is_string()      ? usual.get<std::string>()
+                                                  : usual.dump(),
+                         entry.value("choices", std::vector<std::string>()), asking.required,
+                         asset_text(entry["why"].get<std::string>(), asking.named)};
+    std::vector<std::string>& choices = question.choices;
+    if (usual.is_boolean()) choices = {"true", "false"};
+    if (!asking.other.empty()) choices.push_back(asking.other);
+    if (!choices.empty() && std::ranges::find(choices, question.proposal) == choices.end())
+        choices.insert(choices.begin(), question.proposal);
+    return question;
+}
+
+std::string Context::ask(const std::string& name, const Asking& asking) {
+    Question question = question_named(name, asking);
     const std::string key = question.key;
     const auto answered = std::ranges::find_if(answers, [&](const auto& answer) { return answer.first == key; });
     const std::string answer = answered != answers.end() ? answered->second : question.proposal;

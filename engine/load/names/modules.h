@@ -100,6 +100,18 @@ struct Assigned {
     bool bare = false;     // its name in the contract has no ending
 };
 
+// What a question depends on.
+struct Asking {
+    std::string proposal;   // if it isn't the usual one
+    bool required = false;  // the proposal is a guess
+    std::string other;      // another choice
+    Arguments named;        // in why it is asked
+};
+
+// The question that assets/tables/questions.json has under this name, its key and perhaps whose: "logit_scale of
+// Granite". A proposal that isn't among its choices becomes the first of them.
+[[nodiscard]] Question question_named(const std::string& name, const Asking& asking = {});
+
 // What recognition knows and asks while it works on a model.
 struct Context {
     Index width = 0;                 // d_model
@@ -110,8 +122,8 @@ struct Context {
     std::vector<Question> questions;
     std::vector<std::pair<std::string, std::string>> copies;  // a stored tensor, and the one that it is once more
 
-    // The answer to a question, which is asked once for the whole model.
-    std::string ask(Question question);
+    // The answer to a question (question_named), which is asked once for the whole model.
+    std::string ask(const std::string& name, const Asking& asking = {});
     [[nodiscard]] bool is_asked(std::string_view key) const;
 };
 

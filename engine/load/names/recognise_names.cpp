@@ -1,19 +1,17 @@
 #include "engine/load/names/recognise_names.h"
 
 #include "engine/base/error.h"
+#include "engine/load/assets.h"
 #include "engine/load/names/modules.h"
 #include "engine/load/names/parts.h"
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 namespace decoderscope::load::names {
 
 namespace {
-
-using namespace names;
 
 // ---- our own names
 
@@ -22,23 +20,20 @@ bool is_our_name(std::string_view name) {
     if (path.size() > 1 && path.front() == "encoder") path.erase(path.begin());
     const std::string ending = path.back();
     path.pop_back();
-    static const std::set<std::string> tops = {"embed", "pos_embed", "relative_bias", "embed_norm", "norm", "lm_head"};
-    static const std::set<std::string> attention = {
-        "q_proj",    "k_proj",      "v_proj",       "o_proj",       "q_norm",    "k_norm",   "q_down_proj",
-        "q_up_proj", "q_down_norm", "kv_down_proj", "kv_down_norm", "k_up_proj", "v_up_proj"};
-    static const std::set<std::string> mlp = {"up_proj", "down_proj", "gate_proj"};
-    static const std::set<std::string> own = {"up_proj",    "down_proj",  "gate_proj",  "norm1",  "norm2",      "norm3",
-                                              "norm1_post", "norm2_post", "norm3_post", "router", "shared_gate"};
+    const auto ours = [](const char* place, const std::string& word) {
+        const OrderedJson& known = asset_table("names")["ours"][place];
+        return std::ranges::find(known, OrderedJson(word)) != known.end();
+    };
     const bool in_layer = path.size() >= 3 && path[0] == "layers" && number(path[1]) >= 0;
     if (ending == "sinks") return in_layer && path.size() == 3 && path[2] == "self_attn";
     if (ending == "correction") return in_layer && path.size() == 3 && path[2] == "router";
     if (ending != "weight" && ending != "bias") return false;
-    if (path.size() == 1) return tops.contains(path[0]);
+    if (path.size() == 1) return ours("outside", path[0]);
     if (!in_layer) return false;
-    if (path.size() == 3) return own.contains(path[2]);
+    if (path.size() == 3) return ours("block", path[2]);
     if (path.size() != 4) return false;
-    if (path[2] == "experts" || path[2] == "shared") return mlp.contains(path[3]);
-    return (path[2] == "self_attn" || path[2] == "cross_attn") && attention.contains(path[3]);
+    if (path[2] == "experts" || path[2] == "shared") return ours("mlp", path[3]);
+    return (path[2] == "self_attn" || path[2] == "cross_attn") && ours("attention", path[3]);
 }
 
 bool are_our_names(const Shapes& stored) {
@@ -76,13 +71,7 @@ void orient(std::vector<Assigned>& parts, Context& context) {
                         part.name.find('{') == std::string::npos);
     }
     const bool unclear = (turned && (straight || !proven)) || (!turned && !straight && bare);
-    if (unclear)
-        turned = context.ask({"stored_as",
-                              turned || bare ? "in_out" : "out_in",
-                              {"out_in", "in_out"},
-                              true,
-                              message("how square matrices are stored: [out, in] as Linear has them, or [in, out]")}) ==
-                 "in_out";
+    if (unclear) turned = context.ask("stored_as", {turned || bare ? "in_out" : "out_in", true}) == "in_out";
     for (Assigned& part : parts) {
         const bool square = part.module.rank() == 2 && part.module.rows() == part.module.columns() &&
                             part.name.ends_with("_proj") && part.how != RowLayout::head && !part.settled;
@@ -174,10 +163,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool any_name_has(std::string_view part) const {
-        return std::ranges::any_of(stored_,
-                                   [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
-    }
+    [[nodiscard]] bool any_name_has(std::string_view part) const { return any_name_holds(stored_, part); }
 
     RecognisedNames as_they_are() {
         for (const auto& [name, shape] : stored_)

@@ -270,26 +270,17 @@ private:
         const Words last = module.last_words();
         const bool plain = last == Words{"layer", "norm"} || last == Words{"layernorm"};
         if (!plain) return Thing::final_norm;
-        const std::string before = context_.ask(
-            {"embedding_norm",
-             context_.norm_at_embedding ? "true" : "false",
-             {"false", "true"},
-             !context_.norm_at_embedding,
-             message("{tensor}: true: it comes before the blocks, false: after them", {{"tensor", module.name()}})});
+        const bool first = context_.norm_at_embedding;
+        const std::string before = context_.ask("embedding_norm of a lone norm",
+                                                {first ? "true" : "false", !first, {}, {{"tensor", module.name()}}});
         return before == "true" ? Thing::embedding_norm : Thing::final_norm;
     }
 
     // OPT's and BART's tables begin two rows before position 0.
     Index rows_before(const Module& module) {
         if (module.last_words() != Words{"embed", "positions"}) return 0;
-        return number(context_.ask({"positions_from",
-                                    "2",
-                                    {"2", "0"},
-                                    true,
-                                    message("{tensor}: how many rows come before that of position 0; 2 in OPT and BART",
-                                            {{"tensor", module.name()}})})) > 0
-                   ? 2
-                   : 0;
+        const Asking asking = {.required = true, .named = {{"tensor", module.name()}}};
+        return number(context_.ask("positions_from", asking)) > 0 ? 2 : 0;
     }
 
     // The encoding of positions ("pos_enc", "positional_encoder") is neither side's encoder.
