@@ -1,15 +1,68 @@
 #include "engine/base/parallel.h"
 #include "engine/products/onednn.h"
-#include "engine/products/onednn_layout.h"
+#include "engine/products/onednn_product.h"
+#include "engine/products/xsmm.h"
 #include "engine/tensor/memory.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 namespace decoderscope::products::onednn_products {
 
 namespace {
+
+// How a layout cuts a matrix into blocks: their sizes, the dimensions they cut, and the distances between them. No
+// sizes if there are no blocks.
+struct Blocks {
+    std::vector<memory::dim> sizes, dimensions, strides;
+    bool operator==(const Blocks&) const = default;
+};
+
+// The number of rows for which oneDNN is asked to choose a layout.
+constexpr Index kUsualRows = 64;
+
+// Whether libxsmm can multiply panels of 64 outputs, the widest that oneDNN makes.
+bool panels_are_multiplied() { return xsmm_products::can_multiply(64); }
+
+Blocks blocks_of(const memory::desc& layout) {
+#if DNNL_VERSION_MAJOR >= 3
+    return {layout.get_inner_blks(), layout.get_inner_idxs(), layout.get_strides()};
+#else
+    const auto& blocking = layout.data.format_desc.blocking;
+    return {{blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks},
+            {blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks},
+            {blocking.strides, blocking.strides + layout.data.ndims}};
+#endif
+}
+
+// The layout that a weight [k, n] gets for its products; with no blocks if matmul prefers no layout.
+memory::desc packed_layout(Index k, Index n) {
+    const memory::desc bias = rows_of(1, n, n);
+    const memory::desc layout =
+        matmul_desc(rows_of(kUsualRows, k, k), any_layout(k, n), &bias, rows_of(kUsualRows, n, n)).weights_desc();
+    // For AVX2, oneDNN 2 prefers no layout, but it can make panels for libxsmm.
+    if (blocks_of(layout).sizes.empty() && panels_are_multiplied())
+        return {memory::dims{k, n}, kFloat, memory::format_tag::BA16a64b};
+    return layout;
+}
+
+// As above, for a weight [n, k] by inner products.
+memory::desc inner_product_layout(Index k, Index n) {
+    return inner_product_desc(rows_of(kUsualRows, k, k), any_layout(n, k), nullptr, rows_of(kUsualRows, n, n))
+        .weights_desc();
+}
+
+// The panels of a packed layout, if libxsmm can multiply them.
+std::optional<xsmm_products::Panels> panels_of(const memory::desc& layout, Index k, Index n, const float* room) {
+    const Blocks blocks = blocks_of(layout);
+    if (blocks.sizes.size() != 2 || blocks.dimensions != std::vector<memory::dim>{0, 1}) return {};
+    // Blocks of k, one after another, each [rows of k, outputs].
+    const Index width = blocks.sizes[1];
+    if (blocks.strides[0] != blocks.sizes[0] * width || !xsmm_products::can_multiply(width)) return {};
+    return xsmm_products::Panels{room, k, n, width, blocks.strides[1]};
+}
 
 // Outputs of a slice: whole blocks for the kernels, and enough slices for the threads to finish at the same time.
 Index slice_width(Index outputs) {
@@ -40,26 +93,18 @@ std::vector<memory> slices_of(const memory::desc& layout, Index k, Index n, Inde
     return slices;
 }
 
-// The key of a product with a weight: rows, k, outputs, the stride of x, whether there is a bias.
-using WeightKey = std::tuple<Index, Index, Index, Index, bool>;
-
-Product& weight_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
-    thread_local Products<WeightKey> products;
-    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
-        const memory::desc bias = rows_of(1, outputs, outputs);
+// The product of x with a weight for this many outputs, by matmul or by inner_product.
+Product& weight_product(ConstMatrix x, const memory& weight, Index outputs, bool biased,
+                        bool by_inner_product = false) {
+    // Rows, k, outputs, the stride of x, whether there is a bias.
+    thread_local Products<std::tuple<Index, Index, Index, Index, bool>> by_matmul, others;
+    return (by_inner_product ? others : by_matmul).get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
+        const memory::desc bias = by_inner_product ? memory::desc{memory::dims{outputs}, kFloat, memory::format_tag::a}
+                                                   : rows_of(1, outputs, outputs);
         const memory::desc* const added = biased ? &bias : nullptr;
         const memory::desc from = rows_of(x.rows, x.columns, x.stride), to = rows_of(x.rows, outputs, outputs);
-        return Product(matmul_desc(from, weight.get_desc(), added, to), added);
-    });
-}
-
-Product& inner_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
-    thread_local Products<WeightKey> products;
-    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
-        const memory::desc bias(memory::dims{outputs}, kFloat, memory::format_tag::a);
-        const memory::desc* const added = biased ? &bias : nullptr;
-        const memory::desc from = rows_of(x.rows, x.columns, x.stride), to = rows_of(x.rows, outputs, outputs);
-        return Product(inner_product_desc(from, weight.get_desc(), added, to), added);
+        return by_inner_product ? Product(inner_product_desc(from, weight.get_desc(), added, to), added)
+                                : Product(matmul_desc(from, weight.get_desc(), added, to), added);
     });
 }
 
@@ -74,6 +119,8 @@ struct PackedWeight::Packed {
     std::vector<memory> slices;                   // also in the room
     std::optional<xsmm_products::Panels> panels;  // the room, if libxsmm multiplies its layout faster
 };
+
+bool weight_rows_stand_alone() { return rows_stand_alone() || panels_are_multiplied(); }
 
 PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : packed_(std::make_unique<Packed>()) {
     stay_on_this_thread();
@@ -118,8 +165,7 @@ void PackedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) const 
     if (packed_->panels) return xsmm_products::multiply(*packed_->panels, 0, packed_->n, x, bias, out);
     stay_on_this_thread();
     const memory& weight = packed_->values;
-    Product& product = packed_->by_inner_product ? inner_product(x, weight, packed_->n, bias != nullptr)
-                                                 : weight_product(x, weight, packed_->n, bias != nullptr);
+    Product& product = weight_product(x, weight, packed_->n, bias != nullptr, packed_->by_inner_product);
     product.run(x.data, weight, bias, out.data);
 }
 
