@@ -25,7 +25,6 @@ constexpr std::size_t kTensors = std::size_t{1} << 16;  // in one file
 constexpr std::size_t kNameBytes = 1024;                // of a tensor's name
 constexpr std::size_t kAxes = 8;                        // of a tensor
 constexpr Index kNumbers = Index{1} << 40;              // in one tensor, stored or computed; empty axes count as 1
-constexpr double kExactId = 16'777'216.0;               // 2^24: every integer up to here is exact as a float
 
 // ---- models
 

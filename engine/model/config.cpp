@@ -39,124 +39,106 @@ struct Key {
     std::function<Json(const Config&)> write;
 };
 
-Key integer(std::string_view name, Index Config::*member, Index lowest, Index highest = limits::kSize) {
+// A key whose value a member holds as it is; `check` fails for one that doesn't fit.
+template <class T, class Check>
+Key plain(std::string_view name, T Config::*member, Check check) {
     return {name,
             [=](Config& config, const Json& value) {
-                const Sentence expected = lowest > 0 ? message("a positive integer") : message("an integer from 0");
-                if (!value.is_number_integer()) fail(name, expected, found_text(value));
-                const double size = value.get<double>();
-                if (size < static_cast<double>(lowest) || size > static_cast<double>(highest))
-                    fail(name, message("{expected} up to {highest}", {{"expected", expected}, {"highest", highest}}),
-                         found_text(value));
-                config.*member = value.get<Index>();
+                check(value);
+                config.*member = value.get<T>();
             },
             [=](const Config& config) { return Json(config.*member); }};
+}
+
+Key integer(std::string_view name, Index Config::*member, Index lowest, Index highest = limits::kSize) {
+    return plain(name, member, [=](const Json& value) {
+        const Sentence expected = lowest > 0 ? message("a positive integer") : message("an integer from 0");
+        if (!value.is_number_integer()) fail(name, expected, found_text(value));
+        const double size = value.get<double>();
+        if (size < static_cast<double>(lowest) || size > static_cast<double>(highest))
+            fail(name, message("{expected} up to {highest}", {{"expected", expected}, {"highest", highest}}),
+                 found_text(value));
+    });
 }
 
 Key boolean(std::string_view name, bool Config::*member) {
-    return {name,
-            [=](Config& config, const Json& value) {
-                if (!value.is_boolean()) fail(name, message("true or false"), found_text(value));
-                config.*member = value.get<bool>();
-            },
-            [=](const Config& config) { return Json(config.*member); }};
+    return plain(name, member, [=](const Json& value) {
+        if (!value.is_boolean()) fail(name, message("true or false"), found_text(value));
+    });
 }
 
 Key real(std::string_view name, double Config::*member, Sentence expected, std::function<bool(double)> fits) {
-    return {name,
-            [=](Config& config, const Json& value) {
-                if (!value.is_number() || !fits(value.get<double>())) fail(name, expected, found_text(value));
-                config.*member = value.get<double>();
-            },
-            [=](const Config& config) { return Json(config.*member); }};
+    return plain(name, member, [=](const Json& value) {
+        if (!value.is_number() || !fits(value.get<double>())) fail(name, expected, found_text(value));
+    });
+}
+
+// A list, of which every item must fit.
+template <class T>
+Key list(std::string_view name, std::vector<T> Config::*member, Sentence expected, bool (*fits)(const Json&)) {
+    return plain(name, member, [=](const Json& value) {
+        if (!value.is_array()) fail(name, expected, found_text(value));
+        for (const Json& item : value)
+            if (!fits(item)) fail(name, expected, found_text(item));
+    });
+}
+
+// The numbers of some layers.
+Key layers(std::string_view name, std::vector<Index> Config::*member) {
+    return list(name, member, message("a list of layer numbers"), [](const Json& layer) {
+        return layer.is_number_unsigned() && layer.get<std::uint64_t>() < limits::kLayers;
+    });
+}
+
+// RoPE's divisors, one per pair of columns.
+Key divisors(std::string_view name, std::vector<double> Config::*member) {
+    return list(name, member, message("a list of positive numbers"), [](const Json& divisor) {
+        return divisor.is_number() && divisor.get<double>() > 0.0 && std::isfinite(divisor.get<double>());
+    });
 }
 
 // An enumeration's values under the contract's words, in the order of the enumerators.
-template <class E>
-using Words = std::vector<std::pair<std::string_view, E>>;
+using Words = std::vector<std::string_view>;
 
 template <class E>
-E from_word(std::string_view name, const Words<E>& words, const Json& value) {
+E from_word(std::string_view name, const Words& words, const Json& value) {
     std::string expected;
-    for (const auto& [word, meaning] : words) {
-        if (value.is_string() && value.get<std::string>() == word) return meaning;
-        expected += (expected.empty() ? "" : ", ") + std::string(word);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (value.is_string() && value.get<std::string>() == words[i]) return static_cast<E>(i);
+        expected += (expected.empty() ? "" : ", ") + std::string(words[i]);
     }
     fail(name, message("one of {expected}", {{"expected", expected}}), found_text(value));
 }
 
 template <class E>
-std::string to_word(const Words<E>& words, E meaning) {
-    const auto found =
-        std::find_if(words.begin(), words.end(), [&](const auto& pair) { return pair.second == meaning; });
-    return std::string(found->first);
-}
-
-template <class E>
-Key word(std::string_view name, E Config::*member, Words<E> words) {
-    return {name, [=](Config& config, const Json& value) { config.*member = from_word(name, words, value); },
-            [=](const Config& config) { return Json(to_word(words, config.*member)); }};
+Key word(std::string_view name, E Config::*member, const Words& words) {
+    return {name, [=](Config& config, const Json& value) { config.*member = from_word<E>(name, words, value); },
+            [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.*member)]); }};
 }
 
 Key norm_placement() {
-    const std::string_view name = "norm_placement";
-    const Words<NormPlacement> words = {{"pre", NormPlacement::pre},
-                                        {"post", NormPlacement::post},
-                                        {"peri", NormPlacement::peri},
-                                        {"reordered", NormPlacement::reordered}};
-    return {name, [=](Config& config, const Json& value) { config.norm_placement = from_word(name, words, value); },
-            [=](const Config& config) { return Json(to_word(words, config.placement())); }};
-}
-
-// The numbers of some layers.
-Key layers(std::string_view name, std::vector<Index> Config::*member) {
-    return {name,
+    const Words words = {"pre", "post", "peri", "reordered"};
+    return {"norm_placement",
             [=](Config& config, const Json& value) {
-                const Sentence expected = message("a list of layer numbers");
-                if (!value.is_array()) fail(name, expected, found_text(value));
-                (config.*member).clear();
-                for (const Json& layer : value) {
-                    const bool fits = layer.is_number_unsigned() && layer.get<std::uint64_t>() < limits::kLayers;
-                    if (!fits) fail(name, expected, found_text(layer));
-                    (config.*member).push_back(layer.get<Index>());
-                }
+                config.norm_placement = from_word<NormPlacement>("norm_placement", words, value);
             },
-            [=](const Config& config) { return Json(config.*member); }};
-}
-
-// RoPE's divisors, one per pair of columns.
-Key divisors(std::string_view name, std::vector<double> Config::*member) {
-    return {name,
-            [=](Config& config, const Json& value) {
-                const Sentence expected = message("a list of positive numbers");
-                if (!value.is_array()) fail(name, expected, found_text(value));
-                (config.*member).clear();
-                for (const Json& divisor : value) {
-                    const bool fits =
-                        divisor.is_number() && divisor.get<double>() > 0.0 && std::isfinite(divisor.get<double>());
-                    if (!fits) fail(name, expected, found_text(divisor));
-                    (config.*member).push_back(divisor.get<double>());
-                }
-            },
-            [=](const Config& config) { return Json(config.*member); }};
+            [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.placement())]); }};
 }
 
 Key dropout_sites() {
     const std::string_view name = "dropout_sites";
-    const Words<DropoutSite> words = {{"attention_scores", DropoutSite::attention_scores},
-                                      {"attention_weights", DropoutSite::attention_weights},
-                                      {"attention_out", DropoutSite::attention_out},
-                                      {"mlp_post", DropoutSite::mlp_post},
-                                      {"mlp_out", DropoutSite::mlp_out}};
+    const Words words = {"attention_scores", "attention_weights", "attention_out", "mlp_post", "mlp_out"};
     return {name,
             [=](Config& config, const Json& value) {
                 if (!value.is_array()) fail(name, message("a list of sites"), found_text(value));
                 config.dropout_sites.clear();
-                for (const Json& site : value) config.dropout_sites.push_back(from_word(name, words, site));
+                for (const Json& site : value)
+                    config.dropout_sites.push_back(from_word<DropoutSite>(name, words, site));
             },
             [=](const Config& config) {
                 Json list = Json::array();
-                for (const DropoutSite site : config.dropout_sites) list.push_back(to_word(words, site));
+                for (const DropoutSite site : config.dropout_sites)
+                    list.push_back(words[static_cast<std::size_t>(site)]);
                 return list;
             }};
 }
@@ -201,21 +183,11 @@ const std::vector<Key>& keys() {
         integer("num_key_value_heads", &Config::num_key_value_heads, 1),
         integer("dim_feedforward", &Config::dim_feedforward, 0),
         boolean("norm_first", &Config::norm_first),
-        word<NormKind>("norm", &Config::norm,
-                       {{"layernorm", NormKind::layernorm},
-                        {"rmsnorm", NormKind::rmsnorm},
-                        {"layernorm_std", NormKind::layernorm_std},
-                        {"rmsnorm_plus_one", NormKind::rmsnorm_plus_one}}),
+        word("norm", &Config::norm, {"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one"}),
         boolean("norm_gain", &Config::norm_gain),
         real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive),
         boolean("final_norm", &Config::final_norm),
-        word<ActivationKind>("activation", &Config::activation,
-                             {{"relu", ActivationKind::relu},
-                              {"gelu", ActivationKind::gelu},
-                              {"gelu_tanh", ActivationKind::gelu_tanh},
-                              {"silu", ActivationKind::silu},
-                              {"relu2", ActivationKind::relu2},
-                              {"swiglu_clamped", ActivationKind::swiglu_clamped}}),
+        word("activation", &Config::activation, {"relu", "gelu", "gelu_tanh", "silu", "relu2", "swiglu_clamped"}),
         boolean("gated_mlp", &Config::gated_mlp),
         real("swiglu_alpha", &Config::swiglu_alpha, message("a positive number"), positive),
         real("swiglu_limit", &Config::swiglu_limit, message("a positive number"), positive),
@@ -225,11 +197,7 @@ const std::vector<Key>& keys() {
         integer("encoder_layers", &Config::encoder_layers, 0, limits::kLayers),
         integer("vocab_size", &Config::vocab_size, 0),
         integer("encoder_vocab_size", &Config::encoder_vocab_size, 0),
-        word<PositionalEncoding>("positional_encoding", &Config::positional_encoding,
-                                 {{"none", PositionalEncoding::none},
-                                  {"sinusoidal", PositionalEncoding::sinusoidal},
-                                  {"learned", PositionalEncoding::learned},
-                                  {"rope", PositionalEncoding::rope}}),
+        word("positional_encoding", &Config::positional_encoding, {"none", "sinusoidal", "learned", "rope"}),
         integer("max_positions", &Config::max_positions, 0),
         real("rope_theta", &Config::rope_theta, message("a positive number"), positive),
         real("rope_local_theta", &Config::rope_local_theta, message("a number from 0"), from_zero),
@@ -248,12 +216,7 @@ const std::vector<Key>& keys() {
         boolean("embedding_norm", &Config::embedding_norm),
         boolean("rope_interleaved", &Config::rope_interleaved),
         integer("rotary_dim", &Config::rotary_dim, 0),
-        word<RopeScalingKind>("rope_scaling", &Config::rope_scaling,
-                              {{"none", RopeScalingKind::none},
-                               {"linear", RopeScalingKind::linear},
-                               {"llama3", RopeScalingKind::llama3},
-                               {"yarn", RopeScalingKind::yarn},
-                               {"longrope", RopeScalingKind::longrope}}),
+        word("rope_scaling", &Config::rope_scaling, {"none", "linear", "llama3", "yarn", "longrope"}),
         real("rope_factor", &Config::rope_factor, message("a positive number"), positive),
         real("rope_low_freq_factor", &Config::rope_low_freq_factor, message("a positive number"), positive),
         real("rope_high_freq_factor", &Config::rope_high_freq_factor, message("a positive number"), positive),
@@ -267,10 +230,7 @@ const std::vector<Key>& keys() {
         norm_placement(),
         real("residual_scale", &Config::residual_scale, message("a number"), finite),
         real("update_scale", &Config::update_scale, message("a number"), finite),
-        word<ParallelResidual>("parallel_residual", &Config::parallel_residual,
-                               {{"none", ParallelResidual::none},
-                                {"one_norm", ParallelResidual::one_norm},
-                                {"two_norms", ParallelResidual::two_norms}}),
+        word("parallel_residual", &Config::parallel_residual, {"none", "one_norm", "two_norms"}),
         boolean("qk_norm", &Config::qk_norm),
         boolean("qk_norm_across_heads", &Config::qk_norm_across_heads),
         real("attention_soft_cap", &Config::attention_soft_cap, message("a number from 0"), from_zero),
@@ -291,8 +251,7 @@ const std::vector<Key>& keys() {
         integer("experts_per_token", &Config::experts_per_token, 0, limits::kExperts),
         integer("expert_dim_feedforward", &Config::expert_dim_feedforward, 0),
         layers("moe_layers", &Config::moe_layers),
-        word<RouterKind>("router", &Config::router,
-                         {{"softmax", RouterKind::softmax}, {"sigmoid", RouterKind::sigmoid}}),
+        word("router", &Config::router, {"softmax", "sigmoid"}),
         boolean("router_normalize", &Config::router_normalize),
         real("router_scale", &Config::router_scale, message("a number"), finite),
         integer("router_groups", &Config::router_groups, 1, limits::kExperts),

@@ -186,30 +186,9 @@ void check_targets(const Inputs& inputs, const Config& config) {
 
 // ---- from a file
 
-struct Slot {
-    std::string_view name;
-    Tensor Inputs::*member;
-    bool integer;
-    std::vector<std::string_view> axes;
-};
-
-const std::vector<Slot>& slots() {
-    static const std::vector<Slot> table = {
-        {"tokens", &Inputs::tokens, true, {axis::batch, axis::pos}},
-        {"x", &Inputs::x, false, {axis::batch, axis::pos, axis::d_model}},
-        {"memory", &Inputs::memory, false, {axis::batch, axis::src, axis::d_model}},
-        {"encoder_tokens", &Inputs::encoder_tokens, true, {axis::batch, axis::src}},
-        {"attention_mask", &Inputs::attention_mask, true, {axis::batch, axis::pos}},
-        {"encoder_attention_mask", &Inputs::encoder_attention_mask, true, {axis::batch, axis::src}},
-        {"custom_mask", &Inputs::custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}},
-        {"targets", &Inputs::targets, true, {axis::batch, axis::pos}},
-    };
-    return table;
-}
-
-const Slot& slot_of(std::string_view name) {
-    const auto found = std::ranges::find(slots(), name, &Slot::name);
-    if (found == slots().end())
+const InputSlot& slot_of(std::string_view name) {
+    const auto found = std::ranges::find(input_slots(), name, &InputSlot::name);
+    if (found == input_slots().end())
         throw Error(
             "{name}: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
             "encoder_attention_mask, custom_mask or targets",
@@ -217,14 +196,14 @@ const Slot& slot_of(std::string_view name) {
     return *found;
 }
 
-Tensor stored(const SafetensorsFile& file, const Slot& slot) {
+Tensor stored(const SafetensorsFile& file, const InputSlot& slot) {
     return slot.integer ? file.integers(slot.name) : file.floats(slot.name);
 }
 
 Inputs read(const SafetensorsFile& file) {
     Inputs inputs;
     for (const auto& [name, entry] : file.entries()) {
-        const Slot& slot = slot_of(name);
+        const InputSlot& slot = slot_of(name);
         const Tensor values = stored(file, slot);
         inputs.*slot.member = values.with_axes(named_from_last(values.axes(), slot.axes));
     }
@@ -232,7 +211,7 @@ Inputs read(const SafetensorsFile& file) {
 }
 
 // One of the tensors in each step: its first axis is the steps.
-void add_to(std::vector<Inputs>& batches, const SafetensorsFile& file, const Slot& slot) {
+void add_to(std::vector<Inputs>& batches, const SafetensorsFile& file, const InputSlot& slot) {
     const Tensor all = stored(file, slot);
     if (all.rank() < 2 || all.dim(0) == 0)
         throw Error("{name}: shape {shape}, expected steps as its first axis and at least one step",
@@ -294,6 +273,20 @@ Tensor cut_custom_mask(Tensor mask, Stretch rows, Stretch queries, Stretch keys)
 }
 
 }  // namespace
+
+const std::vector<InputSlot>& input_slots() {
+    static const std::vector<InputSlot> table = {
+        {"tokens", &Inputs::tokens, true, {axis::batch, axis::pos}},
+        {"x", &Inputs::x, false, {axis::batch, axis::pos, axis::d_model}},
+        {"memory", &Inputs::memory, false, {axis::batch, axis::src, axis::d_model}},
+        {"encoder_tokens", &Inputs::encoder_tokens, true, {axis::batch, axis::src}},
+        {"attention_mask", &Inputs::attention_mask, true, {axis::batch, axis::pos}},
+        {"encoder_attention_mask", &Inputs::encoder_attention_mask, true, {axis::batch, axis::src}},
+        {"custom_mask", &Inputs::custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}},
+        {"targets", &Inputs::targets, true, {axis::batch, axis::pos}},
+    };
+    return table;
+}
 
 void check_inputs(const Inputs& inputs, const Config& config, Index past) {
     check_target(inputs, config, past);

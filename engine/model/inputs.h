@@ -26,6 +26,15 @@ struct Inputs {
     [[nodiscard]] Index pos() const { return tokens.empty() ? x.dim(1) : tokens.dim(1); }
 };
 
+// Each of these tensors by its name, whether it holds integers, and its axes.
+struct InputSlot {
+    std::string_view name;
+    Tensor Inputs::*member;
+    bool integer;
+    std::vector<std::string_view> axes;
+};
+[[nodiscard]] const std::vector<InputSlot>& input_slots();
+
 // Checks each input against this configuration: presence, rank, matching sizes, token ids in the vocabulary, lengths
 // within max_positions. `past` positions precede these: attention_mask and custom_mask then hold keys for them, too.
 // Throws Error naming the tensor and what was expected.

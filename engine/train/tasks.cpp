@@ -46,19 +46,34 @@ Ids shifted(const Ids& tokens, Index last = static_cast<Index>(kIgnoredTarget)) 
     return answers;
 }
 
-Task induction_task() {
-    const std::vector<std::string> pieces = characters({"<pad>", "<bos>"}, kLetters);
-    const tokenizer::Tokenizer tokenizer = tokenizer::parse_character_vocabulary(vocabulary_json(pieces));
-    const auto draw_batch = [tokenizer](Choices& choices, Index rows) {
+struct Row {
+    Ids tokens, answers;
+};
+
+// A task without a source, whose rows are drawn one by one.
+Task row_by_row(std::string name, std::vector<std::string> pieces, Index usual_rows,
+                std::function<Row(Choices&)> draw) {
+    const auto draw_batch = [draw = std::move(draw)](Choices& choices, Index rows) {
         std::vector<Ids> tokens, answers;
-        for (Index row = 0; row < rows; ++row) {
-            const std::string letters = random_letters(choices, 8, 22);
-            tokens.push_back(tokenizer.encode(letters + letters));
-            answers.push_back(shifted(tokens.back()));
+        for (Index i = 0; i < rows; ++i) {
+            Row row = draw(choices);
+            tokens.push_back(std::move(row.tokens));
+            answers.push_back(std::move(row.answers));
         }
         return batch_of(tokens, answers);
     };
-    return {.name = "induction", .vocabulary = pieces, .encoder_vocabulary = {}, .rows = 32, .draw_batch = draw_batch};
+    return {std::move(name), std::move(pieces), {}, usual_rows, draw_batch};
+}
+
+Task induction_task() {
+    const std::vector<std::string> pieces = characters({"<pad>", "<bos>"}, kLetters);
+    const tokenizer::Tokenizer tokenizer = tokenizer::parse_character_vocabulary(vocabulary_json(pieces));
+    return row_by_row("induction", pieces, 32, [tokenizer](Choices& choices) {
+        const std::string letters = random_letters(choices, 8, 22);
+        Row row = {tokenizer.encode(letters + letters), {}};
+        row.answers = shifted(row.tokens);
+        return row;
+    });
 }
 
 constexpr std::array<std::string_view, 5> kNames = {"reverse", "reversal", "dates", "induction", "verses"};
@@ -84,22 +99,11 @@ std::string iso(int year, unsigned month, unsigned day) {
 std::string spelled(Index spelling, int of_year, unsigned of_month, unsigned of_day) {
     const std::string year = std::to_string(of_year), day = std::to_string(of_day), number = std::to_string(of_month);
     const std::string month(kMonths[of_month - 1]), brief = month.substr(0, 3);
-    switch (spelling) {
-        case 0:
-            return day + " " + month + " " + year;
-        case 1:
-            return month + " " + day + ", " + year;
-        case 2:
-            return day + " " + brief + " " + year;
-        case 3:
-            return brief + " " + day + " " + year;
-        case 4:
-            return day + "." + number + "." + year;
-        case 5:
-            return number + "/" + day + "/" + year;
-        default:
-            return year + " " + month + " " + day;
-    }
+    const std::array<std::string, kSpellings> spellings = {
+        day + " " + month + " " + year, month + " " + day + ", " + year, day + " " + brief + " " + year,
+        brief + " " + day + " " + year, day + "." + number + "." + year, number + "/" + day + "/" + year,
+        year + " " + month + " " + day};
+    return spellings[static_cast<std::size_t>(spelling)];
 }
 
 std::string in_lower_case(std::string text) {
@@ -183,21 +187,15 @@ Task reversal_task(Index longest) {
     const std::vector<std::string> pieces = characters({"<pad>", "<bos>", "<eos>"}, kLetters);
     const tokenizer::Tokenizer tokenizer = tokenizer::parse_character_vocabulary(vocabulary_json(pieces));
     const Index end = *tokenizer.special().end;
-    const auto draw_batch = [tokenizer, end, longest](Choices& choices, Index rows) {
-        std::vector<Ids> tokens, answers;
-        for (Index row = 0; row < rows; ++row) {
-            const std::string word = random_word(choices, longest);
-            Ids ids = tokenizer.encode(word), answer = tokenizer.encode(reversed(word));
-            answer[0] = end;  // instead of <bos>
-            Ids asked(ids.size(), static_cast<Index>(kIgnoredTarget));
-            for (const Index id : shifted(answer, end)) asked.push_back(id);
-            ids.insert(ids.end(), answer.begin(), answer.end());
-            tokens.push_back(std::move(ids));
-            answers.push_back(std::move(asked));
-        }
-        return batch_of(tokens, answers);
-    };
-    return {.name = "reversal", .vocabulary = pieces, .encoder_vocabulary = {}, .rows = 64, .draw_batch = draw_batch};
+    return row_by_row("reversal", pieces, 64, [tokenizer, end, longest](Choices& choices) {
+        const std::string word = random_word(choices, longest);
+        Ids ids = tokenizer.encode(word), answer = tokenizer.encode(reversed(word));
+        answer[0] = end;  // instead of <bos>
+        Ids asked(ids.size(), static_cast<Index>(kIgnoredTarget));
+        for (const Index id : shifted(answer, end)) asked.push_back(id);
+        ids.insert(ids.end(), answer.begin(), answer.end());
+        return Row{std::move(ids), std::move(asked)};
+    });
 }
 
 Task text_task(std::string name, const std::vector<std::string>& texts, const tokenizer::Tokenizer& tokenizer,
@@ -213,16 +211,10 @@ Task text_task(std::string name, const std::vector<std::string>& texts, const to
     if (all->empty()) throw Error("{name}: no text, expected at least one of two tokens", {{"name", name}});
     std::vector<std::string> pieces;
     for (Index id = 0; id < tokenizer.size(); ++id) pieces.push_back(tokenizer.piece(id));
-    const auto draw_batch = [all](Choices& choices, Index rows) {
-        std::vector<Ids> tokens, answers;
-        for (Index row = 0; row < rows; ++row) {
-            const Ids& ids = (*all)[static_cast<std::size_t>(choices.below(static_cast<Index>(all->size())))];
-            tokens.emplace_back(ids.begin(), ids.end() - 1);
-            answers.emplace_back(ids.begin() + 1, ids.end());
-        }
-        return batch_of(tokens, answers);
-    };
-    return {std::move(name), std::move(pieces), {}, 16, draw_batch};
+    return row_by_row(std::move(name), std::move(pieces), 16, [all](Choices& choices) {
+        const Ids& ids = (*all)[static_cast<std::size_t>(choices.below(static_cast<Index>(all->size())))];
+        return Row{{ids.begin(), ids.end() - 1}, {ids.begin() + 1, ids.end()}};
+    });
 }
 
 Task find_task(std::string_view name) {

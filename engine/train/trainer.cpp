@@ -140,23 +140,9 @@ namespace {
 
 constexpr std::size_t kKnownPlans = 16;
 
-struct NamedInput {
-    std::string_view name;
-    Tensor Inputs::*member;
-};
-
-constexpr std::array kInputs = {NamedInput{"tokens", &Inputs::tokens},
-                                NamedInput{"x", &Inputs::x},
-                                NamedInput{"memory", &Inputs::memory},
-                                NamedInput{"encoder_tokens", &Inputs::encoder_tokens},
-                                NamedInput{"attention_mask", &Inputs::attention_mask},
-                                NamedInput{"encoder_attention_mask", &Inputs::encoder_attention_mask},
-                                NamedInput{"custom_mask", &Inputs::custom_mask},
-                                NamedInput{"targets", &Inputs::targets}};
-
 std::vector<Axes> shape_of(const Inputs& batch) {
     std::vector<Axes> shape;
-    for (const NamedInput& input : kInputs) shape.push_back((batch.*input.member).axes());
+    for (const InputSlot& input : input_slots()) shape.push_back((batch.*input.member).axes());
     return shape;
 }
 
@@ -173,7 +159,7 @@ bool is_wanted(const Plan& plan, const Step& step) {
 // The values of a parameter or an input for this batch.
 const Tensor& source_of(const Step& step, const Weights& weights, const Inputs& batch) {
     if (step.role == Role::parameter) return weights.find(step.name)->second;
-    return batch.*std::ranges::find(kInputs, std::string_view(step.name), &NamedInput::name)->member;
+    return batch.*std::ranges::find(input_slots(), std::string_view(step.name), &InputSlot::name)->member;
 }
 
 std::shared_ptr<const BackwardPlan> plan_backward(const Config& config, const Weights& weights, const Inputs& batch,
