@@ -25,23 +25,14 @@ Tensor initial_weight(const Declared& parameter, std::uint64_t seed, Initialisat
     const std::span<float> values = tensor.writable();
     const RandomStream random(seed, parameter.name);
     std::uint64_t i = 0;
-    switch (parameter.init.kind) {
-        case Init::Kind::linear:
-        case Init::Kind::linear_bias: {
-            const double bound = bound_of(parameter, rule);
-            for (float& value : values) value = static_cast<float>((2.0 * random.uniform(i++) - 1.0) * bound);
-            break;
-        }
-        case Init::Kind::embedding:
-            for (float& value : values) value = static_cast<float>(random.normal(i++));
-            break;
-        case Init::Kind::gain:
-            std::fill(values.begin(), values.end(), 1.0F);
-            break;
-        case Init::Kind::gain_less_one:
-        case Init::Kind::shift:
-            std::fill(values.begin(), values.end(), 0.0F);
-            break;
+    const Init::Kind kind = parameter.init.kind;
+    if (kind == Init::Kind::linear || kind == Init::Kind::linear_bias) {
+        const double bound = bound_of(parameter, rule);
+        for (float& value : values) value = static_cast<float>((2.0 * random.uniform(i++) - 1.0) * bound);
+    } else if (kind == Init::Kind::embedding) {
+        for (float& value : values) value = static_cast<float>(random.normal(i++));
+    } else {
+        std::ranges::fill(values, kind == Init::Kind::gain ? 1.0F : 0.0F);  // a shift, or a gain less one
     }
     return tensor;
 }

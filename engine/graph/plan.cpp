@@ -4,17 +4,19 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace decoderscope {
 
 namespace {
 
-bool same_shape(const Axes& a, const Axes& b) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (a[i].size != b[i].size) return false;
-    return true;
+bool same_shape(const Axes& a, const Axes& b) { return std::ranges::equal(a, b, {}, &Axis::size, &Axis::size); }
+
+void check_shape(const std::string& name, const Axes& found, const Axes& expected) {
+    if (!same_shape(found, expected))
+        throw Error("{name}: shape {shape}, expected {expected}",
+                    {{"name", name}, {"shape", shape_text(found)}, {"expected", shape_text(expected)}});
 }
 
 }  // namespace
@@ -24,33 +26,11 @@ bool is_over_keys(const Axes& axes) {
 }
 
 Phrase title_of(Part part) {
-    switch (part) {
-        case Part::input:
-            return message("Input");
-        case Part::embedding:
-            return message("Embedding");
-        case Part::residual_stream:
-            return message("Residual stream");
-        case Part::norm:
-            return message("Norm");
-        case Part::self_attention:
-            return message("Self-attention");
-        case Part::cross_attention:
-            return message("Cross-attention");
-        case Part::mlp:
-            return message("MLP");
-        case Part::add:
-            return message("Add");
-        case Part::encoder_output:
-            return message("Encoder output");
-        case Part::head:
-            return message("Head");
-        case Part::loss:
-            return message("Loss");
-        case Part::logit_lens:
-            return message("Logit lens");
-    }
-    return Phrase("");
+    static constexpr auto titles =
+        std::to_array<Phrase>({message("Input"), message("Embedding"), message("Residual stream"), message("Norm"),
+                               message("Self-attention"), message("Cross-attention"), message("MLP"), message("Add"),
+                               message("Encoder output"), message("Head"), message("Loss"), message("Logit lens")});
+    return titles[static_cast<std::size_t>(part)];
 }
 
 bool Patch::touches(std::span<const Index> cell) const {
@@ -123,9 +103,7 @@ Ref Plan::parameter(const std::string& name, Axes axes, Init init) {
         if (found == weights_->end())
             throw Error("{name}: missing; expected a tensor of shape {shape}",
                         {{"name", name}, {"shape", shape_text(axes)}});
-        if (!same_shape(found->second.axes(), axes))
-            throw Error("{name}: shape {shape}, expected {expected}",
-                        {{"name", name}, {"shape", shape_text(found->second.axes())}, {"expected", shape_text(axes)}});
+        check_shape(name, found->second.axes(), axes);
         step.source = found->second.with_axes(std::move(axes));
     }
     return add(std::move(step));
@@ -144,9 +122,7 @@ Ref Plan::optional_parameter(const std::string& name, Axes axes, Init init, bool
 void Plan::unread_parameter(const std::string& name, Axes axes, Init init) {
     if (weights_ != nullptr) {
         const auto found = weights_->find(name);
-        if (found != weights_->end() && !same_shape(found->second.axes(), axes))
-            throw Error("{name}: shape {shape}, expected {expected}",
-                        {{"name", name}, {"shape", shape_text(found->second.axes())}, {"expected", shape_text(axes)}});
+        if (found != weights_->end()) check_shape(name, found->second.axes(), axes);
     }
     declared_.push_back({name, std::move(axes), init, false});
 }

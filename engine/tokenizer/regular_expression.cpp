@@ -97,29 +97,22 @@ public:
 
     std::string operator()() {
         while (!rest_.empty()) {
-            switch (rest_.front()) {
-                case '\\':
-                    escape(false);
-                    break;
-                case '[':
-                    characters(0);
-                    break;
-                case '(':
-                    group();
-                    break;
-                case '{':
-                    repetition();
-                    break;
-                case '.':
-                    skip(1), written_ += R"([^\n])";
-                    break;
-                case '$':
-                    skip(1), written_ += R"((?=\n|\z))";
-                    break;
-                case '^':
-                    refuse(1);
-                default:
-                    literal();
+            const char first = rest_.front();
+            if (first == '\\') {
+                escape(false);
+            } else if (first == '[') {
+                characters(0);
+            } else if (first == '(') {
+                group();
+            } else if (first == '{') {
+                repetition();
+            } else if (first == '.' || first == '$') {
+                written_ += first == '.' ? R"([^\n])" : R"((?=\n|\z))";
+                skip(1);
+            } else if (first == '^') {
+                refuse(1);
+            } else {
+                literal();
             }
         }
         return std::move(written_);
@@ -205,43 +198,18 @@ private:
             written_ += text;
             skip(2);
         };
-        switch (kind) {
-            case 'r':
-            case 'n':
-            case 't':
-            case 'f':
-            case 'a':
-            case 'e':
-                return copy(2);
-            case 'v':
-                return write(R"(\x0B)");
-            case 's':
-                return write(R"(\p{White_Space})");
-            case 'S':
-                return write(R"(\P{White_Space})");
-            case 'd':
-                return write(R"(\p{Nd})");
-            case 'D':
-                return write(R"(\P{Nd})");
-            case 'w':
-                return write(in_class ? std::string(kWordCharacters) : "[" + std::string(kWordCharacters) + "]");
-            case 'W':
-                if (in_class) refuse(2);
-                return write("[^" + std::string(kWordCharacters) + "]");
-            case 'p':
-            case 'P':
-                return property();
-            case 'u':
-                return code_point(rest_.substr(2, 4), 6, 0x10FFFF);
-            case 'x':
-                return hexadecimal();
-            case 'z':
-            case 'A':
-                if (!in_class) return copy(2);
-                [[fallthrough]];
-            default:
-                refuse(2);
-        }
+        if (std::string_view("rntfae").find(kind) != std::string_view::npos) return copy(2);
+        if ((kind == 'z' || kind == 'A') && !in_class) return copy(2);
+        if (kind == 'v') return write(R"(\x0B)");
+        if (kind == 's' || kind == 'S') return write(kind == 's' ? R"(\p{White_Space})" : R"(\P{White_Space})");
+        if (kind == 'd' || kind == 'D') return write(kind == 'd' ? R"(\p{Nd})" : R"(\P{Nd})");
+        if (kind == 'w' && in_class) return write(kWordCharacters);
+        if (kind == 'w' || (kind == 'W' && !in_class))
+            return write((kind == 'w' ? "[" : "[^") + std::string(kWordCharacters) + "]");
+        if (kind == 'p' || kind == 'P') return property();
+        if (kind == 'u') return code_point(rest_.substr(2, 4), 6, 0x10FFFF);
+        if (kind == 'x') return hexadecimal();
+        refuse(2);
     }
 
     void property() {

@@ -78,16 +78,9 @@ std::vector<Span> contiguous(const std::vector<Part>& parts) {
 }
 
 std::vector<Span> cut(const std::vector<Part>& parts, AtMatches behaviour) {
-    switch (behaviour) {
-        case AtMatches::merged_with_previous:
-            return merged_with_previous(parts);
-        case AtMatches::merged_with_next:
-            return merged_with_next(parts);
-        case AtMatches::contiguous:
-            return contiguous(parts);
-        default:
-            break;
-    }
+    if (behaviour == AtMatches::merged_with_previous) return merged_with_previous(parts);
+    if (behaviour == AtMatches::merged_with_next) return merged_with_next(parts);
+    if (behaviour == AtMatches::contiguous) return contiguous(parts);
     std::vector<Span> spans;
     for (const Part& part : parts)
         if (!part.match || behaviour == AtMatches::isolated) spans.push_back(part.span);

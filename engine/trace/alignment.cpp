@@ -229,9 +229,7 @@ private:
             attention_ = step.attention;
             head_ = head;
             weighed_ = scored_ = false;
-        } else if (!step.attention.empty() && !begins && step.meaning != Meaning::value) {
-            attention_.clear();
-        } else if (step.attention.empty()) {
+        } else if (step.attention.empty() || (!begins && step.meaning != Meaning::value)) {
             attention_.clear();
         }
     }
