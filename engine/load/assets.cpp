@@ -3,25 +3,14 @@
 #include "engine/base/error.h"
 #include "engine/platform/folders.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
-#include <utility>
 
 namespace decoderscope::load {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// The build makes both of assets/ (engine/CMakeLists.txt).
-constexpr auto kTables = std::to_array<std::pair<std::string_view, const char*>>({
-#include "asset_tables.inc"
-});
-constexpr auto kTexts = std::to_array<Phrase>({
-#include "asset_texts.inc"
-});
 
 fs::path installed_folder() { return platform::share_folder() / "models"; }
 
@@ -52,21 +41,6 @@ std::string asset_path(std::string_view file) {
     }
     throw Error("{name}: missing, expected it at {installed} or {source}",
                 {{"name", file}, {"installed", installed.string()}, {"source", source.string()}});
-}
-
-const OrderedJson& asset_table(std::string_view name) {
-    static const auto tables = [] {
-        std::map<std::string_view, OrderedJson> read;
-        for (const auto& [table, json] : kTables) read.emplace(table, OrderedJson::parse(std::string(json)));
-        return read;
-    }();
-    return tables.at(name);
-}
-
-Sentence asset_text(std::string_view text, const Arguments& arguments) {
-    const auto found =
-        std::ranges::find(kTexts, text, [](const Phrase& phrase) { return std::string_view(phrase.english()); });
-    return found == kTexts.end() ? Sentence::verbatim(text) : Sentence(*found, arguments);
 }
 
 }  // namespace decoderscope::load

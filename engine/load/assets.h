@@ -1,8 +1,5 @@
 #pragma once
 
-#include "engine/base/json.h"
-#include "engine/base/message.h"
-
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,12 +16,5 @@ namespace decoderscope::load {
 
 // Another file that comes with the program, "recorder/record.py", in the same two places. Throws the same Error.
 [[nodiscard]] std::string asset_path(std::string_view file);
-
-// A table that the program is built with: "families" is assets/tables/families.json.
-[[nodiscard]] const OrderedJson& asset_table(std::string_view name);
-
-// A text of these tables or of an example.json, to be shown: one of the bundled models' or the tables' is a message,
-// and any other is shown as it is.
-[[nodiscard]] Sentence asset_text(std::string_view text, const Arguments& arguments = {});
 
 }  // namespace decoderscope::load

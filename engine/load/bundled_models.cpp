@@ -6,6 +6,7 @@
 #include "engine/decoder/initial_weights.h"
 #include "engine/load/assets.h"
 #include "engine/load/example_file.h"
+#include "engine/model/tables.h"
 
 #include <algorithm>
 #include <array>
@@ -72,15 +73,13 @@ Axes with_width(Axes axes, Index d_model) {
 // ---- the tutorials' decoders, at their own sizes (assets/tables/tutorials.json)
 
 // A tensor of the table, {"fill": its numbers, or how they are drawn, "axes": [size, …], "below": the most}, or null.
-Tensor tensor_of(const OrderedJson& json, std::uint64_t seed, const std::string& name) {
-    const bool of_source = name == "memory" || name.starts_with("encoder_");
-    const auto sizes = json["axes"].get<std::vector<Index>>();
-    Axes axes = of_source ? source(sizes[0], sizes[1]) : target(sizes[0], sizes[1]);
-    if (sizes.size() > 2) axes = with_width(std::move(axes), sizes[2]);
+Tensor tensor_of(const OrderedJson& json, std::uint64_t seed, const InputSlot& slot) {
+    Axes axes;
+    for (std::size_t i = 0; i < slot.axes.size(); ++i) axes.push_back({slot.axes[i], json["axes"][i].get<Index>()});
     const OrderedJson& fill = json["fill"];
     if (fill.is_array()) return {std::move(axes), fill.get<std::vector<float>>()};
-    if (fill == "tokens") return random_tokens(seed, name, std::move(axes), json["below"].get<Index>());
-    return fill == "uniform" ? uniform(seed, name, std::move(axes)) : normal(seed, name, std::move(axes));
+    if (fill == "tokens") return random_tokens(seed, slot.name, std::move(axes), json["below"].get<Index>());
+    return fill == "uniform" ? uniform(seed, slot.name, std::move(axes)) : normal(seed, slot.name, std::move(axes));
 }
 
 Model make_tutorial(const OrderedJson& tutorial) {
@@ -88,13 +87,9 @@ Model make_tutorial(const OrderedJson& tutorial) {
     Model model{{.name = tutorial["id"], .description = asset_text(tutorial["description"].get<std::string>())},
                 tutorial["config"].dump()};
     model.weights = decoder::initial_weights(model.config(), seed);
-    for (const auto& [name, member] : {std::pair{"x", &Inputs::x},
-                                       {"tokens", &Inputs::tokens},
-                                       {"memory", &Inputs::memory},
-                                       {"encoder_tokens", &Inputs::encoder_tokens},
-                                       {"attention_mask", &Inputs::attention_mask},
-                                       {"encoder_attention_mask", &Inputs::encoder_attention_mask}})
-        if (tutorial["inputs"].contains(name)) model.example.*member = tensor_of(tutorial["inputs"][name], seed, name);
+    for (const InputSlot& slot : input_slots())
+        if (const auto given = tutorial["inputs"].find(slot.name); given != tutorial["inputs"].end())
+            model.example.*slot.member = tensor_of(*given, seed, slot);
     return model;
 }
 

@@ -1,12 +1,11 @@
 #include "engine/load/gguf_model.h"
 
 #include "engine/base/error.h"
-#include "engine/load/assets.h"
 #include "engine/load/families/keys.h"
 #include "engine/load/names/modules.h"
+#include "engine/model/tables.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -22,7 +21,7 @@ using families::FamilyKeys;
 
 // What the file doesn't say because the architecture always has it.
 struct Architecture {
-    std::string_view name;
+    std::string name;
     bool rms = true;              // RMSNorm, RoPE and a gated MLP; otherwise GPT-2's
     bool neighbours = false;      // RoPE turns neighbouring columns, and the rows of q and k stand accordingly
     bool gemma = false;           // a scaled embedding that is the head, gelu
@@ -32,26 +31,20 @@ struct Architecture {
     Index layers_of_largest = 0;  // Gemma's largest model scales scores by d_model / nhead
 };
 
-constexpr std::array<Architecture, 10> kArchitectures = {{
-    {.name = "gemma", .gemma = true},
-    {.name = "gemma2", .gemma = true, .norms_behind = true, .every = 2, .layers_of_largest = 46},
-    {.name = "gemma3", .gemma = true, .norms_behind = true, .every = 6, .layers_of_largest = 62},
-    {.name = "gpt-oss", .every = 2},
-    {.name = "gpt2", .rms = false},
-    {.name = "llama", .neighbours = true},
-    {.name = "phi3", .fused_gate = true, .every = 1},
-    {.name = "qwen2"},
-    {.name = "qwen3"},
-    {.name = "qwen3moe"},
-}};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Architecture, rms, neighbours, gemma, norms_behind, fused_gate, every,
+                                                layers_of_largest)
 
-const Architecture& architecture_of(const OrderedJson& metadata) {
+Architecture architecture_of(const OrderedJson& metadata) {
     const auto said = metadata.find("general.architecture");
     const std::string name = said != metadata.end() && said->is_string() ? said->get<std::string>() : std::string();
-    const auto found = std::ranges::find(kArchitectures, name, &Architecture::name);
-    if (found != kArchitectures.end()) return *found;
+    const OrderedJson& known = asset_table("names")["gguf"]["architectures"];
+    if (known.contains(name)) {
+        Architecture found = Json(known[name]);
+        found.name = name;
+        return found;
+    }
     std::string read;
-    for (const Architecture& known : kArchitectures) read += (read.empty() ? "" : ", ") + std::string(known.name);
+    for (const auto& [one, is] : known.items()) read += (read.empty() ? "" : ", ") + one;
     throw Error("general.architecture: {found}, expected one of {architectures}",
                 {{"found", "\"" + name.substr(0, 60) + "\""}, {"architectures", read}});
 }
@@ -84,8 +77,8 @@ public:
         biases();
         keys_.expect("attention.causal", true, message("a query sees only what came before"));
         keys_.ignore({"tensor_data_layout", "rope.scaling.finetuned", "vocab_size"});
-        keys_.finish(std::string(is_.name));
-        family_.model_type = std::string(is_.name);
+        keys_.finish(is_.name);
+        family_.model_type = is_.name;
         family_.config_json = config_.dump(2);
         return std::move(family_);
     }
@@ -242,7 +235,7 @@ private:
     }
 
     const GgufFile& file_;
-    const Architecture& is_;
+    const Architecture is_;
     FamilyKeys keys_;
     families::ModelFamily family_;
     OrderedJson config_ = {{"model_type", "decoderscope"}};
@@ -280,7 +273,7 @@ std::vector<names::Target> targets_of(const std::string& name, const Architectur
         }
     }
     throw Error("{name}: a tensor that {architecture} isn't known to have; expected none that may change the numbers",
-                {{"name", name}, {"architecture", std::string(is.name)}});
+                {{"name", name}, {"architecture", is.name}});
 }
 
 // ---- the tokenizer
@@ -350,51 +343,27 @@ Json vocabulary_of(const std::vector<Token>& tokens) {
     return vocabulary;
 }
 
-// How a text is split before it is merged, by the name that llama.cpp has for it; nothing for one that isn't known.
-std::optional<std::string> pattern_named(const std::string& pre) {
-    const std::string words = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|";
-    const std::string rest = "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-    if (pre == "qwen2") return words + "\\p{N}" + rest;
-    if (pre == "llama-bpe" || pre == "llama3" || pre == "llama-v3") return words + "\\p{N}{1,3}" + rest;
-    if (pre == "gpt-4o") {
-        const std::string upper = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]", lower = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
-        const std::string before = "[^\\r\\n\\p{L}\\p{N}]?", behind = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|";
-        return before + upper + "*" + lower + "+" + behind + before + upper + "+" + lower + "*" + behind +
-               "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-    }
-    return std::nullopt;
-}
-
 constexpr const char* kSequence = "Sequence";  // not a message: tokenizer.json's
 
-Json pre_tokenizer_named(const std::string& pre) {
-    const auto byte_level = [](bool by_regex) {
-        return Json{
-            {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", by_regex}};
-    };
-    if (pre == "gpt-2" || pre == "gpt2") return byte_level(true);
-    const auto pattern = pattern_named(pre);
-    if (!pattern) return {{"type", "tokenizer.ggml.pre = " + pre}};
-    const Json split = {{"type", "Split"},                   // not a message: tokenizer.json's
-                        {"pattern", {{"Regex", *pattern}}},  // not a message: tokenizer.json's
-                        {"behavior", "Isolated"},            // not a message: tokenizer.json's
-                        {"invert", false}};
-    return {{"type", kSequence}, {"pretokenizers", {split, byte_level(false)}}};
-}
+const OrderedJson& tokenizer_table() { return asset_table("gguf_tokenizers"); }
 
-// Byte-level BPE with merges.
+// Byte-level BPE with merges. How a text is split before, "tokenizer.ggml.pre" says by the name that llama.cpp has for
+// it.
 Json byte_level(const OrderedJson& metadata, const std::vector<Token>& tokens) {
     const std::string pre = text_in(metadata, "tokenizer.ggml.pre", "gpt-2");
     const auto merges = metadata.find("tokenizer.ggml.merges");
-    return {
-        {"normalizer", pre == "qwen2" ? Json{{"type", "NFC"}} : Json()},
-        {"pre_tokenizer", pre_tokenizer_named(pre)},
-        {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}}},
-        {"model",
-         {{"type", "BPE"},
-          {"ignore_merges", pre.starts_with("llama")},
-          {"vocab", vocabulary_of(tokens)},
-          {"merges", merges != metadata.end() ? Json(*merges) : Json::array()}}}};
+    Json json = tokenizer_table()["byte_level"];
+    if (pre == "qwen2") json["normalizer"] = {{"type", "NFC"}};
+    if (const auto known = tokenizer_table()["patterns"].find(pre); known != tokenizer_table()["patterns"].end()) {
+        json["pre_tokenizer"] = tokenizer_table()["split"];
+        json["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = *known;  // not a message: tokenizer.json's
+    } else if (pre != "gpt-2" && pre != "gpt2") {
+        json["pre_tokenizer"] = {{"type", "tokenizer.ggml.pre = " + pre}};
+    }
+    json["model"]["ignore_merges"] = pre.starts_with("llama");
+    json["model"]["vocab"] = vocabulary_of(tokens);
+    json["model"]["merges"] = merges != metadata.end() ? Json(*merges) : Json::array();
+    return json;
 }
 
 // Where a UTF-8 character begins.
@@ -423,32 +392,18 @@ Json merges_by_score(const std::vector<Token>& tokens) {
 
 // SentencePiece's BPE, whose merges are scores.
 Json by_scores(const OrderedJson& metadata, const std::vector<Token>& tokens) {
-    const bool prefix = flag_in(metadata, "tokenizer.ggml.add_space_prefix", true);
-    Json normalizers = Json::array();
-    const auto replace = [](const char* from, const char* to) {
-        const Json pattern = {{"String", from}};                                  // not a message: tokenizer.json's
-        return Json{{"type", "Replace"}, {"pattern", pattern}, {"content", to}};  // not a message: the same
-    };
-    Json decoders = {replace("▁", " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}};  // not a message: the same
-    if (prefix) {
-        normalizers.push_back({{"type", "Prepend"}, {"prepend", "▁"}});  // not a message: tokenizer.json's
-        decoders.push_back(
-            {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});  // not a message: the same
+    Json json = tokenizer_table()["by_scores"];
+    if (!flag_in(metadata, "tokenizer.ggml.add_space_prefix", true)) {
+        json["normalizer"]["normalizers"].erase(0);
+        json["decoder"]["decoders"].erase(3);
     }
-    normalizers.push_back(replace(" ", "▁"));
-    Json unknown;
+    Json& model = json["model"];
+    model["unk_token"] = nullptr;
     for (const Token& token : tokens)
-        if (token.type == TokenType::unknown) unknown = token.text;
-    return {{"normalizer", {{"type", kSequence}, {"normalizers", normalizers}}},
-            {"pre_tokenizer", nullptr},
-            {"decoder", {{"type", kSequence}, {"decoders", decoders}}},
-            {"model",
-             {{"type", "BPE"},
-              {"unk_token", unknown},
-              {"fuse_unk", true},
-              {"byte_fallback", true},
-              {"vocab", vocabulary_of(tokens)},
-              {"merges", merges_by_score(tokens)}}}};
+        if (token.type == TokenType::unknown) model["unk_token"] = token.text;
+    model["vocab"] = vocabulary_of(tokens);
+    model["merges"] = merges_by_score(tokens);
+    return json;
 }
 
 // What comes before and after a text.
@@ -473,7 +428,7 @@ Json around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool 
 }  // namespace
 
 GgufModel read_gguf_model(const GgufFile& file) {
-    const Architecture& is = architecture_of(file.metadata());
+    const Architecture is = architecture_of(file.metadata());
     GgufModel model = {MetadataReader(file).take(), {}};
     for (const auto& [name, tensor] : file.entries()) model.mapping[name] = targets_of(name, is);
     return model;

@@ -4,17 +4,87 @@
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
 #include "engine/graph/explanation.h"
-#include "engine/load/known_modules.h"
 #include "engine/load/names/modules.h"
+#include "engine/model/tables.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 
 namespace decoderscope::load {
 
 namespace {
+
+// A kind of module and what its tensors don't say: the proposals for what is asked.
+struct KnownModule {
+    Sentence name;
+    bool norm_first = false;
+    std::string activation = "relu", eps = "1e-05", norm = "layernorm", positions = "none", mask = "-inf";
+    bool tied_head = false;            // a head that is not stored is the embedding
+    bool scaled_embedding = false;     // by √d_model
+    bool interleaved = false;          // RoPE
+    bool settled_scale = false;        // scores are divided by √d_head, as every version of it does
+    bool scaled_positions = false;     // by 1/√d_model
+    bool scaled_logits = false;        // by 1/√d_model
+    bool scores_by_width = false;      // scores are divided by √d_model
+    bool may_be_gemma = false;         // whose names are the same and whose gains are 1 + weight
+    bool partly_rotary = false;        // RoPE may turn only some columns
+    bool unscaled_scores = false;      // q·k as it is, T5's
+    bool may_have_window = false;      // sliding_window, in blocks that the tensors don't tell
+    bool may_scale_rope = false;       // rope_scaling
+    bool may_differ_by_layer = false;  // RoPE: layers without it, layers with a base of their own
+    bool may_be_multiplied = false;    // Granite's multipliers of embedding, updates, scores and logits
+    bool capped = false;               // Gemma 2's soft caps
+    bool may_be_parallel = false;      // attention and MLP in one sum, each under its own norm
+    bool alibi = false;
+    std::string logit_cap;         // its norms, of q and k and behind the embedding, too, leave no trace; neither does
+                                   // this soft cap
+    bool makes_positions = false;  // of a form that no key says: all sines, then all cosines
+};
+
+// How a module is read from the table.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnownModule, norm_first, activation, eps, norm, positions, mask,
+                                                tied_head, scaled_embedding, interleaved, settled_scale,
+                                                scaled_positions, scaled_logits, scores_by_width, may_be_gemma,
+                                                partly_rotary, unscaled_scores, may_have_window, may_scale_rope,
+                                                may_differ_by_layer, may_be_multiplied, capped, may_be_parallel, alibi,
+                                                logit_cap, makes_positions)
+
+// Whether GPT-2's weights are Conv1D's, [in, out]: shown by c_attn, which is three times as long along one axis.
+bool has_conv1d(const names::Shapes& stored) {
+    return std::ranges::any_of(stored, [](const auto& entry) {
+        const auto& [name, shape] = entry;
+        return name.ends_with("c_attn.weight") && shape.size() == 2 && shape[1] / 3 == shape[0] && shape[1] % 3 == 0;
+    });
+}
+
+// The module that these names are typical of, otherwise a general one: the first in assets/tables/known_modules.json
+// that has all of these parts of stored names, or one of "any", and parameters of ours, and lacks the others.
+KnownModule known_module(const names::Shapes& stored, const StateDict& dict) {
+    const auto has = [&](const OrderedJson& part) { return names::any_name_holds(stored, part.get<std::string>()); };
+    const auto ours = [&](const OrderedJson& name) { return dict.shapes.contains(name.get<std::string>()); };
+    const auto of = [](const OrderedJson& entry, const char* list) { return entry.value(list, OrderedJson()); };
+    const OrderedJson& table = asset_table("known_modules");
+    const auto found = std::ranges::find_if(table, [&](const OrderedJson& entry) {
+        return std::ranges::all_of(of(entry, "has"), has) && std::ranges::none_of(of(entry, "lacks"), has) &&
+               (!entry.contains("any") || std::ranges::any_of(entry["any"], has)) &&
+               std::ranges::all_of(of(entry, "ours"), ours) && (!entry.contains("conv1d") || has_conv1d(stored)) &&
+               (!entry.contains("heads") || dict.heads > 0) &&
+               (!entry.contains("stored") || stored.contains(entry["stored"].get<std::string>()));
+    });
+    OrderedJson entry = *found;
+    const OrderedJson with = of(*found, "if"), with_ours = of(*found, "if_ours");
+    for (const auto& [part, change] : with.items())
+        if (has(part)) entry.update(change);
+    for (const auto& [name, change] : with_ours.items())
+        if (ours(name)) entry.update(change);
+    KnownModule module = Json(entry);
+    module.name = entry.contains("called") ? Sentence::verbatim(entry["called"].get<std::string>())
+                                           : asset_text(entry["name"].get<std::string>());
+    return module;
+}
 
 std::vector<std::string> head_counts(Index width, Index queries_per_key, bool rope) {
     std::vector<std::string> counts;
@@ -42,17 +112,17 @@ const char* bool_text(bool value) { return value ? "true" : "false"; }
 // As --set writes it, and as it is read back.
 std::string number_text(double value) { return OrderedJson(value).dump(); }
 
-// What the contract assumes if a key is missing: such proposals need not be written.
+// What the contract assumes if one of these keys is missing: such proposals need not be written.
 bool is_default(const std::string& key, const std::string& value) {
-    if (key == "attention_scale" || key == "rotary_dim" || key == "sliding_window") return value == "0";
-    static constexpr std::string_view kLists[] = {"sliding_window_layers", "rope_layers", "rope_short_factors",
-                                                  "rope_long_factors"};
-    if (std::ranges::find(kLists, key) != std::end(kLists)) return value == "[]";
-    if (key == "rope_local_theta" || key == "rope_attention_factor") return value == "0";
-    if (key == "embedding_scale" || key == "update_scale") return value == "1";
-    if (key == "rope_scaling") return value == "none";
-    if (key == "position_scale" || key == "logit_scale") return value == "1";
-    return (key == "embedding_norm" || key == "rope_interleaved") && value == "false";
+    static const std::map<std::string, std::string, std::less<>> kDefaults = {
+        {"attention_scale", "0"},        {"rotary_dim", "0"},       {"sliding_window", "0"},
+        {"sliding_window_layers", "[]"}, {"rope_layers", "[]"},     {"rope_short_factors", "[]"},
+        {"rope_long_factors", "[]"},     {"rope_local_theta", "0"}, {"rope_attention_factor", "0"},
+        {"embedding_scale", "1"},        {"update_scale", "1"},     {"rope_scaling", "none"},
+        {"position_scale", "1"},         {"logit_scale", "1"},      {"embedding_norm", "false"},
+        {"rope_interleaved", "false"}};
+    const auto found = kDefaults.find(key);
+    return found != kDefaults.end() && found->second == value;
 }
 
 const std::string* answer_to(const Overrides& answers, std::string_view key) {
@@ -154,10 +224,10 @@ private:
         if (!norm_biases)
             ask("norm", {module_.norm, module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight")});
         else if (by_deviation)
-            ask("norm of deviations");
+            ask("norm:deviations");
         else
             fact("norm", "layernorm");
-        by_deviation ? ask("layer_norm_eps of deviations") : ask("layer_norm_eps", {module_.eps});
+        by_deviation ? ask("layer_norm_eps:deviations") : ask("layer_norm_eps", {module_.eps});
         if (biases) names::add_zero_biases(dict_.shapes, norm_biases || module_.norm == "layernorm");
     }
 
@@ -248,10 +318,10 @@ private:
     // Numbers that leave no trace in the tensors.
     void scales() {
         if (module_.may_be_multiplied)
-            ask_each({"embedding_scale", "update_scale", "attention_scale of Granite", "logit_scale of Granite"});
+            ask_each({"embedding_scale", "update_scale", "attention_scale:granite", "logit_scale:granite"});
         const std::string by_width = number_text(1.0 / std::sqrt(width()));
         if (module_.unscaled_scores)
-            ask("attention_scale of T5");
+            ask("attention_scale:t5");
         else if (!module_.settled_scale)
             ask("attention_scale", {module_.scores_by_width ? by_width : "0", false, by_width, {{"other", by_width}}});
         if (module_.scaled_positions && has("pos_embed.weight"))

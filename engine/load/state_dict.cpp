@@ -15,6 +15,8 @@ namespace {
 
 using Shape = std::vector<Index>;
 
+Index size_of(const Shape& shape) { return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>()); }
+
 bool is_bias(std::string_view name) { return name.ends_with(".bias"); }
 
 // One tensor of all experts: its first axis counts even if it is 1.
@@ -47,6 +49,12 @@ Matrix squeezed(Shape shape, bool vector) {
     return {std::move(shape)};
 }
 
+// Throws Error: the tensor doesn't have the shape that the phrase says.
+[[noreturn]] void refuse(Phrase phrase, const std::string& from, const Shape& shape, Arguments more = {}) {
+    more.insert(more.begin(), {{"from", from}, {"shape", shape_text(shape)}});
+    throw Error(Sentence(phrase, std::move(more)));
+}
+
 class Reader {
 public:
     Reader(const names::Mapping& mapping, const names::Shapes& stored) : mapping_(mapping), stored_(stored) {}
@@ -73,6 +81,7 @@ private:
         std::string from;
         Shape shape;
     };
+    using Members = std::map<std::string, std::map<Index, Member>>;  // by parameter, by number
     // What needs other tensors' shapes.
     struct Delayed {
         std::string from;
@@ -87,7 +96,7 @@ private:
             case names::RowLayout::matrix_per_head:
                 return add_matrices(from, shape, target.name);
             case names::RowLayout::expert:
-                return add_expert(from, shape, target);
+                return own_member(experts_, from, shape, target);
             case names::RowLayout::of_experts:
             case names::RowLayout::of_experts_turned:
             case names::RowLayout::of_experts_in_turn:
@@ -110,7 +119,7 @@ private:
         const Matrix matrix = matrix_of(from, shape, target);
         const Index first = target.how == names::RowLayout::rows_from ? target.number : 0;
         if (first > 0 && matrix.shape.size() > 2)
-            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
+            refuse(message("{from}: shape {shape}, expected a matrix"), from, shape);
         if (first >= matrix.rows() && first > 0)
             throw Error("{from}: {rows} rows, expected more than {first}",
                         {{"from", from}, {"rows", matrix.rows()}, {"first", first}});
@@ -121,7 +130,7 @@ private:
         Matrix matrix = is_stacked(target.name) ? Matrix{shape} : squeezed(shape, is_bias(target.name));
         matrix.turned = target.how == names::RowLayout::transposed && matrix.shape.size() == 2;
         if (target.how == names::RowLayout::transposed && matrix.shape.size() > 2)
-            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
+            refuse(message("{from}: shape {shape}, expected a matrix"), from, shape);
         return matrix;
     }
 
@@ -132,10 +141,6 @@ private:
         const bool many = matrix.shape.size() > 2;  // all experts' matrices, or what is refused later by its shape
         const Index columns = many ? size_of(matrix.shape) / std::max<Index>(rows, 1) : matrix.columns();
         dict_.rows.push_back({from, matrix.turned, 0, many ? columns : matrix.stride(), first, rows, columns, name});
-    }
-
-    static Index size_of(const Shape& shape) {
-        return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>());
     }
 
     // ---- several in one
@@ -154,8 +159,8 @@ private:
             } else if (rows % 3 == 0 && (matrix.is_vector() || rows / 3 == matrix.columns())) {
                 return {rows / 3, rows / 3, rows / 3};
             }
-            throw Error("{from}: shape {shape}, expected three projections of the same size, one after the other",
-                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
+            refuse(message("{from}: shape {shape}, expected three projections of the same size, one after the other"),
+                   delayed.from, delayed.shape);
         }
         // Latent attention's values are as wide as what the output projection reads.
         if (const std::size_t k = names.front().find("k_up_proj"); count == 2 && k != std::string::npos) {
@@ -167,8 +172,8 @@ private:
             return {rows - values, values};
         }
         if (rows % count != 0)
-            throw Error("{from}: shape {shape}, expected {count} parts of the same size",
-                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}, {"count", count}});
+            refuse(message("{from}: shape {shape}, expected {count} parts of the same size"), delayed.from,
+                   delayed.shape, {{"count", count}});
         return std::vector<Index>(names.size(), rows / count);
     }
 
@@ -176,8 +181,7 @@ private:
         const std::vector<std::string> names = names::names_of(delayed.target.name);
         const Matrix matrix = matrix_of(delayed.from, delayed.shape, delayed.target);
         if (matrix.shape.empty() || matrix.shape.size() > 2)
-            throw Error("{from}: shape {shape}, expected a matrix or a vector",
-                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
+            refuse(message("{from}: shape {shape}, expected a matrix or a vector"), delayed.from, delayed.shape);
         const std::vector<Index> rows = shares(delayed, names, matrix);
         if (delayed.target.how == names::RowLayout::by_head || delayed.target.how == names::RowLayout::by_group) {
             for (std::size_t i = 0; i < names.size(); ++i) {
@@ -199,10 +203,7 @@ private:
 
     void add_head(const std::string& from, const Shape& shape, const names::Target& target) {
         if (shape.empty()) throw Error("{from}: a single number, expected a head's projection", {{"from", from}});
-        const auto [at, added] = heads_[target.name].emplace(target.number, Member{from, shape});
-        if (!added)
-            throw Error("{from}: means the same as {other}, expected one of them",
-                        {{"from", from}, {"other", at->second.from}});
+        own_member(heads_, from, shape, target);
     }
 
     // Head 0's rows, then head 1's, ….
@@ -217,9 +218,8 @@ private:
                 throw Error("{from}: head {head} is missing, expected all heads from 0",
                             {{"from", head.from}, {"head", expected - 1}});
             if (head.shape != first.shape)
-                throw Error(
-                    "{from}: shape {shape}, expected {expected} as head 0 has",
-                    {{"from", head.from}, {"shape", shape_text(head.shape)}, {"expected", shape_text(first.shape)}});
+                refuse(message("{from}: shape {shape}, expected {expected} as head 0 has"), head.from, head.shape,
+                       {{"expected", shape_text(first.shape)}});
             const Index columns = size_of(head.shape) / std::max<Index>(head.shape[0], 1);
             dict_.rows.push_back({head.from, false, 0, columns, 0, head.shape[0], columns, name, shape[0]});
             shape[0] += head.shape[0];
@@ -250,23 +250,14 @@ private:
 
     // ---- experts
 
-    void add_expert(const std::string& from, const Shape& shape, const names::Target& target) {
-        const auto [at, added] = experts_[target.name].emplace(target.number, Member{from, shape});
-        if (!added)
-            throw Error("{from}: means the same as {other}, expected one of them",
-                        {{"from", from}, {"other", at->second.from}});
-    }
-
     // Expert 0's matrix, then expert 1's, ….
     void join_experts(const std::string& name, const std::map<Index, Member>& experts) {
         const Member& first = experts.begin()->second;
         own(name, first.from);
         const bool bias = is_bias(name);
         if (first.shape.size() != (bias ? 1U : 2U))
-            throw Error("{from}: shape {shape}, expected one expert's {what}",
-                        {{"from", first.from},
-                         {"shape", shape_text(first.shape)},
-                         {"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
+            refuse(message("{from}: shape {shape}, expected one expert's {what}"), first.from, first.shape,
+                   {{"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
         const Index rows = bias ? 1 : first.shape[0], columns = first.shape.back();
         Index expected = 0;
         for (const auto& [number, expert] : experts) {
@@ -274,10 +265,8 @@ private:
                 throw Error("{from}: expert {expert} is missing, expected all experts from 0",
                             {{"from", expert.from}, {"expert", expected - 1}});
             if (expert.shape != first.shape)
-                throw Error("{from}: shape {shape}, expected {expected} as expert 0 has",
-                            {{"from", expert.from},
-                             {"shape", shape_text(expert.shape)},
-                             {"expected", shape_text(first.shape)}});
+                refuse(message("{from}: shape {shape}, expected {expected} as expert 0 has"), expert.from, expert.shape,
+                       {{"expected", shape_text(first.shape)}});
             dict_.rows.push_back({expert.from, false, 0, columns, 0, rows, columns, name, number * rows});
         }
         Shape shape = first.shape;
@@ -295,13 +284,12 @@ private:
         const bool in_turn = target.how == names::RowLayout::of_experts_in_turn ||
                              target.how == names::RowLayout::of_experts_in_turn_turned;
         if (shape.size() != (bias ? 2U : 3U))
-            throw Error("{from}: shape {shape}, expected one tensor of all experts",
-                        {{"from", from}, {"shape", shape_text(shape)}});
+            refuse(message("{from}: shape {shape}, expected one tensor of all experts"), from, shape);
         const auto count = static_cast<Index>(names.size());
         const Index all = bias ? shape[1] : shape[turned ? 2 : 1], in = bias ? 1 : shape[turned ? 1 : 2];
         if (all % count != 0)
-            throw Error("{from}: shape {shape}, expected {count} parts of the same size",
-                        {{"from", from}, {"shape", shape_text(shape)}, {"count", count}});
+            refuse(message("{from}: shape {shape}, expected {count} parts of the same size"), from, shape,
+                   {{"count", count}});
         const Index rows = all / count;
         for (Index part = 0; part < count; ++part) {
             const std::string& name = names[static_cast<std::size_t>(part)];
@@ -325,8 +313,7 @@ private:
         const std::string& name = target.name;
         const Matrix matrix = squeezed(shape, is_bias(name));
         if (matrix.shape.empty() || matrix.shape.size() > 2)
-            throw Error("{from}: shape {shape}, expected a matrix or a vector",
-                        {{"from", from}, {"shape", shape_text(shape)}});
+            refuse(message("{from}: shape {shape}, expected a matrix or a vector"), from, shape);
         own(name, from);
         dict_.shapes.emplace(name, matrix.of(matrix.rows()));
         dict_.interleaved.push_back(
@@ -337,10 +324,8 @@ private:
     void add_matrices(const std::string& from, const Shape& shape, const std::string& name) {
         const bool bias = is_bias(name), output = name.find("o_proj") != std::string::npos;
         if (shape.size() != (bias ? 2U : 3U))
-            throw Error("{from}: shape {shape}, expected a {what} per head",
-                        {{"from", from},
-                         {"shape", shape_text(shape)},
-                         {"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
+            refuse(message("{from}: shape {shape}, expected a {what} per head"), from, shape,
+                   {{"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
         if (bias) return add_rows(name, from, {{shape[0] * shape[1]}}, 0, shape[0] * shape[1]);
         if (output) {
             const Matrix whole = {{shape[0] * shape[1], shape[2]}, true};
@@ -361,17 +346,14 @@ private:
         const Index width = this->width();
         own(name, delayed.from);
         if (delayed.target.how == names::RowLayout::repeated) {
-            if (size_of(shape) != 1)
-                throw Error("{from}: shape {shape}, expected one number",
-                            {{"from", delayed.from}, {"shape", shape_text(shape)}});
+            if (size_of(shape) != 1) refuse(message("{from}: shape {shape}, expected one number"), delayed.from, shape);
             dict_.shapes.emplace(name, Shape{width});
             dict_.rows.push_back({delayed.from, false, 0, 0, 0, width, 1, name});
             return;
         }
         const bool square = shape.size() == 1 || (shape.size() == 2 && shape[0] == shape[1]);
         if (!square || shape[0] < 1 || width % shape[0] != 0)
-            throw Error("{from}: shape {shape}, expected one head's columns along both axes",
-                        {{"from", delayed.from}, {"shape", shape_text(shape)}});
+            refuse(message("{from}: shape {shape}, expected one head's columns along both axes"), delayed.from, shape);
         const Index size = shape[0], heads = width / size;
         const bool vector = shape.size() == 1;
         dict_.shapes.emplace(name, vector ? Shape{width} : Shape{width, width});
@@ -409,18 +391,26 @@ private:
             if (part.name == ours->first || part.name == source->first) part.rows = rows;
     }
 
+    static void refuse_second(bool added, const std::string& from, const std::string& other) {
+        if (!added)
+            throw Error("{from}: means the same as {other}, expected one of them", {{"from", from}, {"other", other}});
+    }
+
     void own(const std::string& name, const std::string& from) {
         const auto [at, added] = sources_.emplace(name, from);
-        if (!added)
-            throw Error("{from}: means the same as {other}, expected one of them",
-                        {{"from", from}, {"other", at->second}});
+        refuse_second(added, from, at->second);
+    }
+
+    static void own_member(Members& members, const std::string& from, const Shape& shape, const names::Target& target) {
+        const auto [at, added] = members[target.name].emplace(target.number, Member{from, shape});
+        refuse_second(added, from, at->second.from);
     }
 
     const names::Mapping& mapping_;
     const names::Shapes& stored_;
     StateDict dict_;
     std::map<std::string, std::string> sources_;  // which stored tensor a parameter comes from
-    std::map<std::string, std::map<Index, Member>> heads_, experts_;
+    Members heads_, experts_;
     std::vector<Delayed> fused_, repeated_;
 };
 
@@ -438,12 +428,6 @@ void settle_halves(const InterleavedRows& fused, Index heads, std::vector<Stored
             rows.push_back({fused.from, fused.turned, 0, fused.stride, first, half, fused.columns, fused.names[0],
                             (2 * head + which) * half, 0, in_turn ? 2 : 1});
         }
-}
-
-Index size_of(const std::vector<Index>& shape) {
-    Index size = 1;
-    for (const Index axis : shape) size *= axis;
-    return size;
 }
 
 // How long a row of the parameter is; of experts' matrices, a row of one of them.

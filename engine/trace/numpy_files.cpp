@@ -2,12 +2,12 @@
 #include "engine/base/limits.h"
 #include "engine/files/mapped_file.h"
 #include "engine/files/stored_numbers.h"
+#include "engine/model/tables.h"
 #include "engine/trace/recorded_file.h"
 
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -31,25 +31,9 @@ std::string_view after_key(std::string_view header, std::string_view key) {
 }
 
 std::string_view dtype_of(std::string_view descr) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> types = {{
-        {"<f4", "F32"},
-        {"<f8", "F64"},
-        {"<f2", "F16"},
-        {"<V2", "BF16"},
-        {"|V2", "BF16"},
-        {"bfloat16", "BF16"},
-        {"<i8", "I64"},
-        {"<i4", "I32"},
-        {"<i2", "I16"},
-        {"|i1", "I8"},
-        {"|u1", "U8"},
-        {"|b1", "BOOL"},
-        {"<u4", "U32"},
-        {"<u2", "U16"},
-    }};
     if (descr.starts_with("|O")) throw Error("pickled objects, which are not read; expected numbers");
-    for (const auto& [name, dtype] : types)
-        if (descr.starts_with(name)) return dtype;
+    for (const auto& [name, dtype] : asset_table("names")["numpy"].items())
+        if (descr.starts_with(name)) return dtype.get_ref<const std::string&>();
     throw Error("descr {descr} is not supported; expected little-endian floats or integers",
                 {{"descr", descr.substr(0, 12)}});
 }

@@ -3,7 +3,7 @@
 #include "app/core/run/norm_placements.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
-#include "engine/load/assets.h"
+#include "engine/model/tables.h"
 
 #include <algorithm>
 #include <utility>
@@ -101,7 +101,7 @@ std::vector<Command> commands_of(const load::Trial& trial) {
         commands.push_back(command::Follow{trial.step, *trial.cell});
     else if (!trial.step.empty())
         commands.push_back(command::GoTo{trial.step});
-    if (!trial.look.empty()) commands.push_back(command::Tell{load::asset_text(trial.look), false});
+    if (!trial.look.empty()) commands.push_back(command::Tell{asset_text(trial.look), false});
     return commands;
 }
 

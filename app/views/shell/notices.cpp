@@ -8,7 +8,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
-#include "engine/load/assets.h"
+#include "engine/model/tables.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -23,7 +23,7 @@ constexpr std::size_t kMost = 3;
 Suggestion suggestion_of(const core::FittingTrial& fitting) {
     const load::Trial& trial = fitting.trial;
     const std::vector<core::Command> commands = core::commands_of(trial);
-    return {.title = tr(load::asset_text(trial.title)),
+    return {.title = tr(asset_text(trial.title)),
             .tab = trial.tab,
             .commands = {commands.begin(), commands.end()},
             .done = fitting.done};

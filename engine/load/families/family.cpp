@@ -2,8 +2,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/load/assets.h"
 #include "engine/load/families/reading.h"
+#include "engine/model/tables.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
-
 #include "engine/load/names/parts.h"
+
+#include "engine/model/tables.h"
 
 #include <algorithm>
 #include <array>
@@ -192,8 +193,6 @@ std::optional<Module> take_output(const Key& key, const std::vector<Member>& mem
 
 // ---- how each is stored
 
-std::string fused_name(Role role) { return role == Role::qkv ? "{q,k,v}_proj" : "{k,v}_proj"; }
-
 // The order of q's, k's and v's rows: settled by two names, usual under others, unknown under the rest.
 RowLayout fused_order(const Module& module, Context& context) {
     const Words words = module.last_words();
@@ -223,31 +222,15 @@ RowLayout stored_how(const Member& member, Context& context) {
 bool is_swapped(Context& context) { return context.turns_back && context.ask("rope_halves") == "swapped"; }
 
 Assigned assigned(const Member& member, const std::string& attention, Context& context) {
-    const auto whole = [&](const char* name) {
-        const bool turned = member.projection.role == Role::q || member.projection.role == Role::k;
-        if (turned && is_swapped(context))
-            return Assigned{member.module, attention + "." + name, RowLayout::halves_swapped};
-        const RowLayout how = stored_how(member, context);
-        return Assigned{member.module, attention + "." + name, how, std::max<Index>(member.projection.head, 0)};
-    };
-    switch (member.projection.role) {
-        case Role::q:
-            return whole("q_proj");
-        case Role::k:
-            return whole("k_proj");
-        case Role::v:
-            return whole("v_proj");
-        case Role::o:
-            return whole("o_proj");
-        case Role::q_norm:
-            return {member.module, attention + ".q_norm"};
-        case Role::k_norm:
-            return {member.module, attention + ".k_norm"};
-        case Role::qkv:
-        case Role::kv:
-            break;
-    }
-    return {member.module, attention + "." + fused_name(member.projection.role), fused_order(member.module, context)};
+    static constexpr std::array<std::string_view, 8> names = {"q_proj",       "k_proj",     "v_proj", "o_proj",
+                                                              "{q,k,v}_proj", "{k,v}_proj", "q_norm", "k_norm"};
+    const Role role = member.projection.role;
+    const std::string name = attention + "." + std::string(names[static_cast<std::size_t>(role)]);
+    if (role == Role::q_norm || role == Role::k_norm) return {member.module, name};
+    if (role == Role::qkv || role == Role::kv) return {member.module, name, fused_order(member.module, context)};
+    if ((role == Role::q || role == Role::k) && is_swapped(context))
+        return {member.module, name, RowLayout::halves_swapped};
+    return {member.module, name, stored_how(member, context), std::max<Index>(member.projection.head, 0)};
 }
 
 // ---- which is which
@@ -265,6 +248,13 @@ void tell_apart(std::vector<std::pair<Key, std::vector<Member>>>& groups) {
     };
     std::ranges::stable_sort(groups, [&](const auto& a, const auto& b) { return order(a) < order(b); });
 }
+
+// ---- latent attention
+
+// The projection to the latent row, which no other attention has.
+bool is_down(const Module& module) { return !module.path.empty() && module.path.back() == "kv_a_proj_with_mqa"; }
+
+bool has_latent_attention(const Modules& modules) { return std::ranges::any_of(modules, is_down); }
 
 }  // namespace
 
@@ -297,6 +287,24 @@ std::vector<FoundAttention> take_attentions(Modules& modules, Context& context) 
         attentions.push_back(std::move(attention));
     }
     return attentions;
+}
+
+std::vector<Assigned> take_latent_attention(Modules& modules) {
+    const auto down = std::ranges::find_if(modules, is_down);
+    if (down == modules.end()) return {};
+    const Path holder(down->path.begin(), down->path.end() - 1);
+    const OrderedJson& known = asset_table("names")["latent_attention"];
+    std::vector<Assigned> taken;
+    std::erase_if(modules, [&](const Module& module) {
+        if (module.path.empty()) return false;
+        const auto part = known.find(module.path.back());
+        if (part == known.end() || module.path.size() != holder.size() + 1 || !begins_with(module.path, holder))
+            return false;
+        const RowLayout how = part.key() == "kv_b_proj" ? RowLayout::by_head : RowLayout::as_stored;
+        taken.push_back({module, "self_attn." + part->get<std::string>(), how, 0, true});
+        return true;
+    });
+    return taken;
 }
 
 }  // namespace decoderscope::load::names

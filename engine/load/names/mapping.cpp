@@ -2,9 +2,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/model/tables.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -12,46 +12,31 @@ namespace decoderscope::load::names {
 
 namespace {
 
-struct Word {
-    RowLayout how;
-    std::string_view text;
-    bool numbered = false;
-};
+// How each layout is written, in their order; a number follows a space at the end.
+const std::vector<std::string>& layouts() {
+    static const auto words = asset_table("names")["layouts"].get<std::vector<std::string>>();
+    return words;
+}
 
-constexpr std::array<Word, 15> kWords = {{
-    {RowLayout::transposed, "transposed"},
-    {RowLayout::by_head, "by head"},                    // not a message: notation
-    {RowLayout::by_group, "by group"},                  // not a message: notation
-    {RowLayout::head, "head ", true},                   // not a message: notation
-    {RowLayout::matrix_per_head, "a matrix per head"},  // not a message: notation
-    {RowLayout::for_every_head, "for every head"},      // not a message: notation
-    {RowLayout::rows_from, "rows from ", true},         // not a message: notation
-    {RowLayout::repeated, "repeated"},
-    {RowLayout::halves_swapped, "halves swapped"},                                  // not a message: notation
-    {RowLayout::halves_in_turn, "halves in turn"},                                  // not a message: notation
-    {RowLayout::expert, "expert ", true},                                           // not a message: notation
-    {RowLayout::of_experts, "of each expert"},                                      // not a message: notation
-    {RowLayout::of_experts_turned, "of each expert, transposed"},                   // not a message: notation
-    {RowLayout::of_experts_in_turn, "of each expert, in turn"},                     // not a message: notation
-    {RowLayout::of_experts_in_turn_turned, "of each expert, in turn, transposed"},  // not a message: notation
-}};
+bool is_numbered(const std::string& layout) { return layout.ends_with(' '); }
 
 Target target_of(const std::string& theirs, std::string_view text) {
     const std::size_t comma = text.find(", ");
     Target target = {std::string(text.substr(0, comma))};
     if (comma == std::string_view::npos) return target;
     const std::string_view how = text.substr(comma + 2);
-    for (const Word& word : kWords) {
-        if (!word.numbered && how == word.text) return {target.name, word.how};
-        if (!word.numbered || !how.starts_with(word.text)) continue;
-        const std::string_view digits = how.substr(word.text.size());
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), target.number);
-        target.how = word.how;
-        if (error == std::errc() && end == digits.data() + digits.size() && target.number >= 0) return target;
-    }
     std::string words;
-    for (const Word& word : kWords)
-        words += (words.empty() ? "" : ", ") + std::string(word.text) + (word.numbered ? "N" : "");
+    for (std::size_t i = 1; i < layouts().size(); ++i) {
+        const std::string& word = layouts()[i];
+        target.how = static_cast<RowLayout>(i);
+        if (how == word && !is_numbered(word)) return target;
+        words += (words.empty() ? "" : ", ") + word + (is_numbered(word) ? "N" : "");
+        if (!is_numbered(word) || !how.starts_with(word)) continue;
+        const std::string_view digits = how.substr(word.size());
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), target.number);
+        if (error == std::errc() && end == digits.data() + digits.size() && target.number >= 0) return target;
+        target.number = 0;
+    }
     throw Error("{tensor}: {how}: expected one of {words}",
                 {{"tensor", theirs}, {"how", std::string(how)}, {"words", words}});
 }
@@ -101,10 +86,9 @@ std::vector<std::string> names_of(const std::string& name) {
 }
 
 std::string text_of(const Target& target) {
-    for (const Word& word : kWords)
-        if (word.how == target.how)
-            return target.name + ", " + std::string(word.text) + (word.numbered ? std::to_string(target.number) : "");
-    return target.name;
+    const std::string& word = layouts()[static_cast<std::size_t>(target.how)];
+    if (word.empty()) return target.name;
+    return target.name + ", " + word + (is_numbered(word) ? std::to_string(target.number) : "");
 }
 
 Mapping parse_mapping(std::string_view text) {

@@ -32,12 +32,6 @@ enum class RowLayout {
     of_experts_in_turn_turned,
 };
 
-// Whether a tensor holds all experts' matrices.
-[[nodiscard]] constexpr bool is_of_experts(RowLayout how) {
-    return how == RowLayout::of_experts || how == RowLayout::of_experts_turned ||
-           how == RowLayout::of_experts_in_turn || how == RowLayout::of_experts_in_turn_turned;
-}
-
 // A contract name, or several whose rows lie one after the other: "layers.0.self_attn.{q,k,v}_proj.weight".
 struct Target {
     std::string name;

@@ -1,6 +1,6 @@
 #include "engine/load/names/modules.h"
 
-#include "engine/load/assets.h"
+#include "engine/model/tables.h"
 
 #include <array>
 #include <charconv>
@@ -246,7 +246,7 @@ Index width_of(const Modules& modules) {
 Question question_named(const std::string& name, const Asking& asking) {
     const OrderedJson& entry = asset_table("questions")[name];
     const OrderedJson usual = entry.value("proposal", OrderedJson(""));
-    Question question = {name.substr(0, name.find(' ')),
+    Question question = {name.substr(0, name.find(':')),
                          !asking.proposal.empty() ? asking.proposal
                          : usual.is_string()      ? usual.get<std::string>()
                                                   : usual.dump(),

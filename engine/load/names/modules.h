@@ -108,8 +108,8 @@ struct Asking {
     Arguments named;        // in why it is asked
 };
 
-// The question that assets/tables/questions.json has under this name, its key and perhaps whose: "logit_scale of
-// Granite". A proposal that isn't among its choices becomes the first of them.
+// The question that assets/tables/questions.json has under this name, its key and perhaps whose:
+// "logit_scale:granite". A proposal that isn't among its choices becomes the first of them.
 [[nodiscard]] Question question_named(const std::string& name, const Asking& asking = {});
 
 // What recognition knows and asks while it works on a model.

@@ -21,9 +21,6 @@ struct FoundAttention {
 // Takes the attentions out of a block's modules, self-attention first.
 [[nodiscard]] std::vector<FoundAttention> take_attentions(Modules& modules, Context& context);
 
-// Whether a block's modules have a latent attention.
-[[nodiscard]] bool has_latent_attention(const Modules& modules);
-
 // Takes a latent attention out of a block's modules, by the names of DeepSeek's files. Empty if the block has none.
 [[nodiscard]] std::vector<Assigned> take_latent_attention(Modules& modules);
 

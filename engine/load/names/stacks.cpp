@@ -1,6 +1,7 @@
 #include "engine/load/names/parts.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -271,8 +272,8 @@ private:
         const bool plain = last == Words{"layer", "norm"} || last == Words{"layernorm"};
         if (!plain) return Thing::final_norm;
         const bool first = context_.norm_at_embedding;
-        const std::string before = context_.ask("embedding_norm of a lone norm",
-                                                {first ? "true" : "false", !first, {}, {{"tensor", module.name()}}});
+        const std::string before =
+            context_.ask("embedding_norm:lone", {first ? "true" : "false", !first, {}, {{"tensor", module.name()}}});
         return before == "true" ? Thing::embedding_norm : Thing::final_norm;
     }
 
@@ -303,24 +304,11 @@ private:
     }
 
     [[nodiscard]] static std::vector<std::string> names_of(Thing thing, Side side) {
-        const auto sided = [&](const std::string& name) -> std::vector<std::string> {
-            if (side == Side::encoder) return {"encoder." + name};
-            if (side == Side::decoder) return {name};
-            return {name, "encoder." + name};
-        };
-        switch (thing) {
-            case Thing::embedding:
-                return sided("embed");
-            case Thing::positions:
-                return sided("pos_embed");
-            case Thing::embedding_norm:
-                return sided("embed_norm");
-            case Thing::final_norm:
-                return side == Side::encoder ? sided("norm") : std::vector<std::string>{"norm"};
-            case Thing::head:
-                return {"lm_head"};
-        }
-        return {};
+        static constexpr std::array names = {"embed", "pos_embed", "embed_norm", "norm", "lm_head"};
+        const std::string name = names[static_cast<std::size_t>(thing)];
+        if (thing == Thing::head || side == Side::decoder) return {name};
+        if (side == Side::encoder) return {"encoder." + name};
+        return thing == Thing::final_norm ? std::vector{name} : std::vector{name, "encoder." + name};
     }
 
     [[nodiscard]] RowLayout how_of(const Module& module, Thing thing) const {
