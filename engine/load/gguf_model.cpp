@@ -15,12 +15,8 @@
 
 namespace decoderscope::load {
 
-namespace {
-
-using families::FamilyKeys;
-
 // What the file doesn't say because the architecture always has it.
-struct Architecture {
+struct GgufArchitecture {
     std::string name;
     bool rms = true;              // RMSNorm, RoPE and a gated MLP; otherwise GPT-2's
     bool neighbours = false;      // RoPE turns neighbouring columns, and the rows of q and k stand accordingly
@@ -31,15 +27,19 @@ struct Architecture {
     Index layers_of_largest = 0;  // Gemma's largest model scales scores by d_model / nhead
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Architecture, rms, neighbours, gemma, norms_behind, fused_gate, every,
-                                                layers_of_largest)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GgufArchitecture, rms, neighbours, gemma, norms_behind, fused_gate,
+                                                every, layers_of_largest)
 
-Architecture architecture_of(const OrderedJson& metadata) {
+namespace {
+
+using families::FamilyKeys;
+
+GgufArchitecture architecture_of(const OrderedJson& metadata) {
     const auto said = metadata.find("general.architecture");
     const std::string name = said != metadata.end() && said->is_string() ? said->get<std::string>() : std::string();
     const OrderedJson& known = asset_table("names")["gguf"]["architectures"];
     if (known.contains(name)) {
-        Architecture found = Json(known[name]);
+        GgufArchitecture found = Json(known[name]);
         found.name = name;
         return found;
     }
@@ -235,7 +235,7 @@ private:
     }
 
     const GgufFile& file_;
-    const Architecture is_;
+    const GgufArchitecture is_;
     FamilyKeys keys_;
     families::ModelFamily family_;
     OrderedJson config_ = {{"model_type", "decoderscope"}};
@@ -245,7 +245,7 @@ private:
 // ---- tensors
 
 // A block's tensors: ours by theirs.
-std::optional<names::Target> target_in_block(const std::string& name, const Architecture& is) {
+std::optional<names::Target> target_in_block(const std::string& name, const GgufArchitecture& is) {
     if (name == "post_attention_norm") return names::Target{is.norms_behind ? "norm1_post" : "norm2"};
     if (name == "ffn_up" && is.fused_gate) return names::Target{"{gate,up}_proj"};
     const bool turns = is.neighbours && (name == "attn_q" || name == "attn_k");
@@ -254,7 +254,7 @@ std::optional<names::Target> target_in_block(const std::string& name, const Arch
     return names::Target{known[name], turns ? names::RowLayout::halves_in_turn : names::RowLayout::as_stored};
 }
 
-std::vector<names::Target> targets_of(const std::string& name, const Architecture& is) {
+std::vector<names::Target> targets_of(const std::string& name, const GgufArchitecture& is) {
     const OrderedJson& known = asset_table("names")["gguf"];
     if (std::ranges::find(known["read"], OrderedJson(name)) != known["read"].end()) return {};
     const names::Path path = names::split(name);
@@ -428,7 +428,7 @@ Json around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool 
 }  // namespace
 
 GgufModel read_gguf_model(const GgufFile& file) {
-    const Architecture is = architecture_of(file.metadata());
+    const GgufArchitecture is = architecture_of(file.metadata());
     GgufModel model = {MetadataReader(file).take(), {}};
     for (const auto& [name, tensor] : file.entries()) model.mapping[name] = targets_of(name, is);
     return model;

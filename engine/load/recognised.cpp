@@ -15,8 +15,6 @@
 
 namespace decoderscope::load {
 
-namespace {
-
 // A kind of module and what its tensors don't say: the proposals for what is asked.
 struct KnownModule {
     Sentence name;
@@ -51,6 +49,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnownModule, norm_first, activat
                                                 partly_rotary, unscaled_scores, may_have_window, may_scale_rope,
                                                 may_differ_by_layer, may_be_multiplied, capped, may_be_parallel, alibi,
                                                 logit_cap, makes_positions)
+
+namespace {
 
 // Whether GPT-2's weights are Conv1D's, [in, out]: shown by c_attn, which is three times as long along one axis.
 bool has_conv1d(const names::Shapes& stored) {
