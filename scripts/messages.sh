@@ -14,7 +14,7 @@ pot=assets/messages/decoderscope.pot
 collect() {
     # The texts of assets, written as a source has them.
     as_source=$(mktemp -d)
-    assets=$(echo assets/glossary.json assets/tables/*.json assets/models/*/example.json)
+    assets=$(ls assets/glossary.json assets/tables/*.json assets/models/*/example.json 2>/dev/null || true)
     for asset in $assets; do
         mkdir -p "$as_source/$(dirname "$asset")"
         sed -nE 's/.*"(name|meaning|spellings|why|description|title|look)": ("([^"\\]|\\.)+").*/message(\2)/p' "$asset" >"$as_source/$asset"
