@@ -157,6 +157,12 @@ request::CopyPicture picture_of(const ExportChoice& choice, const ExportDialogSt
     return {std::make_shared<const core::Exhibit>(choice.in_english()), dialog.options};
 }
 
+// A small export's progress would be nothing but a flash.
+bool is_worth_showing(const std::optional<core::Exporter::Progress>& progress) {
+    constexpr std::size_t kWorthShowing = 8;
+    return progress && progress->total >= kWorthShowing;
+}
+
 }  // namespace
 
 Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state) {
@@ -216,16 +222,6 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
                                              dialog.options, choice.each ? kFormats[dialog.format].ending : ""});
     close_export(state);
 }
-
-namespace {
-
-// A small export's progress would be nothing but a flash.
-bool is_worth_showing(const std::optional<core::Exporter::Progress>& progress) {
-    constexpr std::size_t kWorthShowing = 8;
-    return progress && progress->total >= kWorthShowing;
-}
-
-}  // namespace
 
 float export_progress_height(const Ui& ui, const core::Session& session) {
     if (!is_worth_showing(session.exporting())) return 0.0F;

@@ -167,72 +167,6 @@ bool takes_long(const core::Opening& opening) {
     return opening.reading && std::chrono::steady_clock::now() - opening.since > std::chrono::milliseconds(200);
 }
 
-}  // namespace
-
-void follow_opening(const core::Session& session, ViewState& state) {
-    const std::optional<core::Opening>& opening = session.opening();
-    if (!opening) return;
-    if (!opening->reading) {
-        state.part<OpenDialogState>().refocus =
-            state.part<OpenDialogState>().refocus || state.part<OpenDialogState>().awaited;
-        state.part<OpenDialogState>().awaited = false;
-    }
-    if (state.dialog == Dialog::open_model) return;
-    if (!opening->asks && opening->python.empty() && !takes_long(*opening)) return;
-    state.dialog = Dialog::open_model;
-    state.dialog_opens = true;
-    state.part<OpenDialogState>().awaited = opening->reading;
-}
-
-void leave_open_dialog(const core::Session& session, Commands& commands) {
-    if (session.opening() && !session.opening()->reading) commands.push_back(core::command::StopOpening{});
-}
-
-void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width) {
-    text_line(ui.fonts.caption, ui.theme.muted,
-              tr("Reading {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(60))}}));
-    const float fraction = progress.bytes_total > 0
-                               ? static_cast<float>(progress.bytes_read) / static_cast<float>(progress.bytes_total)
-                               : 0.0F;
-    ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
-    ImGui::ProgressBar(fraction, {width, 0.0F}, progress.bytes_total > 0 ? megabytes(progress).c_str() : "");
-    ImGui::PopStyleColor();
-}
-
-void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::optional<core::Opening>& opening = session.opening();
-    if (!opening && state.part<OpenDialogState>().awaited) return close_opening(state);
-    if (state.dialog_opens && !opening) {
-        state.part<OpenDialogState>() = {};
-        // The folder of the current session or model may contain others.
-        const std::filesystem::path shown =
-            session.file().empty() ? session.shown().scenario.about().name : session.file();
-        if (shown.is_absolute()) state.part<OpenDialogState>().path = (shown.parent_path() / "").string();
-    }
-    if (state.dialog_opens && opening) state.part<OpenDialogState>().path = opening->name;
-    text_line(ui.fonts.heading, ui.theme.text, tr("Open a model or a session"));
-    ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
-    if (opening && opening->reading) return reading(ui, session, state, commands);
-    if (!opening || !opening->asks) return choose(ui, session, state, commands);
-    switch (draw_open_questions(ui, *opening, state.part<OpenDialogState>(), kOpenWidth, commands)) {
-        case QuestionsEnd::open:
-            state.part<OpenDialogState>().awaited = true;
-            break;
-        case QuestionsEnd::back:
-            commands.push_back(core::command::StopOpening{});
-            break;
-        case QuestionsEnd::none:
-            // With a list open, Esc closes that one only.
-            if (!state.dialog_opens && pressed(Key::escape) && compat::open_popups() <= 1) {
-                leave_open_dialog(session, commands);
-                close_opening(state);
-            }
-            break;
-    }
-}
-
-namespace {
-
 // "d_model 64 · 4 layers …": what was recognised, in a line or two.
 std::string facts_text(const load::Recognised& recognised) {
     std::string text;
@@ -345,6 +279,68 @@ load::names::Mapping chosen_names(const core::Opening& opening, const OpenDialog
 }
 
 }  // namespace
+
+void follow_opening(const core::Session& session, ViewState& state) {
+    const std::optional<core::Opening>& opening = session.opening();
+    if (!opening) return;
+    if (!opening->reading) {
+        state.part<OpenDialogState>().refocus =
+            state.part<OpenDialogState>().refocus || state.part<OpenDialogState>().awaited;
+        state.part<OpenDialogState>().awaited = false;
+    }
+    if (state.dialog == Dialog::open_model) return;
+    if (!opening->asks && opening->python.empty() && !takes_long(*opening)) return;
+    state.dialog = Dialog::open_model;
+    state.dialog_opens = true;
+    state.part<OpenDialogState>().awaited = opening->reading;
+}
+
+void leave_open_dialog(const core::Session& session, Commands& commands) {
+    if (session.opening() && !session.opening()->reading) commands.push_back(core::command::StopOpening{});
+}
+
+void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width) {
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("Reading {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(60))}}));
+    const float fraction = progress.bytes_total > 0
+                               ? static_cast<float>(progress.bytes_read) / static_cast<float>(progress.bytes_total)
+                               : 0.0F;
+    ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
+    ImGui::ProgressBar(fraction, {width, 0.0F}, progress.bytes_total > 0 ? megabytes(progress).c_str() : "");
+    ImGui::PopStyleColor();
+}
+
+void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const std::optional<core::Opening>& opening = session.opening();
+    if (!opening && state.part<OpenDialogState>().awaited) return close_opening(state);
+    if (state.dialog_opens && !opening) {
+        state.part<OpenDialogState>() = {};
+        // The folder of the current session or model may contain others.
+        const std::filesystem::path shown =
+            session.file().empty() ? session.shown().scenario.about().name : session.file();
+        if (shown.is_absolute()) state.part<OpenDialogState>().path = (shown.parent_path() / "").string();
+    }
+    if (state.dialog_opens && opening) state.part<OpenDialogState>().path = opening->name;
+    text_line(ui.fonts.heading, ui.theme.text, tr("Open a model or a session"));
+    ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
+    if (opening && opening->reading) return reading(ui, session, state, commands);
+    if (!opening || !opening->asks) return choose(ui, session, state, commands);
+    switch (draw_open_questions(ui, *opening, state.part<OpenDialogState>(), kOpenWidth, commands)) {
+        case QuestionsEnd::open:
+            state.part<OpenDialogState>().awaited = true;
+            break;
+        case QuestionsEnd::back:
+            commands.push_back(core::command::StopOpening{});
+            break;
+        case QuestionsEnd::none:
+            // With a list open, Esc closes that one only.
+            if (!state.dialog_opens && pressed(Key::escape) && compat::open_popups() <= 1) {
+                leave_open_dialog(session, commands);
+                close_opening(state);
+            }
+            break;
+    }
+}
 
 QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, OpenDialogState& open, float width,
                                  Commands& commands) {

@@ -134,52 +134,6 @@ int fuzzy_score(std::string_view label, std::string_view typed) {
     return score;
 }
 
-}  // namespace
-
-Entries palette_entries(const core::Session& session, const ViewState& state) {
-    Entries entries;
-    add_actions(session, entries);
-    add_steps(session, entries);
-    add_notes(session, entries);
-    add_models(state, entries);
-    add_settings(state, entries);
-    add_options(session, entries);
-    return entries;
-}
-
-int match_score(std::string_view name, std::string_view typed) {
-    constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000, kPart = 1000;
-    if (typed.empty()) return 0;
-    int best = -1;
-    for (auto from = name.begin(); from != name.end();) {
-        const auto found = std::search(from, name.end(), typed.begin(), typed.end(), same_letter);
-        if (found == name.end()) break;
-        from = found + 1;
-        const auto at = static_cast<std::size_t>(found - name.begin()), end = at + typed.size();
-        if (end < name.size() && (name[end] & 0xC0) == 0x80) continue;  // ends within a character
-        const int score = at == 0                 ? (name.size() == typed.size() ? kExact : kPrefix)
-                          : begins_word(name, at) ? kWord
-                                                  : kPart;
-        best = std::max(best, score);
-    }
-    return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
-}
-
-std::vector<std::size_t> best_matches(const Entries& entries, std::string_view typed) {
-    std::vector<std::pair<int, std::size_t>> scored;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (typed.empty() && !entries[i].first) continue;
-        const int score = std::max(match_score(entries[i].name, typed), match_score(entries[i].english, typed));
-        if (score >= 0) scored.emplace_back(score, i);
-    }
-    std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<std::size_t> found;
-    for (const auto& [score, i] : scored) found.push_back(i);
-    return found;
-}
-
-namespace {
-
 constexpr float kPaletteWidth = 560.0F;
 
 void search(PaletteState& palette) {
@@ -230,6 +184,48 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
 }
 
 }  // namespace
+
+Entries palette_entries(const core::Session& session, const ViewState& state) {
+    Entries entries;
+    add_actions(session, entries);
+    add_steps(session, entries);
+    add_notes(session, entries);
+    add_models(state, entries);
+    add_settings(state, entries);
+    add_options(session, entries);
+    return entries;
+}
+
+int match_score(std::string_view name, std::string_view typed) {
+    constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000, kPart = 1000;
+    if (typed.empty()) return 0;
+    int best = -1;
+    for (auto from = name.begin(); from != name.end();) {
+        const auto found = std::search(from, name.end(), typed.begin(), typed.end(), same_letter);
+        if (found == name.end()) break;
+        from = found + 1;
+        const auto at = static_cast<std::size_t>(found - name.begin()), end = at + typed.size();
+        if (end < name.size() && (name[end] & 0xC0) == 0x80) continue;  // ends within a character
+        const int score = at == 0                 ? (name.size() == typed.size() ? kExact : kPrefix)
+                          : begins_word(name, at) ? kWord
+                                                  : kPart;
+        best = std::max(best, score);
+    }
+    return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
+}
+
+std::vector<std::size_t> best_matches(const Entries& entries, std::string_view typed) {
+    std::vector<std::pair<int, std::size_t>> scored;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (typed.empty() && !entries[i].first) continue;
+        const int score = std::max(match_score(entries[i].name, typed), match_score(entries[i].english, typed));
+        if (score >= 0) scored.emplace_back(score, i);
+    }
+    std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::size_t> found;
+    for (const auto& [score, i] : scored) found.push_back(i);
+    return found;
+}
 
 void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     PaletteState& palette = state.part<PaletteState>();

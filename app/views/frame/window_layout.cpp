@@ -10,8 +10,6 @@
 
 namespace decoderscope::views {
 
-bool is_low_window(const Ui& ui) { return ImGui::GetIO().DisplaySize.y < ui.px(640); }
-
 namespace {
 
 // The room for both panels, once the stage, the bars between and the rails of folded panels have theirs.
@@ -21,7 +19,29 @@ float room_beside_stage(float window, bool map, bool inspector) {
 
 float least(bool map, bool inspector) { return (map ? kLeastMap : 0.0F) + (inspector ? kLeastInspector : 0.0F); }
 
+constexpr float kSeconds = 0.15F;  // that a slide takes
+
+bool at_edge(SlidePanel panel, Area whole, ImVec2 mouse, float edge) {
+    if (!whole.contains(mouse)) return false;
+    switch (panel) {
+        case SlidePanel::bars:
+            return mouse.y < whole.low.y + edge;
+        case SlidePanel::map:
+            return mouse.x < whole.low.x + edge;
+        case SlidePanel::inspector:
+            return mouse.x >= whole.high.x - edge;
+        case SlidePanel::timeline:
+            return mouse.y >= whole.high.y - edge;
+    }
+    return false;
+}
+
+// Sizes that differ by rounding alone are the same.
+constexpr float kSame = 1e-4F;
+
 }  // namespace
+
+bool is_low_window(const Ui& ui) { return ImGui::GetIO().DisplaySize.y < ui.px(640); }
 
 PanelWidths fit_panels(float window, const WantedPanels& wanted) {
     bool map = !wanted.map_folded, inspector = !wanted.inspector_folded;
@@ -55,27 +75,6 @@ void show_inspector(ViewState& state, bool shown) {
     state.settings.inspector_folded = !shown;
     if (shown) state.map_first = false;
 }
-
-namespace {
-
-constexpr float kSeconds = 0.15F;  // that a slide takes
-
-bool at_edge(SlidePanel panel, Area whole, ImVec2 mouse, float edge) {
-    if (!whole.contains(mouse)) return false;
-    switch (panel) {
-        case SlidePanel::bars:
-            return mouse.y < whole.low.y + edge;
-        case SlidePanel::map:
-            return mouse.x < whole.low.x + edge;
-        case SlidePanel::inspector:
-            return mouse.x >= whole.high.x - edge;
-        case SlidePanel::timeline:
-            return mouse.y >= whole.high.y - edge;
-    }
-    return false;
-}
-
-}  // namespace
 
 bool advance(PresentationState& state, const std::array<Area, kSlidePanels>& areas, Area whole, bool motion,
              float edge) {
@@ -116,13 +115,6 @@ Area slid(Area area, SlidePanel panel, float visible) {
     }
     return area;
 }
-
-namespace {
-
-// Sizes that differ by rounding alone are the same.
-constexpr float kSame = 1e-4F;
-
-}  // namespace
 
 ImVec2 opening_size(ImVec2 wanted, ImVec2 monitor) {
     const auto side = [](float length, float room) {

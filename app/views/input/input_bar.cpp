@@ -174,6 +174,37 @@ void draw_sequence(const Ui& ui, const core::Session& session, InputBarState& ba
     draw_offer(ui, session, sequence, columns.offer, commands);
 }
 
+// How many lines are shown at once: fewer while idle, to leave the panels below more room, and in the simple layout, or
+// in a low window, only the one of the batch row that the stage is about. A line of tokens whose next
+// ones the model predicts has these in a second line below.
+constexpr Index kMostLines = 3, kMostIdleLines = 2;
+
+// The predictions of the run that is shown, if it is of the tokens in the bar and of what is typed.
+core::Value<core::generate::Predictions> predictions_shown(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    if (!session.input_error().empty()) return {};
+    if (!shown.scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens)) return {};
+    return core::generate::shown_predictions(session.derived(), shown.scenario, shown.run);
+}
+
+// Whether a box's text is what the session runs. It may lack trailing rows that hold only the beginning token: they are
+// added if the other sequence has more lines.
+bool says(const Sequence& sequence, core::TokenRows rows) {
+    try {
+        const core::TokenRows typed = core::rows_of(sequence.tokenizer, typed_in(sequence));
+        const auto beginning = sequence.tokenizer.special().beginning;
+        while (rows.size() > typed.size() && beginning && rows.back() == core::TokenRows::value_type{*beginning})
+            rows.pop_back();
+        return typed == rows;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+Index lines_in(const std::string& text) { return 1 + static_cast<Index>(std::count(text.begin(), text.end(), '\n')); }
+
+Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box.text), sequence.tokens.dim(0)); }
+
 }  // namespace
 
 float input_bar_height(const Ui& ui, const core::Session& session, ViewState& state) {
@@ -206,23 +237,6 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
         x += width;
     }
 }
-
-namespace {
-
-// How many lines are shown at once: fewer while idle, to leave the panels below more room, and in the simple layout, or
-// in a low window, only the one of the batch row that the stage is about. A line of tokens whose next
-// ones the model predicts has these in a second line below.
-constexpr Index kMostLines = 3, kMostIdleLines = 2;
-
-// The predictions of the run that is shown, if it is of the tokens in the bar and of what is typed.
-core::Value<core::generate::Predictions> predictions_shown(const core::Session& session) {
-    const core::Snapshot& shown = session.shown();
-    if (!session.input_error().empty()) return {};
-    if (!shown.scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens)) return {};
-    return core::generate::shown_predictions(session.derived(), shown.scenario, shown.run);
-}
-
-}  // namespace
 
 std::vector<Sequence> sequences(const core::Session& session, InputBarState& state) {
     const Inputs& in = session.scenario().inputs;
@@ -257,24 +271,6 @@ core::Typed typed_in(const Sequence& sequence) {
     return {.text = from_carriers(sequence.box.text), .ids = sequence.box.ids, .name = sequence.name};
 }
 
-namespace {
-
-// Whether a box's text is what the session runs. It may lack trailing rows that hold only the beginning token: they are
-// added if the other sequence has more lines.
-bool says(const Sequence& sequence, core::TokenRows rows) {
-    try {
-        const core::TokenRows typed = core::rows_of(sequence.tokenizer, typed_in(sequence));
-        const auto beginning = sequence.tokenizer.special().beginning;
-        while (rows.size() > typed.size() && beginning && rows.back() == core::TokenRows::value_type{*beginning})
-            rows.pop_back();
-        return typed == rows;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
-}  // namespace
-
 void keep_in_step(const Sequence& sequence) {
     InputBox& box = sequence.box;
     if (box.tokens.shares_values_with(sequence.tokens) && box.mask.shares_values_with(sequence.mask)) return;
@@ -289,14 +285,6 @@ void keep_in_step(const Sequence& sequence) {
     ++box.renewed;
     box.first_row = box.first_chip = 0;
 }
-
-namespace {
-
-Index lines_in(const std::string& text) { return 1 + static_cast<Index>(std::count(text.begin(), text.end(), '\n')); }
-
-Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box.text), sequence.tokens.dim(0)); }
-
-}  // namespace
 
 Index lines_shown(const std::vector<Sequence>& all, bool calm) {
     Index lines = 1, most = calm ? 1 : kMostIdleLines;

@@ -236,50 +236,6 @@ void draw_number(const Drawing& d, const Chip& chip) {
     d.list.AddLine({x, at.low.y + d.ui.px(3)}, {x, at.high.y - d.ui.px(3)}, with_alpha(d.ui.theme.text, 0.4F));
 }
 
-}  // namespace
-
-ImU32 chip_color(Index id, bool dark) {
-    constexpr double golden = 0.6180339887498949;  // steps of this size round the circle stay well apart
-    const double turns = static_cast<double>(id) * golden;
-    float r = 0.0F, g = 0.0F, b = 0.0F;
-    ImGui::ColorConvertHSVtoRGB(static_cast<float>(turns - std::floor(turns)), dark ? 0.60F : 0.28F,
-                                dark ? 0.42F : 0.95F, r, g, b);
-    return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
-}
-
-bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, ChipRow row, float width) {
-    row.numbered = true;
-    if (all_fit(ui, tokenizer, row, width)) return true;
-    row.numbered = false;
-    return !all_fit(ui, tokenizer, row, width);
-}
-
-ChipsTouched draw_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Area area) {
-    std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
-    if (chips.empty()) return {};
-    const float middle = row.predictions.empty() ? area.high.y : std::floor((area.low.y + area.high.y) * 0.5F);
-    Drawing d = {ui,
-                 tokenizer,
-                 row,
-                 {area.low, {area.high.x, middle - ui.px(1)}},
-                 {{area.low.x, middle}, {area.high.x, area.high.y - ui.px(1)}},
-                 *ImGui::GetWindowDrawList(),
-                 area.low.x};
-    const auto page = static_cast<Index>(chips.size());
-    if (const Index before = chips.front().position; before > 0) note(d, note_before(before), -page);
-    for (Chip& chip : chips) draw_chip(d, chip);
-    for (const Chip& chip : chips) draw_number(d, chip);
-    d.x += ui.px(2);
-    const Index behind = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;
-    if (behind > 0) note(d, note_behind(behind), page);
-    if (row.predictions.empty()) return d.touched;
-    draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(13), d.text_y(d.predictions)}, ui.theme.muted, "→");
-    for (const Chip& chip : chips) draw_prediction(d, chip);
-    return d.touched;
-}
-
-namespace {
-
 std::string percent(double probability) { return core::short_number_text(probability, 4); }
 
 // "“r”  0.9987"
@@ -296,33 +252,6 @@ std::string verdict(const tokenizer::Tokenizer& tokenizer, const core::generate:
     return prediction.is_right() ? tr(message("✓ right: “{token}” follows", target))
                                  : tr(message("✗ wrong: “{token}” follows, with probability {probability}", target));
 }
-
-}  // namespace
-
-void prediction_tooltip(const Ui& ui, const core::Session& session, std::span<const core::generate::Prediction> row,
-                        Index batch, Index position) {
-    const core::generate::Prediction& prediction = row[static_cast<std::size_t>(position)];
-    const core::Snapshot& shown = session.shown();
-    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
-    const core::Value<core::generate::ShownAnswer> answer =
-        core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
-    if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.caption, ui.theme.muted,
-              tr("after position {position} the model predicts", {{"position", position}}));
-    for (const core::generate::Answer& likely : answer->likely)
-        text_line(ui.fonts.mono_small, ui.theme.text, answer_text(tokenizer, likely));
-    text_line(ui.fonts.caption, ui.theme.muted, verdict(tokenizer, prediction, *answer));
-    if (shown.unedited != shown.run) {
-        const core::Value<core::generate::ShownAnswer> before =
-            core::generate::shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
-        if (!before->likely.empty())
-            text_line(ui.fonts.caption, ui.theme.muted,
-                      tr("without edits {answer}", {{"answer", answer_text(tokenizer, before->likely.front())}}));
-    }
-    ImGui::EndTooltip();
-}
-
-namespace {
 
 void scroll(const Sequence& sequence, Index shown) {
     const ImGuiIO& io = ImGui::GetIO();
@@ -369,6 +298,69 @@ void select(const core::Session& session, const core::TokenPosition& at, Command
 }
 
 }  // namespace
+
+ImU32 chip_color(Index id, bool dark) {
+    constexpr double golden = 0.6180339887498949;  // steps of this size round the circle stay well apart
+    const double turns = static_cast<double>(id) * golden;
+    float r = 0.0F, g = 0.0F, b = 0.0F;
+    ImGui::ColorConvertHSVtoRGB(static_cast<float>(turns - std::floor(turns)), dark ? 0.60F : 0.28F,
+                                dark ? 0.42F : 0.95F, r, g, b);
+    return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
+}
+
+bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, ChipRow row, float width) {
+    row.numbered = true;
+    if (all_fit(ui, tokenizer, row, width)) return true;
+    row.numbered = false;
+    return !all_fit(ui, tokenizer, row, width);
+}
+
+ChipsTouched draw_chips(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Area area) {
+    std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
+    if (chips.empty()) return {};
+    const float middle = row.predictions.empty() ? area.high.y : std::floor((area.low.y + area.high.y) * 0.5F);
+    Drawing d = {ui,
+                 tokenizer,
+                 row,
+                 {area.low, {area.high.x, middle - ui.px(1)}},
+                 {{area.low.x, middle}, {area.high.x, area.high.y - ui.px(1)}},
+                 *ImGui::GetWindowDrawList(),
+                 area.low.x};
+    const auto page = static_cast<Index>(chips.size());
+    if (const Index before = chips.front().position; before > 0) note(d, note_before(before), -page);
+    for (Chip& chip : chips) draw_chip(d, chip);
+    for (const Chip& chip : chips) draw_number(d, chip);
+    d.x += ui.px(2);
+    const Index behind = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;
+    if (behind > 0) note(d, note_behind(behind), page);
+    if (row.predictions.empty()) return d.touched;
+    draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(13), d.text_y(d.predictions)}, ui.theme.muted, "→");
+    for (const Chip& chip : chips) draw_prediction(d, chip);
+    return d.touched;
+}
+
+void prediction_tooltip(const Ui& ui, const core::Session& session, std::span<const core::generate::Prediction> row,
+                        Index batch, Index position) {
+    const core::generate::Prediction& prediction = row[static_cast<std::size_t>(position)];
+    const core::Snapshot& shown = session.shown();
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
+    const core::Value<core::generate::ShownAnswer> answer =
+        core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
+    if (!compat::begin_tooltip()) return;
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("after position {position} the model predicts", {{"position", position}}));
+    for (const core::generate::Answer& likely : answer->likely)
+        text_line(ui.fonts.mono_small, ui.theme.text, answer_text(tokenizer, likely));
+    text_line(ui.fonts.caption, ui.theme.muted, verdict(tokenizer, prediction, *answer));
+    if (shown.unedited != shown.run) {
+        const core::Value<core::generate::ShownAnswer> before =
+            core::generate::shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
+        if (!before->likely.empty())
+            text_line(ui.fonts.caption, ui.theme.muted,
+                      tr("without edits {answer}", {{"answer", answer_text(tokenizer, before->likely.front())}}));
+    }
+    ImGui::EndTooltip();
+}
 
 void draw_token_rows(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area, Index lines,
                      Commands& commands) {

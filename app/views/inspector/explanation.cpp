@@ -140,32 +140,6 @@ void explained_line(const TermScene& scene, const std::vector<core::step::TermPa
     ImGui::Dummy({1, ui.px(3)});
 }
 
-}  // namespace
-
-std::size_t explanation_rows(const core::Session& session) {
-    const core::Value<core::step::ReadExplanation> explanation =
-        core::step::shown_terms(session.derived(), session.shown(), session.step(), *session.cursor().cell);
-    std::size_t rows = 0;
-    for (const std::vector<core::step::TermPart>& line : explanation->lines) rows += 1 + line.size();
-    return rows;
-}
-
-void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const Step& step = session.step();
-    auto& inspector = state.part<InspectorState>();
-    if (inspector.opened_in != step.name) {
-        inspector.opened.clear();
-        inspector.opened_in = step.name;
-    }
-    const core::Value<core::step::ReadExplanation> explanation =
-        core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
-    for (std::size_t i = 0; i < explanation->lines.size(); ++i)
-        explained_line({ui, session, inspector, step, explanation->explanation.lines[i], commands},
-                       explanation->lines[i], static_cast<int>(i));
-}
-
-namespace {
-
 void follow_link(const Ui& ui, const std::string& text, const std::string& step, const Cell& cell, int id,
                  Commands& commands) {
     const float room = ImGui::GetContentRegionAvail().x;
@@ -216,6 +190,28 @@ void say_gradient(const Ui& ui, const core::Session& session, const std::optiona
 }
 
 }  // namespace
+
+std::size_t explanation_rows(const core::Session& session) {
+    const core::Value<core::step::ReadExplanation> explanation =
+        core::step::shown_terms(session.derived(), session.shown(), session.step(), *session.cursor().cell);
+    std::size_t rows = 0;
+    for (const std::vector<core::step::TermPart>& line : explanation->lines) rows += 1 + line.size();
+    return rows;
+}
+
+void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const Step& step = session.step();
+    auto& inspector = state.part<InspectorState>();
+    if (inspector.opened_in != step.name) {
+        inspector.opened.clear();
+        inspector.opened_in = step.name;
+    }
+    const core::Value<core::step::ReadExplanation> explanation =
+        core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
+    for (std::size_t i = 0; i < explanation->lines.size(); ++i)
+        explained_line({ui, session, inspector, step, explanation->explanation.lines[i], commands},
+                       explanation->lines[i], static_cast<int>(i));
+}
 
 void inspect_gradient(const Ui& ui, const core::Session& session, ViewState&, Commands& commands) {
     const Step& step = session.step();

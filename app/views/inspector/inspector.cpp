@@ -28,36 +28,6 @@ std::optional<Cell> selected_cell(const core::Session& session) {
     return cell && !values.empty() && values.contains(*cell) ? cell : std::nullopt;
 }
 
-}  // namespace
-
-void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-    if (lesson_panel::draw_lessons(ui, session, state, area, commands)) return;
-    ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
-    compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
-    // Beside a tab with something else on it, the step and its cell would explain what isn't there.
-    if (const Lab* open = find_lab(state.tab);
-        open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
-        if (open->explains_cells && selected_cell(session)) {
-            describe_step(ui, state, session.shown().run->plan(), session.step());
-            section_line(ui);
-            inspect_cell(ui, session, state, commands);
-            section_line(ui);
-        }
-        open->inspect(ui, session, state, commands);
-    } else {
-        describe_step(ui, state, session.shown().run->plan(), session.step());
-        section_line(ui);
-        inspect_cell(ui, session, state, commands);
-    }
-    list_gradients(ui, session, commands);
-    list_edits(ui, session, state, commands);
-    list_notes(ui, session, state, commands);
-    ImGui::EndChild();
-}
-
-namespace {
-
 constexpr std::size_t kShortExplanation = 10;  // rows
 
 // The path to this cell; each stop is a link back.
@@ -108,56 +78,6 @@ void describe_cell(const Ui& ui, const core::Session& session, ViewState& state,
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
 }
-
-}  // namespace
-
-void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const bool has_cell = selected_cell(session).has_value();
-    if (!has_cell) {
-        teach_step(ui, state, session.step());
-        section_line(ui);
-    }
-    describe_cell(ui, session, state, commands);
-    inspect_note(ui, session, state, commands);
-    inspect_gradient(ui, session, state, commands);
-    if (has_cell) offer_score_weights(ui, session, state);
-    inspect_what_ifs(ui, session, state, commands);
-    if (has_cell) {
-        inspect_norm(ui, session);
-        // What is short comes first, so that both are seen without scrolling.
-        const bool short_one = explanation_rows(session) <= kShortExplanation;
-        if (short_one) explain_cell(ui, session, state, commands);
-        inspect_pattern_row(ui, session);
-        inspect_score_weights(ui, session, state, commands);
-        inspect_vector(ui, session);
-        if (!short_one) explain_cell(ui, session, state, commands);
-        section_line(ui);
-        teach_step(ui, state, session.step());
-    }
-    list_vectors(ui, session, commands);
-}
-
-void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step) {
-    const OpDescription about = step.operation.about();
-    paragraph(ui.fonts.mono, ui.theme.text, step.name);
-    const std::string hook = core::diff::transformer_lens_name(plan, step);
-    explain_term(ui, state, core::glossary::term_of(step),
-                 hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
-    ImGui::Dummy({1, ui.px(2)});
-    paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
-    ImGui::Dummy({1, ui.px(2)});
-}
-
-void teach_step(const Ui& ui, ViewState& state, const Step& step) {
-    const OpDescription about = step.operation.about();
-    if (const core::glossary::GlossaryTerm* term =
-            prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
-        open_glossary(state, term->id);
-}
-
-namespace {
 
 // Too many lines can't be read: a sliding window over a long input makes thousands of edits.
 constexpr std::size_t kMostListed = 60;
@@ -210,6 +130,78 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
 }
 
 }  // namespace
+
+void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    if (lesson_panel::draw_lessons(ui, session, state, area, commands)) return;
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
+    compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
+    // Beside a tab with something else on it, the step and its cell would explain what isn't there.
+    if (const Lab* open = find_lab(state.tab);
+        open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
+        if (open->explains_cells && selected_cell(session)) {
+            describe_step(ui, state, session.shown().run->plan(), session.step());
+            section_line(ui);
+            inspect_cell(ui, session, state, commands);
+            section_line(ui);
+        }
+        open->inspect(ui, session, state, commands);
+    } else {
+        describe_step(ui, state, session.shown().run->plan(), session.step());
+        section_line(ui);
+        inspect_cell(ui, session, state, commands);
+    }
+    list_gradients(ui, session, commands);
+    list_edits(ui, session, state, commands);
+    list_notes(ui, session, state, commands);
+    ImGui::EndChild();
+}
+
+void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const bool has_cell = selected_cell(session).has_value();
+    if (!has_cell) {
+        teach_step(ui, state, session.step());
+        section_line(ui);
+    }
+    describe_cell(ui, session, state, commands);
+    inspect_note(ui, session, state, commands);
+    inspect_gradient(ui, session, state, commands);
+    if (has_cell) offer_score_weights(ui, session, state);
+    inspect_what_ifs(ui, session, state, commands);
+    if (has_cell) {
+        inspect_norm(ui, session);
+        // What is short comes first, so that both are seen without scrolling.
+        const bool short_one = explanation_rows(session) <= kShortExplanation;
+        if (short_one) explain_cell(ui, session, state, commands);
+        inspect_pattern_row(ui, session);
+        inspect_score_weights(ui, session, state, commands);
+        inspect_vector(ui, session);
+        if (!short_one) explain_cell(ui, session, state, commands);
+        section_line(ui);
+        teach_step(ui, state, session.step());
+    }
+    list_vectors(ui, session, commands);
+}
+
+void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step) {
+    const OpDescription about = step.operation.about();
+    paragraph(ui.fonts.mono, ui.theme.text, step.name);
+    const std::string hook = core::diff::transformer_lens_name(plan, step);
+    explain_term(ui, state, core::glossary::term_of(step),
+                 hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
+    ImGui::Dummy({1, ui.px(2)});
+    paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
+    ImGui::Dummy({1, ui.px(2)});
+}
+
+void teach_step(const Ui& ui, ViewState& state, const Step& step) {
+    const OpDescription about = step.operation.about();
+    if (const core::glossary::GlossaryTerm* term =
+            prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
+        open_glossary(state, term->id);
+}
 
 void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::vector<Edit>& edits = session.scenario().edits;

@@ -38,10 +38,6 @@ void list_projection(const Ui& ui, const core::step::ProjectionParts& parts, int
     }
 }
 
-}  // namespace
-
-namespace {
-
 // The score of the selected cell, if it is one.
 std::optional<core::step::ScoreCell> selected_score(const core::Session& session) {
     const std::optional<Cell>& cell = session.cursor().cell;

@@ -193,33 +193,6 @@ std::optional<Shown> shown_rows(const core::Session& session) {
     return rows;
 }
 
-}  // namespace
-
-void inspect_vector(const Ui& ui, const core::Session& session) {
-    const std::optional<Shown> rows = shown_rows(session);
-    if (!rows || !rows->chosen) return;
-    const Step& step = session.step();
-    section_heading(ui, tr("This row as a vector"));
-    if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
-        return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
-    const std::vector<Ref> beside = core::step::vectors_beside(session.shown().run->plan(), step);
-    if (beside.empty())
-        describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
-    else
-        describe_beside(ui, session, beside, *rows->chosen);
-    section_line(ui);
-}
-
-void list_vectors(const Ui& ui, const core::Session& session, Commands& commands) {
-    const std::optional<Shown> rows = shown_rows(session);
-    if (!rows) return;
-    section_heading(ui, tr("All rows as vectors"));
-    if (!rows->table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
-    list_rows(ui, session, session.step(), *rows->table, rows->slice, rows->chosen, commands);
-}
-
-namespace {
-
 // What the norm finds in the row and divides it by.
 std::string moments_text(const core::norms::NormRow& row) {
     const Arguments numbers = {
@@ -246,6 +219,29 @@ std::string column_text(const core::norms::NormRow& row, std::size_t column) {
 }
 
 }  // namespace
+
+void inspect_vector(const Ui& ui, const core::Session& session) {
+    const std::optional<Shown> rows = shown_rows(session);
+    if (!rows || !rows->chosen) return;
+    const Step& step = session.step();
+    section_heading(ui, tr("This row as a vector"));
+    if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
+        return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    const std::vector<Ref> beside = core::step::vectors_beside(session.shown().run->plan(), step);
+    if (beside.empty())
+        describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
+    else
+        describe_beside(ui, session, beside, *rows->chosen);
+    section_line(ui);
+}
+
+void list_vectors(const Ui& ui, const core::Session& session, Commands& commands) {
+    const std::optional<Shown> rows = shown_rows(session);
+    if (!rows) return;
+    section_heading(ui, tr("All rows as vectors"));
+    if (!rows->table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    list_rows(ui, session, session.step(), *rows->table, rows->slice, rows->chosen, commands);
+}
 
 void inspect_norm(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();

@@ -176,6 +176,27 @@ void keep_or_drop(const core::step::WhatIf& tried, InspectorState& inspector, Co
     if (keep || drop) inspector.what_if.clear();
 }
 
+constexpr int kFramesToTakeBack = 4;
+
+// The field shows the run's number, unless it is being edited or holds what was refused.
+void follow_the_run(TypeOverState& typed, const std::string& name, const std::string& value) {
+    const std::string shows = name + " = " + value;
+    if (typed.editing || typed.refused || typed.entered || typed.shows == shows) return;
+    typed.text.fill('\0');
+    std::copy_n(value.begin(), std::min(value.size(), typed.text.size() - 1), typed.text.begin());
+    typed.shows = shows;
+}
+
+// A number that was entered may still be refused when it is run: a token outside the vocabulary. Then the keyboard
+// returns to it.
+void await_the_run(TypeOverState& typed, const core::Session& session) {
+    if (!typed.entered || session.stale()) return;
+    typed.entered = false;
+    typed.shows = typed.shows.substr(0, typed.shows.find(" = ") + 3);  // shown anew, however it was written
+    typed.refused = session.message() && session.message()->failed;
+    if (typed.refused) typed.take_back = kFramesToTakeBack;
+}
+
 }  // namespace
 
 core::CompanionRuns what_if_runs(const core::Session& session, const ViewState& state) {
@@ -204,31 +225,6 @@ void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& sta
     show_effect(ui, session, *tried, *session.cursor().cell);
     section_line(ui);
 }
-
-namespace {
-
-constexpr int kFramesToTakeBack = 4;
-
-// The field shows the run's number, unless it is being edited or holds what was refused.
-void follow_the_run(TypeOverState& typed, const std::string& name, const std::string& value) {
-    const std::string shows = name + " = " + value;
-    if (typed.editing || typed.refused || typed.entered || typed.shows == shows) return;
-    typed.text.fill('\0');
-    std::copy_n(value.begin(), std::min(value.size(), typed.text.size() - 1), typed.text.begin());
-    typed.shows = shows;
-}
-
-// A number that was entered may still be refused when it is run: a token outside the vocabulary. Then the keyboard
-// returns to it.
-void await_the_run(TypeOverState& typed, const core::Session& session) {
-    if (!typed.entered || session.stale()) return;
-    typed.entered = false;
-    typed.shows = typed.shows.substr(0, typed.shows.find(" = ") + 3);  // shown anew, however it was written
-    typed.refused = session.message() && session.message()->failed;
-    if (typed.refused) typed.take_back = kFramesToTakeBack;
-}
-
-}  // namespace
 
 void type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();

@@ -147,49 +147,6 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
     text_line(ui.fonts.caption, ui.theme.muted, tr("page {page} of {pages}", {{"page", page + 1}, {"pages", pages}}));
 }
 
-}  // namespace
-
-const core::lessons::ShownPage& texts_of_page(const core::Session& session, LessonsState& panel) {
-    const core::lessons::Player& player = *panel.player;
-    const decoderscope::core::Value<core::lessons::ShownPage> shown =
-        core::lessons::shown_page(session.derived(), session.shown(), player.lesson(), player.page(), player.opened());
-    // While numbers are computed for another run, the old ones stay.
-    static const core::lessons::ShownPage none;
-    if (shown) panel.last = shown;
-    return panel.last && panel.last->blocks.size() == player.shown_page().blocks.size() ? *panel.last : none;
-}
-
-void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
-                      Commands& commands) {
-    const std::shared_ptr<core::lessons::Player> player = panel.player;
-    const core::lessons::Page& page = player->shown_page();
-    const core::lessons::ShownPage& texts = texts_of_page(session, panel);
-    text_line(ui.fonts.heading, ui.theme.text,
-              fitted(ui.fonts.heading, core::lessons::plain_text(page.title), ImGui::GetContentRegionAvail().x));
-    gap(ui, 2);
-    const std::size_t count = std::min(player->shown_blocks(), texts.blocks.size());
-    for (std::size_t i = 0; i < count; ++i) {
-        ImGui::PushID(static_cast<int>(i));
-        const core::lessons::ShownBlock& block = texts.blocks[i];
-        if (const auto* paragraph = std::get_if<core::lessons::Paragraph>(&page.blocks[i]))
-            draw_paragraph(ui, *paragraph, block.text);
-        else if (std::holds_alternative<core::lessons::Place>(page.blocks[i]))
-            draw_place(ui, panel, block.text, i);
-        else if (std::holds_alternative<core::lessons::Table>(page.blocks[i]))
-            draw_lesson_table(ui, block.table);
-        else if (std::holds_alternative<core::lessons::PinnedNote>(page.blocks[i]))
-            draw_pinned(ui, session, block, commands);
-        else
-            draw_question(ui, session, state, panel, std::get<core::lessons::Question>(page.blocks[i]), block);
-        gap(ui, 4);
-        ImGui::PopID();
-    }
-    if (player->is_last_page()) draw_end(ui, panel, commands);
-    if (panel.player) draw_foot(ui, panel);
-}
-
-namespace {
-
 struct Drawn {
     const Ui& ui;
     const core::Session& session;
@@ -392,6 +349,45 @@ void draw_withheld(const Drawn& d) {
 }
 
 }  // namespace
+
+const core::lessons::ShownPage& texts_of_page(const core::Session& session, LessonsState& panel) {
+    const core::lessons::Player& player = *panel.player;
+    const decoderscope::core::Value<core::lessons::ShownPage> shown =
+        core::lessons::shown_page(session.derived(), session.shown(), player.lesson(), player.page(), player.opened());
+    // While numbers are computed for another run, the old ones stay.
+    static const core::lessons::ShownPage none;
+    if (shown) panel.last = shown;
+    return panel.last && panel.last->blocks.size() == player.shown_page().blocks.size() ? *panel.last : none;
+}
+
+void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
+                      Commands& commands) {
+    const std::shared_ptr<core::lessons::Player> player = panel.player;
+    const core::lessons::Page& page = player->shown_page();
+    const core::lessons::ShownPage& texts = texts_of_page(session, panel);
+    text_line(ui.fonts.heading, ui.theme.text,
+              fitted(ui.fonts.heading, core::lessons::plain_text(page.title), ImGui::GetContentRegionAvail().x));
+    gap(ui, 2);
+    const std::size_t count = std::min(player->shown_blocks(), texts.blocks.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        ImGui::PushID(static_cast<int>(i));
+        const core::lessons::ShownBlock& block = texts.blocks[i];
+        if (const auto* paragraph = std::get_if<core::lessons::Paragraph>(&page.blocks[i]))
+            draw_paragraph(ui, *paragraph, block.text);
+        else if (std::holds_alternative<core::lessons::Place>(page.blocks[i]))
+            draw_place(ui, panel, block.text, i);
+        else if (std::holds_alternative<core::lessons::Table>(page.blocks[i]))
+            draw_lesson_table(ui, block.table);
+        else if (std::holds_alternative<core::lessons::PinnedNote>(page.blocks[i]))
+            draw_pinned(ui, session, block, commands);
+        else
+            draw_question(ui, session, state, panel, std::get<core::lessons::Question>(page.blocks[i]), block);
+        gap(ui, 4);
+        ImGui::PopID();
+    }
+    if (player->is_last_page()) draw_end(ui, panel, commands);
+    if (panel.player) draw_foot(ui, panel);
+}
 
 void draw_question(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
                    const core::lessons::Question& question, const core::lessons::ShownBlock& shown) {

@@ -60,6 +60,20 @@ std::vector<Word> words_of(const Ui& ui, const core::lessons::Shown& text, ImU32
     return words;
 }
 
+float sum(std::span<const float> widths) { return std::accumulate(widths.begin(), widths.end(), 0.0F); }
+
+ColumnNeeds needs_of(const Ui& ui, const core::lessons::ShownTable& table, std::size_t column) {
+    const std::string heading = core::lessons::plain_text(table.columns[column]);
+    ColumnNeeds needs{.heading = std::ceil(compat::text_size(ui.fonts.caption, heading).x)};
+    for (const core::TextPiece& piece : core::pieces_of(heading))
+        needs.word = std::max(
+            needs.word, std::ceil(compat::text_size(ui.fonts.caption, heading.substr(piece.begin, piece.size)).x));
+    for (const auto& row : table.rows)
+        if (column < row.size())
+            needs.cells = std::max(needs.cells, std::ceil(compat::text_size(ui.fonts.mono_small, row[column]).x));
+    return needs;
+}
+
 }  // namespace
 
 float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws) {
@@ -98,24 +112,6 @@ void spans_line(const Ui& ui, const core::lessons::Shown& text, ImU32 color, flo
     const float height = draw_spans(ui, text, {at.x + indent, at.y}, width, color);
     ImGui::Dummy({width + indent, height});
 }
-
-namespace {
-
-float sum(std::span<const float> widths) { return std::accumulate(widths.begin(), widths.end(), 0.0F); }
-
-ColumnNeeds needs_of(const Ui& ui, const core::lessons::ShownTable& table, std::size_t column) {
-    const std::string heading = core::lessons::plain_text(table.columns[column]);
-    ColumnNeeds needs{.heading = std::ceil(compat::text_size(ui.fonts.caption, heading).x)};
-    for (const core::TextPiece& piece : core::pieces_of(heading))
-        needs.word = std::max(
-            needs.word, std::ceil(compat::text_size(ui.fonts.caption, heading.substr(piece.begin, piece.size)).x));
-    for (const auto& row : table.rows)
-        if (column < row.size())
-            needs.cells = std::max(needs.cells, std::ceil(compat::text_size(ui.fonts.mono_small, row[column]).x));
-    return needs;
-}
-
-}  // namespace
 
 std::vector<float> column_widths(std::span<const ColumnNeeds> columns, float room) {
     std::vector<float> widths, wishes;

@@ -203,6 +203,17 @@ void draw_lesson_head(const Ui& ui, LessonsState& panel) {
     if (link(ui, ui.fonts.caption, ui.theme.accent, all, 7)) panel.player.reset();
 }
 
+// What the page that is read pins is seen as long as it is read.
+void lend_notes(const core::Session& session, LessonsState& panel, Commands& commands) {
+    core::Notes notes;
+    const auto is_note = [](const core::lessons::Block& block) {
+        return std::holds_alternative<core::lessons::PinnedNote>(block);
+    };
+    if (panel.open && panel.player && std::ranges::any_of(panel.player->shown_page().blocks, is_note))
+        notes = core::lessons::notes_of(texts_of_page(session, panel), panel.player->shown_blocks());
+    if (notes != session.lent_notes()) commands.push_back(core::command::LendNotes{std::move(notes)});
+}
+
 }  // namespace
 
 void open_lessons(ViewState& state) {
@@ -268,21 +279,6 @@ void keep_lesson_progress_in(ViewState& state, const std::string& path) {
     panel.progress = core::lessons::load_progress(path);
     if (panel.progress.learner.seed == 0) panel.progress.learner.seed = core::lessons::new_seed();
 }
-
-namespace {
-
-// What the page that is read pins is seen as long as it is read.
-void lend_notes(const core::Session& session, LessonsState& panel, Commands& commands) {
-    core::Notes notes;
-    const auto is_note = [](const core::lessons::Block& block) {
-        return std::holds_alternative<core::lessons::PinnedNote>(block);
-    };
-    if (panel.open && panel.player && std::ranges::any_of(panel.player->shown_page().blocks, is_note))
-        notes = core::lessons::notes_of(texts_of_page(session, panel), panel.player->shown_blocks());
-    if (notes != session.lent_notes()) commands.push_back(core::command::LendNotes{std::move(notes)});
-}
-
-}  // namespace
 
 void follow_lesson(const core::Session& session, ViewState& state, Commands& commands) {
     LessonsState& panel = panel_of(state);

@@ -79,6 +79,81 @@ bool close_button(const Ui& ui, ImVec2 at, float side) {
     return clicked;
 }
 
+// An error or a confirmation as it lies in a column.
+struct LaidOutMessage {
+    std::vector<std::string> lines;
+    float pitch = 0.0F, height = 0.0F;
+    bool is_cut = false;
+    bool has_file = false;  // which a line of links is about
+};
+
+// As much of a line's beginning as fits, up to a folder's end if there is one.
+std::size_t fitting_part(ImFont* font, const std::string& line, float width) {
+    std::size_t fits = 0, folder = 0, end = 0;
+    for (const core::Utf8Character& character : core::characters(line)) {
+        end += character.bytes.size();
+        if (fits > 0 && compat::text_size(font, line.substr(0, end)).x > width) break;
+        fits = end;
+        if (character.code == '/' || character.code == '\\') folder = end;
+    }
+    return folder > fits / 2 ? folder : fits;
+}
+
+// Lines of a text; a path that is wider than a line takes several.
+std::vector<std::string> broken(ImFont* font, const std::string& text, float width, std::size_t most) {
+    const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
+    std::vector<std::string> lines;
+    for (std::string& line : core::wrapped(text, width, measure, most)) {
+        while (lines.size() + 1 < most && measure(line) > width) {
+            const std::size_t part = fitting_part(font, line, width);
+            lines.push_back(line.substr(0, part));
+            line.erase(0, part);
+        }
+        if (lines.size() < most) lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+LaidOutMessage laid_out(const Ui& ui, const core::Message& message, const ViewState& state, float width) {
+    constexpr std::size_t kMostLines = 9;
+    LaidOutMessage laid{.lines = broken(ui.fonts.caption, tr(message.text), width - ui.px(28), kMostLines),
+                        .pitch = compat::font_size(ui.fonts.caption) + ui.px(4),
+                        .has_file = !message.path.empty() && state.desktop.shows_folders};
+    laid.is_cut = laid.lines.size() == kMostLines;
+    laid.height = laid.pitch * static_cast<float>(laid.lines.size() + (laid.has_file ? 1 : 0)) + ui.px(16);
+    return laid;
+}
+
+// What can be done with the file that the message is about.
+void draw_file_actions(const Ui& ui, const core::Message& message, ImVec2 at, Commands& commands) {
+    const std::string folder = tr("Open the folder"), copy = tr("Copy the path");
+    ImGui::PushID("message");
+    ImGui::SetCursorScreenPos(at);
+    if (link(ui, ui.fonts.caption, ui.theme.accent, folder, 1))
+        commands.push_back(request::ShowFolder{std::filesystem::path(message.path).parent_path().string()});
+    ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.caption, folder).x + ui.px(18), at.y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, copy, 2)) ImGui::SetClipboardText(message.path.c_str());
+    ImGui::PopID();
+}
+
+void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessage& laid, Area area,
+                  Commands& commands) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(area.low, area.high, ui.theme.raised);
+    list.AddRectFilled(area.low, {area.low.x + ui.px(4), area.high.y},
+                       message.failed ? ui.theme.error : ui.theme.accent);
+    const float x = area.low.x + ui.px(14), room = area.width() - ui.px(28);
+    float y = area.low.y + ui.px(8);
+    ImGui::SetCursorScreenPos({x, y});
+    ImGui::InvisibleButton("message", {std::max(1.0F, room), laid.pitch * static_cast<float>(laid.lines.size())});
+    if (laid.is_cut) tooltip(tr(message.text).c_str());
+    for (const std::string& line : laid.lines) {
+        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.text, line, room);
+        y += laid.pitch;
+    }
+    if (laid.has_file) draw_file_actions(ui, message, {x, y}, commands);
+}
+
 }  // namespace
 
 std::vector<Suggestion> suggestions(const core::Session& session) {
@@ -167,85 +242,6 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
 }
 
 // What is said beside the work.
-
-namespace {
-
-// An error or a confirmation as it lies in a column.
-struct LaidOutMessage {
-    std::vector<std::string> lines;
-    float pitch = 0.0F, height = 0.0F;
-    bool is_cut = false;
-    bool has_file = false;  // which a line of links is about
-};
-
-// As much of a line's beginning as fits, up to a folder's end if there is one.
-std::size_t fitting_part(ImFont* font, const std::string& line, float width) {
-    std::size_t fits = 0, folder = 0, end = 0;
-    for (const core::Utf8Character& character : core::characters(line)) {
-        end += character.bytes.size();
-        if (fits > 0 && compat::text_size(font, line.substr(0, end)).x > width) break;
-        fits = end;
-        if (character.code == '/' || character.code == '\\') folder = end;
-    }
-    return folder > fits / 2 ? folder : fits;
-}
-
-// Lines of a text; a path that is wider than a line takes several.
-std::vector<std::string> broken(ImFont* font, const std::string& text, float width, std::size_t most) {
-    const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
-    std::vector<std::string> lines;
-    for (std::string& line : core::wrapped(text, width, measure, most)) {
-        while (lines.size() + 1 < most && measure(line) > width) {
-            const std::size_t part = fitting_part(font, line, width);
-            lines.push_back(line.substr(0, part));
-            line.erase(0, part);
-        }
-        if (lines.size() < most) lines.push_back(std::move(line));
-    }
-    return lines;
-}
-
-LaidOutMessage laid_out(const Ui& ui, const core::Message& message, const ViewState& state, float width) {
-    constexpr std::size_t kMostLines = 9;
-    LaidOutMessage laid{.lines = broken(ui.fonts.caption, tr(message.text), width - ui.px(28), kMostLines),
-                        .pitch = compat::font_size(ui.fonts.caption) + ui.px(4),
-                        .has_file = !message.path.empty() && state.desktop.shows_folders};
-    laid.is_cut = laid.lines.size() == kMostLines;
-    laid.height = laid.pitch * static_cast<float>(laid.lines.size() + (laid.has_file ? 1 : 0)) + ui.px(16);
-    return laid;
-}
-
-// What can be done with the file that the message is about.
-void draw_file_actions(const Ui& ui, const core::Message& message, ImVec2 at, Commands& commands) {
-    const std::string folder = tr("Open the folder"), copy = tr("Copy the path");
-    ImGui::PushID("message");
-    ImGui::SetCursorScreenPos(at);
-    if (link(ui, ui.fonts.caption, ui.theme.accent, folder, 1))
-        commands.push_back(request::ShowFolder{std::filesystem::path(message.path).parent_path().string()});
-    ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.caption, folder).x + ui.px(18), at.y});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, copy, 2)) ImGui::SetClipboardText(message.path.c_str());
-    ImGui::PopID();
-}
-
-void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessage& laid, Area area,
-                  Commands& commands) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(area.low, area.high, ui.theme.raised);
-    list.AddRectFilled(area.low, {area.low.x + ui.px(4), area.high.y},
-                       message.failed ? ui.theme.error : ui.theme.accent);
-    const float x = area.low.x + ui.px(14), room = area.width() - ui.px(28);
-    float y = area.low.y + ui.px(8);
-    ImGui::SetCursorScreenPos({x, y});
-    ImGui::InvisibleButton("message", {std::max(1.0F, room), laid.pitch * static_cast<float>(laid.lines.size())});
-    if (laid.is_cut) tooltip(tr(message.text).c_str());
-    for (const std::string& line : laid.lines) {
-        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.text, line, room);
-        y += laid.pitch;
-    }
-    if (laid.has_file) draw_file_actions(ui, message, {x, y}, commands);
-}
-
-}  // namespace
 
 float messages_height(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
     const float progress = dialogs::export_progress_height(ui, session);

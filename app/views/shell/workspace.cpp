@@ -402,10 +402,6 @@ bool shows_them_how(const Commands::value_type& asked) {
            as<core::command::PaintMask>(asked) != nullptr;
 }
 
-}  // namespace
-
-namespace {
-
 // The model that the pictures' zooms are of.
 struct ZoomedModel {
     std::shared_ptr<const load::ModelInfo> model;

@@ -67,37 +67,6 @@ ImVec2 hittable_cell(const Ui& ui, const core::Heatmap& h, ImVec2 fit) {
     return fit;
 }
 
-}  // namespace
-
-HeatmapNeeds needs_of(const Ui& ui, const core::Heatmap& heatmap, float width, Legend legend) {
-    const Margins around = margins(ui, heatmap, width, legend);
-    return {heatmap.rows, heatmap.columns, {around.left, around.top + around.bottom}};
-}
-
-ImVec2 fitted_cell(const Ui& ui, Index rows, Index columns, ImVec2 room) {
-    const ImVec2 fit = {room.x / static_cast<float>(columns), room.y / static_cast<float>(rows)};
-    const float square = std::min(fit.x, fit.y), most = ui.px(96);
-    return {std::min({fit.x, std::max(square, number_width(ui, 4)), most}),
-            std::min({fit.y, std::max(square, ui.px(20)), most})};
-}
-
-HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
-    // A side of many cells needs only be seen as a whole.
-    const float least_height = least_row(ui, needs.rows, needs.columns) * static_cast<float>(needs.rows);
-    const auto side = [&](Index count, float each, float many) {
-        const float all = static_cast<float>(count) * each;
-        return few(count) ? all : std::min(all, ui.px(many));
-    };
-    const auto with_around = [&](float width, float height) {
-        return ImVec2{needs.around.x + width, needs.around.y + height};
-    };
-    return {with_around(side(needs.columns, ui.px(kHittable), 150), least_height),
-            with_around(side(needs.columns, number_width(ui, 4), 640), side(needs.rows, ui.px(24), 320)),
-            with_around(ui.px(96) * static_cast<float>(needs.columns), ui.px(96) * static_cast<float>(needs.rows))};
-}
-
-namespace {
-
 // What the positions' numbers take: the width left of the rows' labels, and the height above the columns'.
 struct NumberRoom {
     float rows = 0.0F, columns = 0.0F;
@@ -151,100 +120,6 @@ NumberRoom room_for_numbers(const Ui& ui, const HeatmapDrawing& d, const Margins
     }
     return room;
 }
-
-}  // namespace
-
-std::size_t characters_in(const Ui& ui, ImVec2 cell) {
-    const float digit = compat::font_size(ui.fonts.mono_small) * 0.7F;
-    if (cell.y < digit + ui.px(2)) return 0;
-    return static_cast<std::size_t>(std::max(cell.x - number_gap(ui), 0.0F) /
-                                    compat::text_size(ui.fonts.mono_small, "0").x);
-}
-
-HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
-    const core::Heatmap& h = d.heatmap;
-    const Margins around = margins(ui, h, area.width(), d.legend, d.labels_rows);
-    const NumberRoom numbers = room_for_numbers(ui, d, around, area);
-    HeatmapLayout l;
-    l.column_numbers = numbers.columns;
-    l.row_numbers = numbers.rows;
-    l.column_labels_y = area.low.y + around.title + numbers.columns;
-    l.cells.low = {std::floor(area.low.x + around.left + numbers.rows),
-                   std::floor(area.low.y + around.top + numbers.columns)};
-    const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
-    const float height = std::max(area.high.y - around.bottom - l.cells.low.y, 1.0F);
-    const ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {width, height});
-    const ImVec2 base = d.keeps_hittable ? hittable_cell(ui, h, fit) : fit;
-    l.least_zoom = std::min({1.0F, fit.x / base.x, fit.y / base.y});
-    view.zoom = std::max(view.zoom, l.least_zoom);
-    l.cell = {base.x * view.zoom, base.y * view.zoom};
-    const float whole_w = l.cell.x * static_cast<float>(h.columns), whole_h = l.cell.y * static_cast<float>(h.rows);
-    l.cells.high = {l.cells.low.x + std::min(width, whole_w), l.cells.low.y + std::min(height, whole_h)};
-    view.origin.x =
-        std::clamp(view.origin.x, 0.0F, std::max(0.0F, static_cast<float>(h.columns) - l.cells.width() / l.cell.x));
-    view.origin.y =
-        std::clamp(view.origin.y, 0.0F, std::max(0.0F, static_cast<float>(h.rows) - l.cells.height() / l.cell.y));
-    l.origin = {l.cells.low.x - view.origin.x * l.cell.x, l.cells.low.y - view.origin.y * l.cell.y};
-    l.legend_y = l.cells.high.y + ui.px(6);
-    return l;
-}
-
-Area box_of(const HeatmapLayout& l, const core::CellRect& cells) {
-    return {{l.origin.x + static_cast<float>(cells.column) * l.cell.x,
-             l.origin.y + static_cast<float>(cells.row) * l.cell.y},
-            {l.origin.x + static_cast<float>(cells.column + cells.columns) * l.cell.x,
-             l.origin.y + static_cast<float>(cells.row + cells.rows) * l.cell.y}};
-}
-
-core::CellRect seen_cells(const HeatmapLayout& l, const core::Heatmap& h) {
-    const auto first = [](float low, float origin, float size) {
-        return static_cast<Index>(std::floor((low - origin) / size + 1e-3F));
-    };
-    const auto last = [](float high, float origin, float size) {
-        return static_cast<Index>(std::ceil((high - origin) / size - 1e-3F));
-    };
-    core::CellRect seen;
-    seen.row = std::clamp<Index>(first(l.cells.low.y, l.origin.y, l.cell.y), 0, h.rows - 1);
-    seen.column = std::clamp<Index>(first(l.cells.low.x, l.origin.x, l.cell.x), 0, h.columns - 1);
-    seen.rows = std::clamp<Index>(last(l.cells.high.y, l.origin.y, l.cell.y), seen.row + 1, h.rows) - seen.row;
-    seen.columns =
-        std::clamp<Index>(last(l.cells.high.x, l.origin.x, l.cell.x), seen.column + 1, h.columns) - seen.column;
-    return seen;
-}
-
-std::optional<Spot> spot_at(const HeatmapLayout& l, const core::Heatmap& h, ImVec2 point) {
-    if (!l.cells.contains(point)) return std::nullopt;
-    return Spot{std::clamp<Index>(static_cast<Index>((point.y - l.origin.y) / l.cell.y), 0, h.rows - 1),
-                std::clamp<Index>(static_cast<Index>((point.x - l.origin.x) / l.cell.x), 0, h.columns - 1)};
-}
-
-float number_width(const Ui& ui, int characters) {
-    const std::string text(static_cast<std::size_t>(characters), '0');
-    return compat::text_size(ui.fonts.mono_small, text).x + number_gap(ui);
-}
-
-float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float most) {
-    const ImVec2 room = {std::max(width - needs.around.x, 1.0F), std::max(most - needs.around.y, 1.0F)};
-    const ImVec2 cell = fitted_cell(ui, needs.rows, needs.columns, room);
-    return std::min(most, needs.around.y + cell.y * static_cast<float>(needs.rows));
-}
-
-float fitted_height(const Ui& ui, const core::Heatmap& heatmap, float width, float most) {
-    return fitted_height(ui, needs_of(ui, heatmap, width), width, most);
-}
-
-SizeHint wanted_height(const Ui& ui, const HeatmapNeeds& needs, float width) {
-    const HeatmapSizes sizes = sizes_of(ui, needs);
-    const float most = fitted_height(ui, needs, width, 1e6F);
-    return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
-}
-
-float height_in_view(const Ui& ui, const HeatmapNeeds& needs, const SizeHint& want, float view) {
-    const float tight = needs.around.y + tight_row(ui, needs.rows, needs.columns) * static_cast<float>(needs.rows);
-    return std::max(std::min(tight, want.least), std::min(std::max(want.least, want.good), view));
-}
-
-namespace {
 
 // The smallest of 1, 2, 5, 10, 20, … cells that leaves room for a label.
 Index label_step(float cells_per_label) {
@@ -362,7 +237,143 @@ Taken draw_whole_label(const ColumnLabels& c, Index column, bool selected) {
     return {x - c.gap * 2, x + width + c.gap * 2};
 }
 
+// As a fraction of the font's size.
+constexpr float kPositionSize = 0.8F;
+
+// Whether two different labels, of every so many rows, would be cut to the same: "0 resid_p…" says neither pre nor
+// post.
+bool would_look_alike(ImFont* font, std::span<const std::string> labels, Index every, float room) {
+    std::map<std::string, const std::string*> cut;
+    for (std::size_t row = 0; row < labels.size(); row += static_cast<std::size_t>(every)) {
+        const auto [same, is_new] = cut.emplace(fitted(font, labels[row], room), &labels[row]);
+        if (!is_new && *same->second != labels[row]) return true;
+    }
+    return false;
+}
+
+// "blocks.0.attn.z", rather than prose.
+bool names_a_tensor(const std::string& title) {
+    return title.find('.') != std::string::npos && title.find(' ') == std::string::npos;
+}
+
 }  // namespace
+
+HeatmapNeeds needs_of(const Ui& ui, const core::Heatmap& heatmap, float width, Legend legend) {
+    const Margins around = margins(ui, heatmap, width, legend);
+    return {heatmap.rows, heatmap.columns, {around.left, around.top + around.bottom}};
+}
+
+ImVec2 fitted_cell(const Ui& ui, Index rows, Index columns, ImVec2 room) {
+    const ImVec2 fit = {room.x / static_cast<float>(columns), room.y / static_cast<float>(rows)};
+    const float square = std::min(fit.x, fit.y), most = ui.px(96);
+    return {std::min({fit.x, std::max(square, number_width(ui, 4)), most}),
+            std::min({fit.y, std::max(square, ui.px(20)), most})};
+}
+
+HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
+    // A side of many cells needs only be seen as a whole.
+    const float least_height = least_row(ui, needs.rows, needs.columns) * static_cast<float>(needs.rows);
+    const auto side = [&](Index count, float each, float many) {
+        const float all = static_cast<float>(count) * each;
+        return few(count) ? all : std::min(all, ui.px(many));
+    };
+    const auto with_around = [&](float width, float height) {
+        return ImVec2{needs.around.x + width, needs.around.y + height};
+    };
+    return {with_around(side(needs.columns, ui.px(kHittable), 150), least_height),
+            with_around(side(needs.columns, number_width(ui, 4), 640), side(needs.rows, ui.px(24), 320)),
+            with_around(ui.px(96) * static_cast<float>(needs.columns), ui.px(96) * static_cast<float>(needs.rows))};
+}
+
+std::size_t characters_in(const Ui& ui, ImVec2 cell) {
+    const float digit = compat::font_size(ui.fonts.mono_small) * 0.7F;
+    if (cell.y < digit + ui.px(2)) return 0;
+    return static_cast<std::size_t>(std::max(cell.x - number_gap(ui), 0.0F) /
+                                    compat::text_size(ui.fonts.mono_small, "0").x);
+}
+
+HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
+    const core::Heatmap& h = d.heatmap;
+    const Margins around = margins(ui, h, area.width(), d.legend, d.labels_rows);
+    const NumberRoom numbers = room_for_numbers(ui, d, around, area);
+    HeatmapLayout l;
+    l.column_numbers = numbers.columns;
+    l.row_numbers = numbers.rows;
+    l.column_labels_y = area.low.y + around.title + numbers.columns;
+    l.cells.low = {std::floor(area.low.x + around.left + numbers.rows),
+                   std::floor(area.low.y + around.top + numbers.columns)};
+    const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
+    const float height = std::max(area.high.y - around.bottom - l.cells.low.y, 1.0F);
+    const ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {width, height});
+    const ImVec2 base = d.keeps_hittable ? hittable_cell(ui, h, fit) : fit;
+    l.least_zoom = std::min({1.0F, fit.x / base.x, fit.y / base.y});
+    view.zoom = std::max(view.zoom, l.least_zoom);
+    l.cell = {base.x * view.zoom, base.y * view.zoom};
+    const float whole_w = l.cell.x * static_cast<float>(h.columns), whole_h = l.cell.y * static_cast<float>(h.rows);
+    l.cells.high = {l.cells.low.x + std::min(width, whole_w), l.cells.low.y + std::min(height, whole_h)};
+    view.origin.x =
+        std::clamp(view.origin.x, 0.0F, std::max(0.0F, static_cast<float>(h.columns) - l.cells.width() / l.cell.x));
+    view.origin.y =
+        std::clamp(view.origin.y, 0.0F, std::max(0.0F, static_cast<float>(h.rows) - l.cells.height() / l.cell.y));
+    l.origin = {l.cells.low.x - view.origin.x * l.cell.x, l.cells.low.y - view.origin.y * l.cell.y};
+    l.legend_y = l.cells.high.y + ui.px(6);
+    return l;
+}
+
+Area box_of(const HeatmapLayout& l, const core::CellRect& cells) {
+    return {{l.origin.x + static_cast<float>(cells.column) * l.cell.x,
+             l.origin.y + static_cast<float>(cells.row) * l.cell.y},
+            {l.origin.x + static_cast<float>(cells.column + cells.columns) * l.cell.x,
+             l.origin.y + static_cast<float>(cells.row + cells.rows) * l.cell.y}};
+}
+
+core::CellRect seen_cells(const HeatmapLayout& l, const core::Heatmap& h) {
+    const auto first = [](float low, float origin, float size) {
+        return static_cast<Index>(std::floor((low - origin) / size + 1e-3F));
+    };
+    const auto last = [](float high, float origin, float size) {
+        return static_cast<Index>(std::ceil((high - origin) / size - 1e-3F));
+    };
+    core::CellRect seen;
+    seen.row = std::clamp<Index>(first(l.cells.low.y, l.origin.y, l.cell.y), 0, h.rows - 1);
+    seen.column = std::clamp<Index>(first(l.cells.low.x, l.origin.x, l.cell.x), 0, h.columns - 1);
+    seen.rows = std::clamp<Index>(last(l.cells.high.y, l.origin.y, l.cell.y), seen.row + 1, h.rows) - seen.row;
+    seen.columns =
+        std::clamp<Index>(last(l.cells.high.x, l.origin.x, l.cell.x), seen.column + 1, h.columns) - seen.column;
+    return seen;
+}
+
+std::optional<Spot> spot_at(const HeatmapLayout& l, const core::Heatmap& h, ImVec2 point) {
+    if (!l.cells.contains(point)) return std::nullopt;
+    return Spot{std::clamp<Index>(static_cast<Index>((point.y - l.origin.y) / l.cell.y), 0, h.rows - 1),
+                std::clamp<Index>(static_cast<Index>((point.x - l.origin.x) / l.cell.x), 0, h.columns - 1)};
+}
+
+float number_width(const Ui& ui, int characters) {
+    const std::string text(static_cast<std::size_t>(characters), '0');
+    return compat::text_size(ui.fonts.mono_small, text).x + number_gap(ui);
+}
+
+float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float most) {
+    const ImVec2 room = {std::max(width - needs.around.x, 1.0F), std::max(most - needs.around.y, 1.0F)};
+    const ImVec2 cell = fitted_cell(ui, needs.rows, needs.columns, room);
+    return std::min(most, needs.around.y + cell.y * static_cast<float>(needs.rows));
+}
+
+float fitted_height(const Ui& ui, const core::Heatmap& heatmap, float width, float most) {
+    return fitted_height(ui, needs_of(ui, heatmap, width), width, most);
+}
+
+SizeHint wanted_height(const Ui& ui, const HeatmapNeeds& needs, float width) {
+    const HeatmapSizes sizes = sizes_of(ui, needs);
+    const float most = fitted_height(ui, needs, width, 1e6F);
+    return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
+}
+
+float height_in_view(const Ui& ui, const HeatmapNeeds& needs, const SizeHint& want, float view) {
+    const float tight = needs.around.y + tight_row(ui, needs.rows, needs.columns) * static_cast<float>(needs.rows);
+    return std::max(std::min(tight, want.least), std::min(std::max(want.least, want.good), view));
+}
 
 void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
                         Area area, const PointedOut& pointed) {
@@ -388,13 +399,6 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
 }
 
 // ---- the positions' numbers
-
-namespace {
-
-// As a fraction of the font's size.
-constexpr float kPositionSize = 0.8F;
-
-}  // namespace
 
 ImVec2 position_number_size(const Ui& ui, Index position) {
     const ImVec2 size = compat::text_size(ui.fonts.mono_small, std::to_string(position));
@@ -431,21 +435,6 @@ void draw_position_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapL
 }
 
 // ---- rows
-
-namespace {
-
-// Whether two different labels, of every so many rows, would be cut to the same: "0 resid_p…" says neither pre nor
-// post.
-bool would_look_alike(ImFont* font, std::span<const std::string> labels, Index every, float room) {
-    std::map<std::string, const std::string*> cut;
-    for (std::size_t row = 0; row < labels.size(); row += static_cast<std::size_t>(every)) {
-        const auto [same, is_new] = cut.emplace(fitted(font, labels[row], room), &labels[row]);
-        if (!is_new && *same->second != labels[row]) return true;
-    }
-    return false;
-}
-
-}  // namespace
 
 void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
                      Area area, const PointedOut& pointed) {
@@ -488,15 +477,6 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
             draw_text(ui, font, at, ui.theme.muted, text);
     }
 }
-
-namespace {
-
-// "blocks.0.attn.z", rather than prose.
-bool names_a_tensor(const std::string& title) {
-    return title.find('.') != std::string::npos && title.find(' ') == std::string::npos;
-}
-
-}  // namespace
 
 void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();

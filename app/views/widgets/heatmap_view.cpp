@@ -17,13 +17,6 @@
 
 namespace decoderscope::views {
 
-// FNV-1a.
-std::uint64_t heatmap_key(std::string_view what, std::uint64_t number) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const char c : what) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    return hash + number;
-}
-
 namespace {
 
 float bar_length(const Ui& ui, float width) { return std::clamp(width * 0.25F, ui.px(40), ui.px(96)); }
@@ -112,72 +105,12 @@ void draw_bar(const Ui& ui, const core::Heatmap& h, ImVec2 at, float width) {
     number(start + length + ui.px(5), h.range.high);
 }
 
-}  // namespace
-
-namespace {
-
 // Whether the bar's marks are below it: beside it even numbers of the usual length leave no room for one. The marks
 // that come with an edit move nothing, so it doesn't depend on them.
 bool marks_below_bar(const Ui& ui, float width) {
     const float numbers = 2.0F * compat::text_size(ui.fonts.mono_small, "−0.0000").x;
     return numbers + ui.px(10) + bar_length(ui, width) + ui.px(12) + mark_width(ui, core::Mark::nan) > width;
 }
-
-}  // namespace
-
-int legend_rows(const Ui& ui, const core::Heatmap& heatmap, Legend legend, float width) {
-    if (legend == Legend::none) return 0;
-    if (legend == Legend::bar) return marks_below_bar(ui, width) ? 2 : 1;
-    const std::vector<LegendEntry> entries = legend_entries(ui, heatmap, width, 0.0F);
-    // If masks apply, there is room for one more kind than usual: the first painted cell must not move the others.
-    const int least = heatmap.hidden.empty() ? 1 : 3;
-    return entries.empty() ? least : std::max(least, entries.back().row + 1);
-}
-
-void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const core::figure::HatchedRectangle hatched = {.box = {box.low.x, box.low.y, box.width(), box.height()},
-                                                    .hatch = core::hatch_of(causes),
-                                                    .color = core::hatch_color(causes, ui.theme.dark),
-                                                    .spacing = static_cast<double>(spacing),
-                                                    .width = static_cast<double>(ui.px(1))};
-    const auto width = static_cast<float>(core::figure::stroke_width(hatched));
-    const ImU32 color = to_imgui(hatched.color);
-    for (const core::figure::Segment& s : core::figure::hatch_segments(hatched)) {
-        const ImVec2 from(static_cast<float>(s.x1), static_cast<float>(s.y1)),
-            to(static_cast<float>(s.x2), static_cast<float>(s.y2));
-        if (hatched.hatch == core::Hatch::dots)
-            list.AddCircleFilled(from, width * 0.6F, color, 8);
-        else
-            list.AddLine(from, to, color, width);
-    }
-}
-
-void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
-    if (legend == Legend::none) return;
-    const core::MarksIn found = core::marks_in(heatmap);
-    const bool below = legend == Legend::bar && found.has_scale && marks_below_bar(ui, width);
-    const float marks = below ? 0.0F : marks_width(ui, found),
-                bar = found.has_scale ? bar_width(ui, heatmap, width) : 0.0F;
-    // Under narrow cells it starts under the row labels, rather than run into what is next to the heatmap.
-    const float gap = bar > 0.0F && marks > 0.0F ? ui.px(12) : 0.0F,
-                too_wide = std::max(0.0F, bar + gap + marks - width);
-    if (found.has_scale) draw_bar(ui, heatmap, {start.x - too_wide, start.y}, width);
-    if (below)
-        draw_marks(ui, heatmap, found, {start.x, start.y + compat::font_size(ui.fonts.mono_small) + ui.px(2)});
-    else
-        draw_marks(ui, heatmap, found, {start.x - too_wide + bar + gap, start.y});
-    if (legend == Legend::bar) return;
-    const float line = compat::font_size(ui.fonts.mono_small);
-    for (const LegendEntry& entry : legend_entries(ui, heatmap, width, gap + marks)) {
-        const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));
-        const Area swatch =
-            draw_swatch(ui, {start.x + entry.x, y}, core::hidden_color(entry.causes, ui.theme.dark), entry.text);
-        draw_hatch(ui, entry.causes, swatch, ui.px(5));
-    }
-}
-
-namespace {
 
 // Below this size a cell has no room for a hatch; its colour shows the mask.
 constexpr float kLeastHatched = 7.0F;
@@ -447,7 +380,98 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     return gesture;
 }
 
+ImVec2 size_of(std::span<const TooltipLine> lines) {
+    const ImGuiStyle& style = ImGui::GetStyle();
+    ImVec2 size = {0, style.WindowPadding.y * 2};
+    for (const TooltipLine& line : lines) {
+        const ImVec2 text = compat::text_size(line.font, line.text);
+        size = {std::max(size.x, text.x), size.y + text.y + style.ItemSpacing.y};
+    }
+    return {size.x + style.WindowPadding.x * 2, size.y};
+}
+
+// On one of the two sides of `low` to `high`: behind it if there is room up to `last`, otherwise before it.
+float beside(float low, float high, float length, float first, float last) {
+    const bool behind = high + length <= last || low - length < first;
+    return std::clamp(behind ? high : low - length, first, std::max(first, last - length));
+}
+
+// At a corner of the cell, so that it covers neither its row nor its column: below it to the right, if there is room.
+// It stays within the part of the window that the picture is in, for beside that a click is explained. `apart`, if it
+// has room above or below: it covers nothing of that.
+ImVec2 place_of(const Ui& ui, const Area& cell, ImVec2 size, const Area& apart) {
+    const ImVec2 screen = ImGui::GetIO().DisplaySize, low = ImGui::GetWindowPos();
+    const float gap = ui.px(6), end = std::min(screen.x, low.x + ImGui::GetWindowWidth());
+    const bool within = size.x <= end - low.x;
+    const float x = beside(cell.low.x - gap, cell.high.x + gap, size.x, within ? low.x : 0.0F, within ? end : screen.x);
+    const bool over = apart.low.y - gap - size.y >= 0.0F, under = apart.high.y + size.y <= screen.y;
+    const bool nearer_over = cell.low.y - apart.low.y < apart.high.y - cell.high.y;
+    if (apart.height() > 0.0F && (over || under))
+        return {x, over && (nearer_over || !under) ? apart.low.y - gap - size.y
+                                                   : std::min(apart.high.y + gap, screen.y - size.y)};
+    return {x, beside(cell.low.y - gap, cell.high.y + gap, size.y, 0.0F, screen.y)};
+}
+
 }  // namespace
+
+// FNV-1a.
+std::uint64_t heatmap_key(std::string_view what, std::uint64_t number) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const char c : what) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return hash + number;
+}
+
+int legend_rows(const Ui& ui, const core::Heatmap& heatmap, Legend legend, float width) {
+    if (legend == Legend::none) return 0;
+    if (legend == Legend::bar) return marks_below_bar(ui, width) ? 2 : 1;
+    const std::vector<LegendEntry> entries = legend_entries(ui, heatmap, width, 0.0F);
+    // If masks apply, there is room for one more kind than usual: the first painted cell must not move the others.
+    const int least = heatmap.hidden.empty() ? 1 : 3;
+    return entries.empty() ? least : std::max(least, entries.back().row + 1);
+}
+
+void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const core::figure::HatchedRectangle hatched = {.box = {box.low.x, box.low.y, box.width(), box.height()},
+                                                    .hatch = core::hatch_of(causes),
+                                                    .color = core::hatch_color(causes, ui.theme.dark),
+                                                    .spacing = static_cast<double>(spacing),
+                                                    .width = static_cast<double>(ui.px(1))};
+    const auto width = static_cast<float>(core::figure::stroke_width(hatched));
+    const ImU32 color = to_imgui(hatched.color);
+    for (const core::figure::Segment& s : core::figure::hatch_segments(hatched)) {
+        const ImVec2 from(static_cast<float>(s.x1), static_cast<float>(s.y1)),
+            to(static_cast<float>(s.x2), static_cast<float>(s.y2));
+        if (hatched.hatch == core::Hatch::dots)
+            list.AddCircleFilled(from, width * 0.6F, color, 8);
+        else
+            list.AddLine(from, to, color, width);
+    }
+}
+
+void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
+    if (legend == Legend::none) return;
+    const core::MarksIn found = core::marks_in(heatmap);
+    const bool below = legend == Legend::bar && found.has_scale && marks_below_bar(ui, width);
+    const float marks = below ? 0.0F : marks_width(ui, found),
+                bar = found.has_scale ? bar_width(ui, heatmap, width) : 0.0F;
+    // Under narrow cells it starts under the row labels, rather than run into what is next to the heatmap.
+    const float gap = bar > 0.0F && marks > 0.0F ? ui.px(12) : 0.0F,
+                too_wide = std::max(0.0F, bar + gap + marks - width);
+    if (found.has_scale) draw_bar(ui, heatmap, {start.x - too_wide, start.y}, width);
+    if (below)
+        draw_marks(ui, heatmap, found, {start.x, start.y + compat::font_size(ui.fonts.mono_small) + ui.px(2)});
+    else
+        draw_marks(ui, heatmap, found, {start.x - too_wide + bar + gap, start.y});
+    if (legend == Legend::bar) return;
+    const float line = compat::font_size(ui.fonts.mono_small);
+    for (const LegendEntry& entry : legend_entries(ui, heatmap, width, gap + marks)) {
+        const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));
+        const Area swatch =
+            draw_swatch(ui, {start.x + entry.x, y}, core::hidden_color(entry.causes, ui.theme.dark), entry.text);
+        draw_hatch(ui, entry.causes, swatch, ui.px(5));
+    }
+}
 
 void draw_note_mark(const Ui& ui, Area box) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -485,42 +509,6 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     if (gesture.hovered) gesture.cell = box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1});
     return gesture;
 }
-
-namespace {
-
-ImVec2 size_of(std::span<const TooltipLine> lines) {
-    const ImGuiStyle& style = ImGui::GetStyle();
-    ImVec2 size = {0, style.WindowPadding.y * 2};
-    for (const TooltipLine& line : lines) {
-        const ImVec2 text = compat::text_size(line.font, line.text);
-        size = {std::max(size.x, text.x), size.y + text.y + style.ItemSpacing.y};
-    }
-    return {size.x + style.WindowPadding.x * 2, size.y};
-}
-
-// On one of the two sides of `low` to `high`: behind it if there is room up to `last`, otherwise before it.
-float beside(float low, float high, float length, float first, float last) {
-    const bool behind = high + length <= last || low - length < first;
-    return std::clamp(behind ? high : low - length, first, std::max(first, last - length));
-}
-
-// At a corner of the cell, so that it covers neither its row nor its column: below it to the right, if there is room.
-// It stays within the part of the window that the picture is in, for beside that a click is explained. `apart`, if it
-// has room above or below: it covers nothing of that.
-ImVec2 place_of(const Ui& ui, const Area& cell, ImVec2 size, const Area& apart) {
-    const ImVec2 screen = ImGui::GetIO().DisplaySize, low = ImGui::GetWindowPos();
-    const float gap = ui.px(6), end = std::min(screen.x, low.x + ImGui::GetWindowWidth());
-    const bool within = size.x <= end - low.x;
-    const float x = beside(cell.low.x - gap, cell.high.x + gap, size.x, within ? low.x : 0.0F, within ? end : screen.x);
-    const bool over = apart.low.y - gap - size.y >= 0.0F, under = apart.high.y + size.y <= screen.y;
-    const bool nearer_over = cell.low.y - apart.low.y < apart.high.y - cell.high.y;
-    if (apart.height() > 0.0F && (over || under))
-        return {x, over && (nearer_over || !under) ? apart.low.y - gap - size.y
-                                                   : std::min(apart.high.y + gap, screen.y - size.y)};
-    return {x, beside(cell.low.y - gap, cell.high.y + gap, size.y, 0.0F, screen.y)};
-}
-
-}  // namespace
 
 void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines, const Area& apart) {
     const float line = compat::font_size(ui.fonts.mono_small) + ImGui::GetStyle().ItemSpacing.y;

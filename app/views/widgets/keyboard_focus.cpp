@@ -12,6 +12,19 @@ namespace {
 
 KeyboardFocus* in_use() { return context_data() == nullptr ? nullptr : context_data()->focus; }
 
+struct EditedText {
+    std::string& text;
+    ImGuiInputTextCallback complete;
+};
+
+int edit_text(ImGuiInputTextCallbackData* data) {
+    const auto& edited = *static_cast<EditedText*>(data->UserData);
+    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return edited.complete(data);
+    edited.text.resize(static_cast<std::size_t>(data->BufTextLen));
+    data->Buf = edited.text.data();
+    return 0;
+}
+
 }  // namespace
 
 void KeyboardFocus::begin(bool tab_is_taken) {
@@ -66,23 +79,6 @@ bool focusable(bool clicked) {
     // The width of the frame follows the text: 2 px at 15 px.
     return focus->item(ImGui::ColorConvertFloat4ToU32(color), std::max(2.0F, ImGui::GetFontSize() * 0.13F)) || clicked;
 }
-
-namespace {
-
-struct EditedText {
-    std::string& text;
-    ImGuiInputTextCallback complete;
-};
-
-int edit_text(ImGuiInputTextCallbackData* data) {
-    const auto& edited = *static_cast<EditedText*>(data->UserData);
-    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return edited.complete(data);
-    edited.text.resize(static_cast<std::size_t>(data->BufTextLen));
-    data->Buf = edited.text.data();
-    return 0;
-}
-
-}  // namespace
 
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, const char* hint,
                 ImGuiInputTextCallback complete) {

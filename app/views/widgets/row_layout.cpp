@@ -26,14 +26,6 @@ std::vector<ImVec2> starts_of(const Ui& ui, std::span<const FlowItem> items, flo
     return starts;
 }
 
-}  // namespace
-
-std::string more_label() { return std::string(tr("More")) + "  ▾"; }
-
-std::size_t control_lines(const Ui& ui, float height) { return height < ui.px(340) ? 1 : kAnyLines; }
-
-namespace {
-
 // A button, and what it opens: the controls that have no room beside it.
 FlowItem more_controls(const Ui& ui, std::span<const FlowItem> items) {
     return {button_width(more_label().c_str()), ui.px(10), [&ui, items] {
@@ -60,27 +52,6 @@ std::vector<FlowItem> folded(const Ui& ui, std::span<const FlowItem> items, floa
     return shown;
 }
 
-}  // namespace
-
-float flow_height(const Ui& ui, std::span<const FlowItem> items, float width, std::size_t most_lines) {
-    return items.empty() ? 0.0F : starts_of(ui, folded(ui, items, width, most_lines), width).back().y + line_height(ui);
-}
-
-void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines) {
-    const std::vector<FlowItem> shown = folded(ui, items, area.width(), most_lines);
-    const std::vector<ImVec2> starts = starts_of(ui, shown, area.width());
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-        ImGui::SetCursorScreenPos({area.low.x + starts[i].x, area.low.y + starts[i].y});
-        ImGui::BeginGroup();
-        shown[i].draw();
-        ImGui::EndGroup();
-    }
-}
-
-float button_width(const char* text) { return ImGui::CalcTextSize(text).x + ImGui::GetStyle().FramePadding.x * 2.0F; }
-
-namespace {
-
 // Raises the lengths evenly towards their goals, as far as the room reaches. Returns what is left of it.
 float raised(std::vector<float>& lengths, const std::vector<float>& goals, float room) {
     while (room > 0.5F) {
@@ -100,6 +71,27 @@ float raised(std::vector<float>& lengths, const std::vector<float>& goals, float
 }
 
 }  // namespace
+
+std::string more_label() { return std::string(tr("More")) + "  ▾"; }
+
+std::size_t control_lines(const Ui& ui, float height) { return height < ui.px(340) ? 1 : kAnyLines; }
+
+float flow_height(const Ui& ui, std::span<const FlowItem> items, float width, std::size_t most_lines) {
+    return items.empty() ? 0.0F : starts_of(ui, folded(ui, items, width, most_lines), width).back().y + line_height(ui);
+}
+
+void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines) {
+    const std::vector<FlowItem> shown = folded(ui, items, area.width(), most_lines);
+    const std::vector<ImVec2> starts = starts_of(ui, shown, area.width());
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        ImGui::SetCursorScreenPos({area.low.x + starts[i].x, area.low.y + starts[i].y});
+        ImGui::BeginGroup();
+        shown[i].draw();
+        ImGui::EndGroup();
+    }
+}
+
+float button_width(const char* text) { return ImGui::CalcTextSize(text).x + ImGui::GetStyle().FramePadding.x * 2.0F; }
 
 SizeHint larger(const SizeHint& a, const SizeHint& b) {
     return {std::max(a.least, b.least), std::max(a.good, b.good), std::max(a.most, b.most)};

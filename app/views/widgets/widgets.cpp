@@ -37,6 +37,92 @@ std::size_t most_that_fits(ImFont* font, float width, std::size_t most, const Cu
     return fits;
 }
 
+void note(std::string_view text) {
+    note_glyphs(ImGui::GetFont(), text);
+    note_place(*ImGui::GetWindowDrawList(), ImGui::GetFont(), ImGui::GetCursorScreenPos(), text);
+}
+
+void write_here(std::string_view text) {
+    if (lacks_glyphs(text)) return write_here(with_code_points(text));
+    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+}
+
+void triangle(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32 color) {
+    list.AddTriangleFilled({middle.x - direction * r * 0.6F, middle.y - r},
+                           {middle.x - direction * r * 0.6F, middle.y + r}, {middle.x + direction * r, middle.y},
+                           color);
+}
+
+// An arrow that bends back: undo towards the left (direction −1), redo towards the right.
+void bent_arrow(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32 color) {
+    const ImVec2 tip = {middle.x + direction * r, middle.y - r * 0.35F};
+    const ImVec2 points[] = {tip,
+                             {middle.x - direction * r * 0.3F, middle.y - r * 0.35F},
+                             {middle.x - direction * r * 0.9F, middle.y + r * 0.15F},
+                             {middle.x - direction * r * 0.5F, middle.y + r * 0.8F},
+                             {middle.x + direction * r * 0.3F, middle.y + r * 0.8F}};
+    compat::add_polyline(list, points, color, std::max(1.0F, r * 0.28F));
+    list.AddTriangleFilled({tip.x + direction * r * 0.2F, tip.y}, {tip.x - direction * r * 0.5F, tip.y - r * 0.55F},
+                           {tip.x - direction * r * 0.5F, tip.y + r * 0.55F}, color);
+}
+
+void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color) {
+    const auto bar = [&](float x) {
+        list.AddRectFilled({x - r * 0.16F, middle.y - r}, {x + r * 0.16F, middle.y + r}, color);
+    };
+    switch (icon) {
+        case Icon::first:
+            bar(middle.x - r * 0.9F);
+            triangle(list, middle, r, -1, color);
+            break;
+        case Icon::back:
+            triangle(list, middle, r, -1, color);
+            break;
+        case Icon::forward:
+            triangle(list, middle, r, 1, color);
+            break;
+        case Icon::last:
+            bar(middle.x + r * 0.9F);
+            triangle(list, middle, r, 1, color);
+            break;
+        case Icon::play:
+            triangle(list, middle, r * 1.1F, 1, color);
+            break;
+        case Icon::pause:
+            bar(middle.x - r * 0.45F);
+            bar(middle.x + r * 0.45F);
+            break;
+        case Icon::undo:
+            bent_arrow(list, middle, r, -1, color);
+            break;
+        case Icon::redo:
+            bent_arrow(list, middle, r, 1, color);
+            break;
+    }
+}
+
+// Not ImGui's own wrapping, which would break a number at its decimal point. Returns the y below the lines.
+float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch, ImU32 color, const std::string& text,
+                 std::size_t most) {
+    const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
+    for (const std::string& line : core::wrapped(text, width, measure, most)) {
+        draw_text(ui, font, at, color, line, width);
+        at.y += pitch;
+    }
+    return at.y;
+}
+
+// How much of a word fits: up to a mark where a name may be cut, or as many characters as there is room for.
+std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
+    std::size_t fits = core::character_at(word, 0).bytes.size(), after_mark = 0;
+    for (std::size_t next = fits; next < word.size(); next += core::character_at(word, next).bytes.size()) {
+        if (compat::text_size(font, word.substr(0, next)).x > width) break;
+        fits = next;
+        if (std::string_view("./,;:_-").find(word[next - 1]) != std::string_view::npos) after_mark = next;
+    }
+    return after_mark > 0 ? after_mark : fits;
+}
+
 }  // namespace
 
 std::string fitted(ImFont* font, std::string_view text, float width) {
@@ -82,20 +168,6 @@ float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_vie
     compat::add_text(*ImGui::GetWindowDrawList(), font, {std::floor(at.x), std::floor(at.y)}, color, shown);
     return compat::text_size(font, shown).x;
 }
-
-namespace {
-
-void note(std::string_view text) {
-    note_glyphs(ImGui::GetFont(), text);
-    note_place(*ImGui::GetWindowDrawList(), ImGui::GetFont(), ImGui::GetCursorScreenPos(), text);
-}
-
-void write_here(std::string_view text) {
-    if (lacks_glyphs(text)) return write_here(with_code_points(text));
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
-}
-
-}  // namespace
 
 void paragraph(ImFont* font, ImU32 color, std::string_view text) {
     paragraph(font, color, text, ImGui::GetContentRegionAvail().x);
@@ -195,64 +267,6 @@ bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id
     return clicked;
 }
 
-namespace {
-
-void triangle(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32 color) {
-    list.AddTriangleFilled({middle.x - direction * r * 0.6F, middle.y - r},
-                           {middle.x - direction * r * 0.6F, middle.y + r}, {middle.x + direction * r, middle.y},
-                           color);
-}
-
-// An arrow that bends back: undo towards the left (direction −1), redo towards the right.
-void bent_arrow(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32 color) {
-    const ImVec2 tip = {middle.x + direction * r, middle.y - r * 0.35F};
-    const ImVec2 points[] = {tip,
-                             {middle.x - direction * r * 0.3F, middle.y - r * 0.35F},
-                             {middle.x - direction * r * 0.9F, middle.y + r * 0.15F},
-                             {middle.x - direction * r * 0.5F, middle.y + r * 0.8F},
-                             {middle.x + direction * r * 0.3F, middle.y + r * 0.8F}};
-    compat::add_polyline(list, points, color, std::max(1.0F, r * 0.28F));
-    list.AddTriangleFilled({tip.x + direction * r * 0.2F, tip.y}, {tip.x - direction * r * 0.5F, tip.y - r * 0.55F},
-                           {tip.x - direction * r * 0.5F, tip.y + r * 0.55F}, color);
-}
-
-void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color) {
-    const auto bar = [&](float x) {
-        list.AddRectFilled({x - r * 0.16F, middle.y - r}, {x + r * 0.16F, middle.y + r}, color);
-    };
-    switch (icon) {
-        case Icon::first:
-            bar(middle.x - r * 0.9F);
-            triangle(list, middle, r, -1, color);
-            break;
-        case Icon::back:
-            triangle(list, middle, r, -1, color);
-            break;
-        case Icon::forward:
-            triangle(list, middle, r, 1, color);
-            break;
-        case Icon::last:
-            bar(middle.x + r * 0.9F);
-            triangle(list, middle, r, 1, color);
-            break;
-        case Icon::play:
-            triangle(list, middle, r * 1.1F, 1, color);
-            break;
-        case Icon::pause:
-            bar(middle.x - r * 0.45F);
-            bar(middle.x + r * 0.45F);
-            break;
-        case Icon::undo:
-            bent_arrow(list, middle, r, -1, color);
-            break;
-        case Icon::redo:
-            bent_arrow(list, middle, r, 1, color);
-            break;
-    }
-}
-
-}  // namespace
-
 bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tip) {
     const float size = ImGui::GetFrameHeight();
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -298,32 +312,6 @@ void splitter(const Ui& ui, const char* id, Area area, float& width, float direc
     ImGui::GetWindowDrawList()->AddLine({x, area.low.y}, {x, area.high.y}, active ? ui.theme.accent : ui.theme.line,
                                         1.0F);
 }
-
-namespace {
-
-// Not ImGui's own wrapping, which would break a number at its decimal point. Returns the y below the lines.
-float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch, ImU32 color, const std::string& text,
-                 std::size_t most) {
-    const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
-    for (const std::string& line : core::wrapped(text, width, measure, most)) {
-        draw_text(ui, font, at, color, line, width);
-        at.y += pitch;
-    }
-    return at.y;
-}
-
-// How much of a word fits: up to a mark where a name may be cut, or as many characters as there is room for.
-std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
-    std::size_t fits = core::character_at(word, 0).bytes.size(), after_mark = 0;
-    for (std::size_t next = fits; next < word.size(); next += core::character_at(word, next).bytes.size()) {
-        if (compat::text_size(font, word.substr(0, next)).x > width) break;
-        fits = next;
-        if (std::string_view("./,;:_-").find(word[next - 1]) != std::string_view::npos) after_mark = next;
-    }
-    return after_mark > 0 ? after_mark : fits;
-}
-
-}  // namespace
 
 std::vector<std::string> lines_of(ImFont* font, std::string_view text, float width) {
     std::vector<std::string> lines;

@@ -27,29 +27,6 @@ int glfw_shape(ImGuiMouseCursor cursor) {
     }
 }
 
-}  // namespace
-
-const char* GlfwClipboard::text() {
-    const char* text = glfwGetClipboardString(window_);
-    carried_ = text == nullptr ? std::string() : views::to_carriers(text);
-    return text == nullptr ? nullptr : carried_.c_str();
-}
-
-void GlfwClipboard::set_text(const char* text) { glfwSetClipboardString(window_, views::from_carriers(text).c_str()); }
-
-void Cursors::show(GLFWwindow* window, ImGuiMouseCursor wanted) {
-    if (wanted == shown_) return;
-    shown_ = wanted;
-    glfwSetInputMode(window, GLFW_CURSOR, wanted == ImGuiMouseCursor_None ? GLFW_CURSOR_HIDDEN : GLFW_CURSOR_NORMAL);
-    auto& cursor = made_[glfw_shape(wanted)];
-    if (!cursor) cursor.reset(glfwCreateStandardCursor(glfw_shape(wanted)));
-    glfwSetCursor(window, cursor.get());
-}
-
-void Cursors::Deleter::operator()(GLFWcursor* cursor) const { glfwDestroyCursor(cursor); }
-
-namespace {
-
 // The monitor that shows most of a rectangle of the desktop; the primary one if none does, null if there is none.
 GLFWmonitor* monitor_of(int x, int y, int width, int height) {
     int count = 0;
@@ -72,6 +49,25 @@ GLFWmonitor* monitor_of(int x, int y, int width, int height) {
 }
 
 }  // namespace
+
+const char* GlfwClipboard::text() {
+    const char* text = glfwGetClipboardString(window_);
+    carried_ = text == nullptr ? std::string() : views::to_carriers(text);
+    return text == nullptr ? nullptr : carried_.c_str();
+}
+
+void GlfwClipboard::set_text(const char* text) { glfwSetClipboardString(window_, views::from_carriers(text).c_str()); }
+
+void Cursors::show(GLFWwindow* window, ImGuiMouseCursor wanted) {
+    if (wanted == shown_) return;
+    shown_ = wanted;
+    glfwSetInputMode(window, GLFW_CURSOR, wanted == ImGuiMouseCursor_None ? GLFW_CURSOR_HIDDEN : GLFW_CURSOR_NORMAL);
+    auto& cursor = made_[glfw_shape(wanted)];
+    if (!cursor) cursor.reset(glfwCreateStandardCursor(glfw_shape(wanted)));
+    glfwSetCursor(window, cursor.get());
+}
+
+void Cursors::Deleter::operator()(GLFWcursor* cursor) const { glfwDestroyCursor(cursor); }
 
 void FullScreen::follow(GLFWwindow* window, bool wanted) {
     if (wanted == full_) return;

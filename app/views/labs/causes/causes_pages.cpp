@@ -269,33 +269,6 @@ void draw_slopes(const Ui& ui, const core::Session& session, ViewState& state,
         [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing the gradients …")); });
 }
 
-}  // namespace
-
-void draw_moves(const Ui& ui, const core::Session& session, ViewState& state,
-                const core::causes::ResolvedNumber& number, Area area, Commands& commands) {
-    CausesTabState& causes = state.part<CausesTabState>();
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("moves", {area.width() + ui.px(8), std::max(area.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float room = ImGui::GetContentRegionAvail().x - ui.px(12), gap = ui.px(24);
-    const bool two = room > ui.px(640);
-    const float left = two ? std::floor(room * 0.62F) : room;
-    ImGui::BeginGroup();
-    draw_measured(ui, session, causes, number, left, commands);
-    ImGui::EndGroup();
-    const float x = two ? start.x + left + gap : start.x;
-    const float y = two ? start.y : ImGui::GetCursorScreenPos().y + ui.px(12);
-    ImGui::SetCursorScreenPos({x, y});
-    ImGui::BeginGroup();
-    draw_slopes(ui, session, state, number, two ? room - left - gap : room, commands);
-    ImGui::EndGroup();
-    ImGui::EndChild();
-}
-
-// Activation patching: how much of a difference comes back with each row of another run.
-
-namespace {
-
 struct PatchingPictures {
     core::Heatmap encoder, decoder;
     std::vector<std::string> encoder_steps, decoder_steps;
@@ -330,10 +303,6 @@ void draw_picture(const Ui& ui, ViewState& state, const core::Heatmap& heatmap, 
     if (gesture.clicked)
         commands.push_back(core::command::GoTo{steps[static_cast<std::size_t>(gesture.clicked->first)]});
 }
-
-}  // namespace
-
-namespace {
 
 void show_patching(const Ui& ui, const core::Session& session, ViewState& state, const CausesQuestion& of,
                    const core::Value<core::causes::ShownPatching>& measured, Area area, Commands& commands) {
@@ -372,6 +341,29 @@ void show_patching(const Ui& ui, const core::Session& session, ViewState& state,
 }
 
 }  // namespace
+
+void draw_moves(const Ui& ui, const core::Session& session, ViewState& state,
+                const core::causes::ResolvedNumber& number, Area area, Commands& commands) {
+    CausesTabState& causes = state.part<CausesTabState>();
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("moves", {area.width() + ui.px(8), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x - ui.px(12), gap = ui.px(24);
+    const bool two = room > ui.px(640);
+    const float left = two ? std::floor(room * 0.62F) : room;
+    ImGui::BeginGroup();
+    draw_measured(ui, session, causes, number, left, commands);
+    ImGui::EndGroup();
+    const float x = two ? start.x + left + gap : start.x;
+    const float y = two ? start.y : ImGui::GetCursorScreenPos().y + ui.px(12);
+    ImGui::SetCursorScreenPos({x, y});
+    ImGui::BeginGroup();
+    draw_slopes(ui, session, state, number, two ? room - left - gap : room, commands);
+    ImGui::EndGroup();
+    ImGui::EndChild();
+}
+
+// Activation patching: how much of a difference comes back with each row of another run.
 
 void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
                    const core::causes::ResolvedNumber& number, Area area, Commands& commands) {

@@ -135,28 +135,6 @@ void leave(ViewState& state) {
     causes.patched = {};
 }
 
-}  // namespace
-
-Lab causes_lab() {
-    return {.id = kId,
-            .title = message("Causes"),
-            .question = message("What causes what?"),
-            .key = Key::k,
-            .term = "cause",
-            .draw = draw_causes_tab,
-            .least_height = [](float) { return 240.0F; },  // its lists scroll themselves
-            .inspect = inspect_causes,
-            .leave = leave,
-            .add_exports = add_exports,
-            .actions = actions_of_causes,
-            .save = save,
-            .restore = restore,
-            .about_steps = [](const ViewState&) { return false; },
-            .computes = true};
-}
-
-namespace {
-
 constexpr std::array kPages = {message("What moves it"), message("What comes back"), message("Who wrote it")};
 constexpr std::array kPageTips = {
     message("Its gradients with respect to scores, residual stream and input, beside the effect of switching heads off "
@@ -209,23 +187,6 @@ void say_page(const Ui& ui, ViewState& state, CausesPage page) {
     }
 }
 
-}  // namespace
-
-std::string cause_text(double value) { return core::short_number_text(value, 3); }
-
-void draw_signed_bar(const Ui& ui, Area area, double value, double most) {
-    if (most <= 0.0 || !std::isfinite(value)) return;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float middle = std::floor((area.low.x + area.high.x) * 0.5F);
-    const float length = static_cast<float>(std::clamp(value / most, -1.0, 1.0)) * area.width() * 0.5F;
-    list.AddRectFilled({std::min(middle, middle + length), area.low.y},
-                       {std::max(middle, middle + length), area.high.y},
-                       value < 0.0 ? ui.theme.warning : ui.theme.accent);
-    list.AddLine({middle, area.low.y - ui.px(2)}, {middle, area.high.y + ui.px(2)}, ui.theme.line);
-}
-
-namespace {
-
 // "Measuring: 12 of 340 runs, about 6 minutes left"
 std::string progress_text(core::causes::CausesProgress& progress) {
     const Arguments runs = {{"done", progress.done.load()}, {"all", progress.all.load()}};
@@ -241,6 +202,37 @@ std::string progress_text(core::causes::CausesProgress& progress) {
 }
 
 }  // namespace
+
+Lab causes_lab() {
+    return {.id = kId,
+            .title = message("Causes"),
+            .question = message("What causes what?"),
+            .key = Key::k,
+            .term = "cause",
+            .draw = draw_causes_tab,
+            .least_height = [](float) { return 240.0F; },  // its lists scroll themselves
+            .inspect = inspect_causes,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_causes,
+            .save = save,
+            .restore = restore,
+            .about_steps = [](const ViewState&) { return false; },
+            .computes = true};
+}
+
+std::string cause_text(double value) { return core::short_number_text(value, 3); }
+
+void draw_signed_bar(const Ui& ui, Area area, double value, double most) {
+    if (most <= 0.0 || !std::isfinite(value)) return;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float middle = std::floor((area.low.x + area.high.x) * 0.5F);
+    const float length = static_cast<float>(std::clamp(value / most, -1.0, 1.0)) * area.width() * 0.5F;
+    list.AddRectFilled({std::min(middle, middle + length), area.low.y},
+                       {std::max(middle, middle + length), area.high.y},
+                       value < 0.0 ? ui.theme.warning : ui.theme.accent);
+    list.AddLine({middle, area.low.y - ui.px(2)}, {middle, area.high.y + ui.px(2)}, ui.theme.line);
+}
 
 bool draw_causes_progress(const Ui& ui, core::causes::CausesProgress& progress, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();

@@ -49,34 +49,6 @@ bool is_bad(const core::checks::InvariantsMonitor::Result* result) {
     return result != nullptr && (!result->invariants || result->invariants->count(core::checks::Verdict::broken) > 0);
 }
 
-}  // namespace
-
-float checks_mark_width(const Ui& ui) {
-    float width = 0.0F;
-    for (const std::string& text :
-         {std::string(measuring()),
-          tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", core::checks::kLaws, of_all()),
-          tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", core::checks::kLaws, of_all()),
-          with_skipped(core::checks::kLaws - 1), std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
-        width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
-    return width;
-}
-
-void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& state, ImVec2 at) {
-    const core::checks::InvariantsMonitor::Result* result = session.invariants();
-    ImGui::SetCursorScreenPos(at);
-    if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, tr("checks closed"));
-    if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
-        state.dialog = Dialog::checks;
-        state.dialog_opens = true;
-    }
-    std::string tip;
-    for (const std::string& line : mark_tip(result)) tip += (tip.empty() ? "" : "\n") + line;
-    tooltip(tip.c_str());
-}
-
-namespace {
-
 constexpr float kWidth = 620.0F;
 
 // "✓", "✗", or "–" if there is nothing to measure.
@@ -121,6 +93,30 @@ void leave(ViewState& state) {
 }
 
 }  // namespace
+
+float checks_mark_width(const Ui& ui) {
+    float width = 0.0F;
+    for (const std::string& text :
+         {std::string(measuring()),
+          tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", core::checks::kLaws, of_all()),
+          tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", core::checks::kLaws, of_all()),
+          with_skipped(core::checks::kLaws - 1), std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
+        width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
+    return width;
+}
+
+void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& state, ImVec2 at) {
+    const core::checks::InvariantsMonitor::Result* result = session.invariants();
+    ImGui::SetCursorScreenPos(at);
+    if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, tr("checks closed"));
+    if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
+        state.dialog = Dialog::checks;
+        state.dialog_opens = true;
+    }
+    std::string tip;
+    for (const std::string& line : mark_tip(result)) tip += (tip.empty() ? "" : "\n") + line;
+    tooltip(tip.c_str());
+}
 
 void draw_checks_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     text_line(ui.fonts.heading, ui.theme.text, tr("Checks"));

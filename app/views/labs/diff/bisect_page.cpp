@@ -91,34 +91,6 @@ void draw_found(const Ui& ui, const core::Session& session, BisectTabState& bise
     draw_bisect_table(ui, session, bisect, found, {{area.low.x, y}, area.high}, commands);
 }
 
-}  // namespace
-
-core::Value<core::bisect::ShownBisection> found_bisection(const core::Session& session, const BisectTabState& bisect) {
-    const std::shared_ptr<const core::ReferenceRun>& file = session.shown().trace_file;
-    if (!file || !session.shown().scenario.computes() || bisect.path != file->path ||
-        bisect.cancelled == bisect.question)
-        return {};
-    return core::bisect::shown_bisection(session.derived(), session.shown(), file->trace, bisect.question);
-}
-
-void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    const std::shared_ptr<const core::ReferenceRun>& file = session.shown().trace_file;
-    DiffTabState& diff = state.part<DiffTabState>();
-    BisectTabState& bisect = diff.bisect;
-    follow_file(bisect, file.get());
-    if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, diff, area, commands);
-    if (bisect.cancelled == bisect.question) return draw_cancelled(ui, bisect, area);
-    const core::Value<core::bisect::ShownBisection> shown = found_bisection(session, bisect);
-    if (!shown) return draw_under_way(ui, session, bisect, file->trace, area);
-    if (!shown->error.empty()) {
-        draw_empty_page(ui, area, tr("They can't be compared"), tr(shown->error), ui.theme.error);
-        return;
-    }
-    draw_found(ui, session, bisect, shown->found, area, commands);
-}
-
-namespace {
-
 // A recorded tensor and the step that it was matched to; without a check it is none of ours.
 struct Row {
     const core::bisect::TensorCheck* check = nullptr;
@@ -214,7 +186,61 @@ void draw_row(const Ui& ui, const core::Session& session, BisectTabState& bisect
     if (clicked && check != nullptr) commands.push_back(core::command::GoTo{check->ours});
 }
 
+void heading(const Ui& ui, const char* text) {
+    ImGui::Dummy({1, ui.px(4)});
+    paragraph(ui.fonts.caption, ui.theme.muted, text);
+}
+
+// One column of an explanation. Returns where it ends.
+float draw_column(const Ui& ui, const char* title, const std::vector<std::string>& lines, Area area) {
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, title, area.width());
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(18)});
+    ImGui::BeginGroup();
+    for (const std::string& line : lines) paragraph(ui.fonts.mono_small, ui.theme.text, line, area.width());
+    ImGui::EndGroup();
+    return ImGui::GetItemRectMax().y;
+}
+
+void causes(const Ui& ui, const std::vector<core::bisect::Cause>& all) {
+    for (const core::bisect::Cause& cause : all) {
+        paragraph(ui.fonts.text, cause.explains ? ui.theme.text : ui.theme.muted,
+                  std::string(cause.explains ? "✓ " : "") + tr(cause.sentence));
+        paragraph(ui.fonts.caption, ui.theme.muted, core::bisect::cause_remark(cause));
+    }
+}
+
+void blocks(const Ui& ui, const std::vector<core::bisect::IsolatedBlock>& all) {
+    if (all.empty()) return;
+    heading(ui, tr("Each block alone, on its recorded input"));
+    for (const core::bisect::IsolatedBlock& block : all)
+        paragraph(ui.fonts.caption, block.differs ? ui.theme.text : ui.theme.muted, core::bisect::isolated_line(block));
+}
+
 }  // namespace
+
+core::Value<core::bisect::ShownBisection> found_bisection(const core::Session& session, const BisectTabState& bisect) {
+    const std::shared_ptr<const core::ReferenceRun>& file = session.shown().trace_file;
+    if (!file || !session.shown().scenario.computes() || bisect.path != file->path ||
+        bisect.cancelled == bisect.question)
+        return {};
+    return core::bisect::shown_bisection(session.derived(), session.shown(), file->trace, bisect.question);
+}
+
+void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const std::shared_ptr<const core::ReferenceRun>& file = session.shown().trace_file;
+    DiffTabState& diff = state.part<DiffTabState>();
+    BisectTabState& bisect = diff.bisect;
+    follow_file(bisect, file.get());
+    if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, diff, area, commands);
+    if (bisect.cancelled == bisect.question) return draw_cancelled(ui, bisect, area);
+    const core::Value<core::bisect::ShownBisection> shown = found_bisection(session, bisect);
+    if (!shown) return draw_under_way(ui, session, bisect, file->trace, area);
+    if (!shown->error.empty()) {
+        draw_empty_page(ui, area, tr("They can't be compared"), tr(shown->error), ui.theme.error);
+        return;
+    }
+    draw_found(ui, session, bisect, shown->found, area, commands);
+}
 
 void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabState& bisect,
                        const core::bisect::Bisection& found, Area area, Commands& commands) {
@@ -250,40 +276,6 @@ void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabStat
     ImGui::EndChild();
     ImGui::PopStyleVar();
 }
-
-namespace {
-
-void heading(const Ui& ui, const char* text) {
-    ImGui::Dummy({1, ui.px(4)});
-    paragraph(ui.fonts.caption, ui.theme.muted, text);
-}
-
-// One column of an explanation. Returns where it ends.
-float draw_column(const Ui& ui, const char* title, const std::vector<std::string>& lines, Area area) {
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, title, area.width());
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(18)});
-    ImGui::BeginGroup();
-    for (const std::string& line : lines) paragraph(ui.fonts.mono_small, ui.theme.text, line, area.width());
-    ImGui::EndGroup();
-    return ImGui::GetItemRectMax().y;
-}
-
-void causes(const Ui& ui, const std::vector<core::bisect::Cause>& all) {
-    for (const core::bisect::Cause& cause : all) {
-        paragraph(ui.fonts.text, cause.explains ? ui.theme.text : ui.theme.muted,
-                  std::string(cause.explains ? "✓ " : "") + tr(cause.sentence));
-        paragraph(ui.fonts.caption, ui.theme.muted, core::bisect::cause_remark(cause));
-    }
-}
-
-void blocks(const Ui& ui, const std::vector<core::bisect::IsolatedBlock>& all) {
-    if (all.empty()) return;
-    heading(ui, tr("Each block alone, on its recorded input"));
-    for (const core::bisect::IsolatedBlock& block : all)
-        paragraph(ui.fonts.caption, block.differs ? ui.theme.text : ui.theme.muted, core::bisect::isolated_line(block));
-}
-
-}  // namespace
 
 float draw_side_by_side(const Ui& ui, const core::bisect::SideBySide& cell, Area area) {
     if (cell.ours.empty()) return 0.0F;

@@ -243,39 +243,6 @@ void draw_note(const Ui& ui, Area area, const std::string& text) {
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, text, area.width());
 }
 
-}  // namespace
-
-void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, bool folded,
-                        Commands& commands) {
-    const DiffTabState& diff = state.part<DiffTabState>();
-    const std::string& name = session.step().name;
-    const core::TensorDifference* d = difference_of(diff.drawn.answer()->comparison, name);
-    const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
-    Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
-    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
-                                        ui.theme.line);
-    if (d == nullptr) {
-        if (folded) open_folded_list(ui, session, diff, line, line.high.x, commands);
-        draw_note(ui, folded ? below : line,
-                  diff.part == core::diff::Listed::weights
-                      ? tr("Choose a weight above.")
-                      : tr("{name} is not part of a trace. Choose a step above.", {{"name", name}}));
-        return;
-    }
-    draw_step_line(ui, session, diff, *d, line, folded, commands);
-    if (d->presence != core::Presence::in_both || diff.drawn.question().run->plan().find(name) == nullptr) {
-        draw_note(ui, below,
-                  tr("Nothing to subtract: {presence}.", {{"presence", core::diff::presence_text(*d, "A", "B")}}));
-        return;
-    }
-    below.low.y += draw_by_position(ui, session, diff, below, commands);
-    draw_three(ui, session, state, below, commands);
-}
-
-// What the inspector says beside the Diff tab.
-
-namespace {
-
 void number(const Ui& ui, const std::string& label, const std::string& value, ImU32 color) {
     const float start = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x - ui.px(4);
     const float width = compat::text_size(ui.fonts.mono_small, value).x;
@@ -314,6 +281,35 @@ void say_tensor(const Ui& ui, const core::TensorDifference& d, ViewState& state,
 }
 
 }  // namespace
+
+void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, bool folded,
+                        Commands& commands) {
+    const DiffTabState& diff = state.part<DiffTabState>();
+    const std::string& name = session.step().name;
+    const core::TensorDifference* d = difference_of(diff.drawn.answer()->comparison, name);
+    const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
+    Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
+    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
+                                        ui.theme.line);
+    if (d == nullptr) {
+        if (folded) open_folded_list(ui, session, diff, line, line.high.x, commands);
+        draw_note(ui, folded ? below : line,
+                  diff.part == core::diff::Listed::weights
+                      ? tr("Choose a weight above.")
+                      : tr("{name} is not part of a trace. Choose a step above.", {{"name", name}}));
+        return;
+    }
+    draw_step_line(ui, session, diff, *d, line, folded, commands);
+    if (d->presence != core::Presence::in_both || diff.drawn.question().run->plan().find(name) == nullptr) {
+        draw_note(ui, below,
+                  tr("Nothing to subtract: {presence}.", {{"presence", core::diff::presence_text(*d, "A", "B")}}));
+        return;
+    }
+    below.low.y += draw_by_position(ui, session, diff, below, commands);
+    draw_three(ui, session, state, below, commands);
+}
+
+// What the inspector says beside the Diff tab.
 
 void inspect_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const DiffTabState& diff = state.part<DiffTabState>();

@@ -104,39 +104,6 @@ void mark_tooltip(const Ui& ui, const core::TensorDifference& d) {
     ImGui::EndTooltip();
 }
 
-}  // namespace
-
-void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState& state, Area area,
-                     Commands& commands) {
-    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
-    const Plan& plan = session.shown().run->plan();
-    const std::size_t count = count_of_a(comparison);
-    const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
-    const double most = core::most_charted(comparison);
-    draw_scale(ui, bars, bars.low.x, comparison.tolerance, most);
-    if (count == 0) return;
-    const float pitch = bars.width() / static_cast<float>(count);
-    const float gap = pitch > ui.px(4) ? ui.px(1) : 0.0F;
-    draw_block_names(ui, plan, comparison, count, bars, pitch, area.high.y);
-    for (std::size_t i = 0; i < count; ++i) {
-        const core::TensorDifference& d = comparison.tensors[i];
-        const Ref step = plan.find(d.name);
-        const float x = bars.low.x + pitch * static_cast<float>(i);
-        if (d.name == session.step().name) draw_here(ui, {{x, bars.low.y}, {x + pitch, bars.high.y}});
-        draw_mark(ui, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x, std::max(pitch - gap, 1.0F),
-                  bars, most);
-    }
-    ImGui::SetCursorScreenPos(bars.low);
-    ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});
-    const float part = std::clamp((ImGui::GetIO().MousePos.x - bars.low.x) / bars.width(), 0.0F, 0.99999F);
-    const core::TensorDifference& under =
-        comparison.tensors[static_cast<std::size_t>(part * static_cast<float>(count))];
-    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) mark_tooltip(ui, under);
-    if (ImGui::IsItemActive() && under.name != session.step().name) commands.push_back(core::command::GoTo{under.name});
-}
-
-namespace {
-
 // A right-aligned column of numbers.
 struct Column {
     Phrase title, tip;
@@ -283,6 +250,35 @@ std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
 }
 
 }  // namespace
+
+void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState& state, Area area,
+                     Commands& commands) {
+    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
+    const Plan& plan = session.shown().run->plan();
+    const std::size_t count = count_of_a(comparison);
+    const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
+    const double most = core::most_charted(comparison);
+    draw_scale(ui, bars, bars.low.x, comparison.tolerance, most);
+    if (count == 0) return;
+    const float pitch = bars.width() / static_cast<float>(count);
+    const float gap = pitch > ui.px(4) ? ui.px(1) : 0.0F;
+    draw_block_names(ui, plan, comparison, count, bars, pitch, area.high.y);
+    for (std::size_t i = 0; i < count; ++i) {
+        const core::TensorDifference& d = comparison.tensors[i];
+        const Ref step = plan.find(d.name);
+        const float x = bars.low.x + pitch * static_cast<float>(i);
+        if (d.name == session.step().name) draw_here(ui, {{x, bars.low.y}, {x + pitch, bars.high.y}});
+        draw_mark(ui, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x, std::max(pitch - gap, 1.0F),
+                  bars, most);
+    }
+    ImGui::SetCursorScreenPos(bars.low);
+    ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});
+    const float part = std::clamp((ImGui::GetIO().MousePos.x - bars.low.x) / bars.width(), 0.0F, 0.99999F);
+    const core::TensorDifference& under =
+        comparison.tensors[static_cast<std::size_t>(part * static_cast<float>(count))];
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) mark_tooltip(ui, under);
+    if (ImGui::IsItemActive() && under.name != session.step().name) commands.push_back(core::command::GoTo{under.name});
+}
 
 void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.part<DiffTabState>();

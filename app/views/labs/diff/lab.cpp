@@ -89,28 +89,6 @@ std::optional<core::Command> take_file(const core::Session& session, ViewState& 
     return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
 }
 
-}  // namespace
-
-Lab diff_lab() {
-    return {.id = kId,
-            .title = message("Diff"),
-            .question = message("What changed?"),
-            .key = Key::c,
-            .term = "difference",
-            .draw = draw_diff_tab,
-            .least_height = [](float) { return 480.0F; },
-            .inspect = inspect_difference,
-            .companion_runs = companion_runs,
-            .leave = leave,
-            .add_exports = add_exports,
-            .actions = actions_of_runs,
-            .save = save,
-            .restore = restore,
-            .take_file = take_file};
-}
-
-namespace {
-
 std::string label_of(const core::Scenario& scenario, const DiffTabState& diff) {
     if (diff.against == core::files::Against::configuration) return diff.option.first + " = " + diff.option.second;
     if (!scenario.dropout_seed) return tr("without edits");
@@ -271,6 +249,24 @@ void draw_comparison(const Ui& ui, const core::Session& session, ViewState& stat
 }
 
 }  // namespace
+
+Lab diff_lab() {
+    return {.id = kId,
+            .title = message("Diff"),
+            .question = message("What changed?"),
+            .key = Key::c,
+            .term = "difference",
+            .draw = draw_diff_tab,
+            .least_height = [](float) { return 480.0F; },
+            .inspect = inspect_difference,
+            .companion_runs = companion_runs,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_runs,
+            .save = save,
+            .restore = restore,
+            .take_file = take_file};
+}
 
 core::Command bisect_with_file(DiffTabState& diff, const std::string& path) {
     diff.against = core::files::Against::bisect;

@@ -55,49 +55,6 @@ std::optional<Suggestion> suggest(const core::Session& session) {
         .done = core::experts::use_of(session.scenario().edits, off) == core::experts::Use::off};
 }
 
-}  // namespace
-
-Lab experts_lab() {
-    return {.id = "experts",
-            .title = message("Experts"),
-            .question = message("Which token goes to which expert?"),
-            .key = Key::e,
-            .term = "expert",
-            .draw = draw_experts_tab,
-            .least_height = [](float) { return 420.0F; },
-            .inspect = inspect_experts,
-            .explains_cells = true,
-            .suggest = suggest,
-            .add_exports = add_exports,
-            .first_hour = true,
-            .computes = true,
-            .about_this =
-                [](const core::Session& session) {
-                    const core::Scenario& scenario = session.shown().scenario;
-                    return scenario.computes() && scenario.config().experts > 0;
-                },
-            .missing = message("All positions go through the same MLP in this model. This tab shows mixtures of "
-                               "experts; the bundled model experts has two.")};
-}
-
-std::optional<MixtureSteps> shown_mixture(const core::Session& session, const ExpertsTabState& experts) {
-    const Plan& plan = session.shown().run->plan();
-    if (std::optional<MixtureSteps> chosen = mixture_called(plan, experts.mlp)) return chosen;
-    const std::vector<MixtureSteps> all = mixtures(plan);
-    if (all.empty()) return std::nullopt;
-    const auto here =
-        std::ranges::find_if(all, [&](const MixtureSteps& one) { return one.mixed->block == session.step().block; });
-    return here == all.end() ? all.front() : *here;
-}
-
-ChosenExpert chosen_expert(const MixtureSteps& mixture, const ExpertsTabState& experts) {
-    ChosenExpert chosen = {std::min(experts.expert, mixture.experts() - 1), experts.position};
-    if (chosen.position && *chosen.position >= mixture.scores->axes[1].size) chosen.position.reset();
-    return chosen;
-}
-
-namespace {
-
 // What is drawn in one frame.
 struct Scene {
     const Ui& ui;
@@ -270,6 +227,45 @@ void draw_tokens(const Scene& s, const core::experts::ShownRouting& routing, Are
 }
 
 }  // namespace
+
+Lab experts_lab() {
+    return {.id = "experts",
+            .title = message("Experts"),
+            .question = message("Which token goes to which expert?"),
+            .key = Key::e,
+            .term = "expert",
+            .draw = draw_experts_tab,
+            .least_height = [](float) { return 420.0F; },
+            .inspect = inspect_experts,
+            .explains_cells = true,
+            .suggest = suggest,
+            .add_exports = add_exports,
+            .first_hour = true,
+            .computes = true,
+            .about_this =
+                [](const core::Session& session) {
+                    const core::Scenario& scenario = session.shown().scenario;
+                    return scenario.computes() && scenario.config().experts > 0;
+                },
+            .missing = message("All positions go through the same MLP in this model. This tab shows mixtures of "
+                               "experts; the bundled model experts has two.")};
+}
+
+std::optional<MixtureSteps> shown_mixture(const core::Session& session, const ExpertsTabState& experts) {
+    const Plan& plan = session.shown().run->plan();
+    if (std::optional<MixtureSteps> chosen = mixture_called(plan, experts.mlp)) return chosen;
+    const std::vector<MixtureSteps> all = mixtures(plan);
+    if (all.empty()) return std::nullopt;
+    const auto here =
+        std::ranges::find_if(all, [&](const MixtureSteps& one) { return one.mixed->block == session.step().block; });
+    return here == all.end() ? all.front() : *here;
+}
+
+ChosenExpert chosen_expert(const MixtureSteps& mixture, const ExpertsTabState& experts) {
+    ChosenExpert chosen = {std::min(experts.expert, mixture.experts() - 1), experts.position};
+    if (chosen.position && *chosen.position >= mixture.scores->axes[1].size) chosen.position.reset();
+    return chosen;
+}
 
 void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ExpertsTabState& experts = state.part<ExpertsTabState>();

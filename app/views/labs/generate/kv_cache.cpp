@@ -149,35 +149,6 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
     }
 }
 
-}  // namespace
-
-void draw_cache(const GenerateScene& scene, Area area) {
-    const Ui& ui = scene.ui;
-    const Index layers = layers_of(scene.run());
-    scene.tab().layer = std::clamp<Index>(scene.tab().layer, 0, layers - 1);
-    const CacheRows rows = cache_rows(scene);
-    const float gap = ui.px(8);
-    float y = draw_prose(ui, area.low, area.width(), ui.theme.text, summary_of(scene, rows, layers), 3) + ui.px(4);
-    const float strip = std::min(ui.px(18) * static_cast<float>(layers), ui.px(126));
-    draw_layers(scene, rows, layers, {{area.low.x, y}, {area.high.x, y + strip}});
-    y += strip + gap;
-    draw_key(ui, {area.low.x, y});
-    ImGui::SetCursorScreenPos({area.high.x - ui.px(108), y - ui.px(6)});
-    const Index heads = scene.scenario().query_heads(), head = scene.session.cursor().place.head;
-    if (const int moved = counter(ui, tr("head"), head, heads); moved != 0)
-        scene.commands.push_back(core::command::ChooseHead{head + moved});
-    y += ui.px(24);
-    const float room = area.high.y - y - gap;
-    const float proof = scene.tab().proving ? std::clamp(room * 0.42F, ui.px(96), ui.px(360)) : ui.px(32);
-    const float middle = std::floor((area.low.x + area.high.x) * 0.5F), bottom = y + room - proof;
-    draw_rows(scene, rows, AttentionStep::key, heatmap_key("kv_cache"), {{area.low.x, y}, {middle - gap, bottom}});
-    draw_rows(scene, rows, AttentionStep::value, heatmap_key("kv_cache", 1),
-              {{middle + gap, y}, {area.high.x, bottom}});
-    draw_cache_proof(scene, {{area.low.x, bottom + gap}, area.high});
-}
-
-namespace {
-
 void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string& text, ImFont* font) {
     draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
 }
@@ -250,6 +221,31 @@ std::string verdict(const core::generate::ShownProof& proof) {
 }
 
 }  // namespace
+
+void draw_cache(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const Index layers = layers_of(scene.run());
+    scene.tab().layer = std::clamp<Index>(scene.tab().layer, 0, layers - 1);
+    const CacheRows rows = cache_rows(scene);
+    const float gap = ui.px(8);
+    float y = draw_prose(ui, area.low, area.width(), ui.theme.text, summary_of(scene, rows, layers), 3) + ui.px(4);
+    const float strip = std::min(ui.px(18) * static_cast<float>(layers), ui.px(126));
+    draw_layers(scene, rows, layers, {{area.low.x, y}, {area.high.x, y + strip}});
+    y += strip + gap;
+    draw_key(ui, {area.low.x, y});
+    ImGui::SetCursorScreenPos({area.high.x - ui.px(108), y - ui.px(6)});
+    const Index heads = scene.scenario().query_heads(), head = scene.session.cursor().place.head;
+    if (const int moved = counter(ui, tr("head"), head, heads); moved != 0)
+        scene.commands.push_back(core::command::ChooseHead{head + moved});
+    y += ui.px(24);
+    const float room = area.high.y - y - gap;
+    const float proof = scene.tab().proving ? std::clamp(room * 0.42F, ui.px(96), ui.px(360)) : ui.px(32);
+    const float middle = std::floor((area.low.x + area.high.x) * 0.5F), bottom = y + room - proof;
+    draw_rows(scene, rows, AttentionStep::key, heatmap_key("kv_cache"), {{area.low.x, y}, {middle - gap, bottom}});
+    draw_rows(scene, rows, AttentionStep::value, heatmap_key("kv_cache", 1),
+              {{middle + gap, y}, {area.high.x, bottom}});
+    draw_cache_proof(scene, {{area.low.x, bottom + gap}, area.high});
+}
 
 void draw_cache_proof(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;

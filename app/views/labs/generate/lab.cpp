@@ -99,34 +99,6 @@ std::vector<Action> actions_of_text() {
              })}};
 }
 
-}  // namespace
-
-Lab generate_lab() {
-    return {.id = kGenerateLab,
-            .title = message("Generate"),
-            .question = message("Which token comes next, and why?"),
-            .key = Key::g,
-            .term = "generation",
-            .draw = draw_generate_tab,
-            .least_height = [](float) { return 400.0F; },
-            .inspect = inspect_generation,
-            .suggest = suggest,
-            .companion_runs = companion_runs,
-            .leave = leave,
-            .add_exports = add_exports,
-            .actions = actions_of_text,
-            .first_hour = true,
-            .computes = true};
-}
-
-std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().tokenizer(), token); }
-
-Index GenerateScene::token_at(Index position) const {
-    return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));
-}
-
-namespace {
-
 constexpr double kSecondsPerToken = 0.35;
 
 core::Value<core::generate::ShownNextToken> next_token_of(const core::Session& session) {
@@ -173,43 +145,6 @@ float draw_pages(const GenerateScene& scene, Area area) {
     return ImGui::GetFrameHeight();
 }
 
-}  // namespace
-
-std::string why_text_ends(const core::Scenario& scenario, Index row) {
-    if (const Sentence full = core::generate::row_is_full(scenario, row); !full.empty()) return tr(full);
-    return core::generate::has_ended(scenario, row) ? tr("The text has ended: its last token marks the end.") : "";
-}
-
-bool generate_token(const core::Session& session, Commands& commands) {
-    const core::Scenario& scenario = session.shown().scenario;
-    const Index row = session.cursor().place.batch;
-    if (!core::generate::generation_obstacle(scenario).empty() || session.stale()) return false;
-    const core::Value<core::generate::ShownNextToken> shown = next_token_of(session);
-    if (!shown->next || !why_text_ends(scenario, row).empty()) return false;
-    commands.push_back(core::command::AppendToken{row, shown->next->candidates[shown->draw.rank].token});
-    return true;
-}
-
-void step_back(const core::Session& session, Commands& commands) {
-    const Index row = session.cursor().place.batch;
-    const core::Scenario& scenario = session.shown().scenario;
-    if (core::generate::generation_obstacle(scenario).empty() && core::generate::row_length(scenario.inputs, row) > 1)
-        commands.push_back(core::command::RemoveLastToken{row});
-}
-
-GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const Index row = session.cursor().place.batch;
-    return {ui,
-            session,
-            state,
-            commands,
-            row,
-            core::generate::row_length(session.shown().scenario.inputs, row),
-            next_token_of(session)};
-}
-
-namespace {
-
 void draw_page(const GenerateScene& scene, Area area) {
     switch (scene.tab().page) {
         case GeneratePage::next_token:
@@ -220,42 +155,6 @@ void draw_page(const GenerateScene& scene, Area area) {
             return draw_lens(scene, area);
     }
 }
-
-}  // namespace
-
-void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    state.hovered.reset();
-    const float pad = ui.px(16), gap = ui.px(10);
-    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const core::Scenario& scenario = session.shown().scenario;
-    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
-        state.part<GenerateTabState>().running = false;
-        draw_obstacle(ui, inner, obstacle);
-        return;
-    }
-    const GenerateScene scene = generate_scene(ui, session, state, commands);
-    run_on(session, state, commands);
-    float y = inner.low.y;
-    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
-    y += draw_generate_controls(scene, rest()) + gap;
-    state.paced = state.paced || scene.tab().running;
-    y += draw_generated_text(scene, rest()) + gap;
-    y += draw_pages(scene, rest()) + gap;
-    const Area page = rest();
-    const auto draw = [&](Commands& heard) {
-        draw_page(generate_scene(ui, session, state, heard), page);
-        return page;
-    };
-    if (session.stale())
-        draw_stale(ui, "coming-tokens", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
-    else
-        static_cast<void>(draw(commands));
-}
-
-// What the inspector says beside the Generate tab.
-
-namespace {
 
 void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) {
     for (const Sentence& sentence : sentences) {
@@ -366,6 +265,95 @@ std::string heading_of(const GenerateScene& scene) {
 }
 
 }  // namespace
+
+Lab generate_lab() {
+    return {.id = kGenerateLab,
+            .title = message("Generate"),
+            .question = message("Which token comes next, and why?"),
+            .key = Key::g,
+            .term = "generation",
+            .draw = draw_generate_tab,
+            .least_height = [](float) { return 400.0F; },
+            .inspect = inspect_generation,
+            .suggest = suggest,
+            .companion_runs = companion_runs,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_text,
+            .first_hour = true,
+            .computes = true};
+}
+
+std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().tokenizer(), token); }
+
+Index GenerateScene::token_at(Index position) const {
+    return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));
+}
+
+std::string why_text_ends(const core::Scenario& scenario, Index row) {
+    if (const Sentence full = core::generate::row_is_full(scenario, row); !full.empty()) return tr(full);
+    return core::generate::has_ended(scenario, row) ? tr("The text has ended: its last token marks the end.") : "";
+}
+
+bool generate_token(const core::Session& session, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    const Index row = session.cursor().place.batch;
+    if (!core::generate::generation_obstacle(scenario).empty() || session.stale()) return false;
+    const core::Value<core::generate::ShownNextToken> shown = next_token_of(session);
+    if (!shown->next || !why_text_ends(scenario, row).empty()) return false;
+    commands.push_back(core::command::AppendToken{row, shown->next->candidates[shown->draw.rank].token});
+    return true;
+}
+
+void step_back(const core::Session& session, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    const core::Scenario& scenario = session.shown().scenario;
+    if (core::generate::generation_obstacle(scenario).empty() && core::generate::row_length(scenario.inputs, row) > 1)
+        commands.push_back(core::command::RemoveLastToken{row});
+}
+
+GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    return {ui,
+            session,
+            state,
+            commands,
+            row,
+            core::generate::row_length(session.shown().scenario.inputs, row),
+            next_token_of(session)};
+}
+
+void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    state.hovered.reset();
+    const float pad = ui.px(16), gap = ui.px(10);
+    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const core::Scenario& scenario = session.shown().scenario;
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
+        state.part<GenerateTabState>().running = false;
+        draw_obstacle(ui, inner, obstacle);
+        return;
+    }
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    run_on(session, state, commands);
+    float y = inner.low.y;
+    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
+    y += draw_generate_controls(scene, rest()) + gap;
+    state.paced = state.paced || scene.tab().running;
+    y += draw_generated_text(scene, rest()) + gap;
+    y += draw_pages(scene, rest()) + gap;
+    const Area page = rest();
+    const auto draw = [&](Commands& heard) {
+        draw_page(generate_scene(ui, session, state, heard), page);
+        return page;
+    };
+    if (session.stale())
+        draw_stale(ui, "coming-tokens", draw,
+                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+    else
+        static_cast<void>(draw(commands));
+}
+
+// What the inspector says beside the Generate tab.
 
 void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;

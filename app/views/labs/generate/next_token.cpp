@@ -95,25 +95,6 @@ bool seed_field(const Ui& ui, std::uint64_t& seed, float right) {
     return changed;
 }
 
-}  // namespace
-
-float draw_generate_controls(const GenerateScene& scene, Area area) {
-    const Ui& ui = scene.ui;
-    ImGui::SetCursorScreenPos(area.low);
-    ImGui::BeginGroup();
-    transport(scene);
-    core::generate::Sampling sampling = scene.session.sampling();
-    bool changed = temperature_slider(ui, sampling.temperature, area.high.x);
-    changed = top_k_slider(ui, sampling.top_k, scene.scenario().config().vocab_size, area.high.x) || changed;
-    changed = top_p_slider(ui, sampling.top_p, area.high.x) || changed;
-    changed = seed_field(ui, sampling.seed, area.high.x) || changed;
-    ImGui::EndGroup();
-    if (changed) scene.commands.push_back(core::command::SetSampling{sampling});
-    return ImGui::GetItemRectSize().y;
-}
-
-namespace {
-
 struct Chip {
     std::string text;
     float width = 0.0F;
@@ -179,38 +160,6 @@ void draw_chip(const GenerateScene& scene, const Chip& chip, Area box, Index fir
     if (ImGui::IsWindowHovered() && box.contains(ImGui::GetIO().MousePos))
         chip_tooltip(scene, chip.position, generated);
 }
-
-}  // namespace
-
-float draw_generated_text(const GenerateScene& scene, Area area) {
-    constexpr std::size_t kMostLines = 4;  // the newest ones
-    const Ui& ui = scene.ui;
-    const auto lines = lines_of(ui, chips_of(scene, area.width()), area.width());
-    const Index first_generated = scene.length - core::generate::generated_count(scene.scenario(), scene.row);
-    const std::size_t first = lines.size() - std::min(lines.size(), kMostLines);
-    const float line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
-    float y = area.low.y;
-    for (std::size_t i = first; i < lines.size(); ++i, y += line) {
-        float x = area.low.x;
-        for (const Chip& chip : lines[i]) {
-            draw_chip(scene, chip, {{x, y}, {x + chip.width, y + line - ui.px(4)}}, first_generated);
-            x += chip.width + ui.px(3);
-        }
-    }
-    const std::string ended = why_text_ends(scene.scenario(), scene.row);
-    std::string note;
-    if (first > 0)
-        note = tr_n("… {count} token before these.", "… {count} tokens before these.", lines[first].front().position) +
-               " ";
-    note += ended;
-    if (!note.empty()) {
-        draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, note, area.width());
-        y += compat::font_size(ui.fonts.caption) + ui.px(4);
-    }
-    return y - area.low.y;
-}
-
-namespace {
 
 // The page of the next token: its data, and how many rows are shown.
 struct Bars {
@@ -405,6 +354,49 @@ void draw_sum(const Bars& bars, Area area) {
 }
 
 }  // namespace
+
+float draw_generate_controls(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::BeginGroup();
+    transport(scene);
+    core::generate::Sampling sampling = scene.session.sampling();
+    bool changed = temperature_slider(ui, sampling.temperature, area.high.x);
+    changed = top_k_slider(ui, sampling.top_k, scene.scenario().config().vocab_size, area.high.x) || changed;
+    changed = top_p_slider(ui, sampling.top_p, area.high.x) || changed;
+    changed = seed_field(ui, sampling.seed, area.high.x) || changed;
+    ImGui::EndGroup();
+    if (changed) scene.commands.push_back(core::command::SetSampling{sampling});
+    return ImGui::GetItemRectSize().y;
+}
+
+float draw_generated_text(const GenerateScene& scene, Area area) {
+    constexpr std::size_t kMostLines = 4;  // the newest ones
+    const Ui& ui = scene.ui;
+    const auto lines = lines_of(ui, chips_of(scene, area.width()), area.width());
+    const Index first_generated = scene.length - core::generate::generated_count(scene.scenario(), scene.row);
+    const std::size_t first = lines.size() - std::min(lines.size(), kMostLines);
+    const float line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
+    float y = area.low.y;
+    for (std::size_t i = first; i < lines.size(); ++i, y += line) {
+        float x = area.low.x;
+        for (const Chip& chip : lines[i]) {
+            draw_chip(scene, chip, {{x, y}, {x + chip.width, y + line - ui.px(4)}}, first_generated);
+            x += chip.width + ui.px(3);
+        }
+    }
+    const std::string ended = why_text_ends(scene.scenario(), scene.row);
+    std::string note;
+    if (first > 0)
+        note = tr_n("… {count} token before these.", "… {count} tokens before these.", lines[first].front().position) +
+               " ";
+    note += ended;
+    if (!note.empty()) {
+        draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, note, area.width());
+        y += compat::font_size(ui.fonts.caption) + ui.px(4);
+    }
+    return y - area.low.y;
+}
 
 void draw_next_token(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;

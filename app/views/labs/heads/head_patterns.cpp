@@ -160,64 +160,6 @@ bool under_cursor(const core::Session& session, const HeadsTabState& heads, cons
     return heads.attention == score.attention && session.cursor().place.head == score.head;
 }
 
-}  // namespace
-
-float cell_text_height(const Ui& ui, CellStyle style) {
-    const float line = compat::font_size(ui.fonts.mono_small);
-    return line + ui.px(style.dense ? 4 : 12) + (style.named ? line + ui.px(3) : 0.0F);
-}
-
-void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::HeadScore& score,
-                    CellStyle style, Area box, Commands& commands) {
-    HeadsTabState& heads = state.part<HeadsTabState>();
-    const Step& pattern = *session.shown().run->plan().step_of(score.attention, AttentionStep::pattern);
-    const float factor = core::head_factor(session.scenario().edits, score.attention, score.head);
-    const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);
-    const float name = style.named ? line + ui.px(3) : 0.0F;
-    const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};
-    const Area picture = picture_box(
-        *session.shown().run, pattern,
-        {{inner.low.x, inner.low.y + name}, {inner.high.x, inner.high.y - cell_text_height(ui, style) + name}});
-    const float under = picture.high.y + ui.px(style.dense ? 1 : 3);
-    ImGui::PushID(static_cast<int>(pattern.id));
-    ImGui::PushID(static_cast<int>(score.head));
-
-    ImGui::SetCursorScreenPos(inner.low);
-    if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)})) {
-        commands.push_back(core::command::GoTo{pattern.name});
-        commands.push_back(core::command::ChooseHead{score.head});
-        heads.attention = score.attention;
-        heads.opened = true;
-        heads.pinned.reset();
-    }
-    const bool hovered = ImGui::IsItemHovered();
-    if (hovered) head_tooltip(ui, score, factor);
-    if (style.named)
-        draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
-    if (!draw_picture(ui, session, heads, pattern, score.head, style.weights, picture)) state.busy = true;
-    if (factor != 1.0F) draw_badge(ui, factor, picture);
-    const float left = style.dense ? inner.low.x : picture.low.x,
-                right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));
-    draw_switch(ui, session, score, factor, {{left, under}, {left + ui.px(12), under + line}}, commands);
-    draw_measure(ui, score, heads.measure, style,
-                 {{left + ui.px(style.dense ? 11 : 14), under}, {right, under + line}});
-
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const double top = core::heads::highest_possible(heads.measure, score.keys);
-    if (!core::heads::passes(score, heads.measure, {static_cast<double>(heads.threshold) * top, heads.at_most}))
-        list.AddRectFilled(box.low, box.high, with_alpha(ui.theme.background, 0.8F));
-    if (hovered)
-        compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
-                         ui.theme.text, 0.0F, ui.px(1.5F));
-    else if (under_cursor(session, heads, score))
-        compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
-                         ui.theme.accent, 0.0F, ui.px(1.5F));
-    ImGui::PopID();
-    ImGui::PopID();
-}
-
-namespace {
-
 struct Columns {
     Area cells;  // between the two columns of tokens
     float query_pitch, key_pitch;
@@ -404,6 +346,60 @@ void draw_captions(const Ui& ui, const core::heads::PatternLines& lines, const C
 }
 
 }  // namespace
+
+float cell_text_height(const Ui& ui, CellStyle style) {
+    const float line = compat::font_size(ui.fonts.mono_small);
+    return line + ui.px(style.dense ? 4 : 12) + (style.named ? line + ui.px(3) : 0.0F);
+}
+
+void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::HeadScore& score,
+                    CellStyle style, Area box, Commands& commands) {
+    HeadsTabState& heads = state.part<HeadsTabState>();
+    const Step& pattern = *session.shown().run->plan().step_of(score.attention, AttentionStep::pattern);
+    const float factor = core::head_factor(session.scenario().edits, score.attention, score.head);
+    const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);
+    const float name = style.named ? line + ui.px(3) : 0.0F;
+    const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};
+    const Area picture = picture_box(
+        *session.shown().run, pattern,
+        {{inner.low.x, inner.low.y + name}, {inner.high.x, inner.high.y - cell_text_height(ui, style) + name}});
+    const float under = picture.high.y + ui.px(style.dense ? 1 : 3);
+    ImGui::PushID(static_cast<int>(pattern.id));
+    ImGui::PushID(static_cast<int>(score.head));
+
+    ImGui::SetCursorScreenPos(inner.low);
+    if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)})) {
+        commands.push_back(core::command::GoTo{pattern.name});
+        commands.push_back(core::command::ChooseHead{score.head});
+        heads.attention = score.attention;
+        heads.opened = true;
+        heads.pinned.reset();
+    }
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) head_tooltip(ui, score, factor);
+    if (style.named)
+        draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
+    if (!draw_picture(ui, session, heads, pattern, score.head, style.weights, picture)) state.busy = true;
+    if (factor != 1.0F) draw_badge(ui, factor, picture);
+    const float left = style.dense ? inner.low.x : picture.low.x,
+                right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));
+    draw_switch(ui, session, score, factor, {{left, under}, {left + ui.px(12), under + line}}, commands);
+    draw_measure(ui, score, heads.measure, style,
+                 {{left + ui.px(style.dense ? 11 : 14), under}, {right, under + line}});
+
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const double top = core::heads::highest_possible(heads.measure, score.keys);
+    if (!core::heads::passes(score, heads.measure, {static_cast<double>(heads.threshold) * top, heads.at_most}))
+        list.AddRectFilled(box.low, box.high, with_alpha(ui.theme.background, 0.8F));
+    if (hovered)
+        compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
+                         ui.theme.text, 0.0F, ui.px(1.5F));
+    else if (under_cursor(session, heads, score))
+        compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
+                         ui.theme.accent, 0.0F, ui.px(1.5F));
+    ImGui::PopID();
+    ImGui::PopID();
+}
 
 std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern,
                                            const core::heads::PatternLines& lines, std::optional<PatternToken> lit,

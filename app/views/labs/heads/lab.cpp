@@ -68,26 +68,6 @@ core::CompanionRuns companion_runs(const core::Session& session, const ViewState
     return {{kHeadPreview, without_head(session, heads)}};
 }
 
-}  // namespace
-
-Lab heads_lab() {
-    return {.id = "heads",
-            .title = message("Heads"),
-            .question = message("What does each head look at?"),
-            .key = Key::h,
-            .term = "head",
-            .draw = draw_heads_tab,
-            .inspect = inspect_heads,
-            .explains_cells = true,
-            .suggest = suggest,
-            .companion_runs = companion_runs,
-            .add_exports = add_exports,
-            .first_hour = true,
-            .computes = true};
-}
-
-namespace {
-
 // Follows the cursor: the page shows the attention that the cursor is in, and the grid its kind.
 void follow_cursor(const core::Session& session, HeadsTabState& heads) {
     const Plan& plan = session.shown().run->plan();
@@ -103,32 +83,6 @@ void follow_cursor(const core::Session& session, HeadsTabState& heads) {
     if (heads.opened) heads.kind = core::heads::kind_of_attention(plan, heads.attention);
     if (core::heads::attentions_of_kind(plan, heads.kind).empty()) heads.kind = core::heads::AttentionKind::self;
 }
-
-}  // namespace
-
-void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    HeadsTabState& heads = state.part<HeadsTabState>();
-    // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
-    const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
-    if (escape && !session.cursor().cell) heads.opened = false;
-    follow_cursor(session, heads);
-    if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
-        heads.opened = true;
-        if (const Ref pattern = session.shown().run->plan().step_of(heads.attention, AttentionStep::pattern))
-            commands.push_back(core::command::GoTo{pattern->name});
-    }
-    const float pad = ui.px(16);
-    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const float strip = effect_strip_height(ui, session, heads, inner.height());
-    const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
-    if (heads.opened)
-        draw_head_page(ui, session, state, upper, commands);
-    else
-        draw_heads_grid(ui, session, state, upper, commands);
-    draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
-}
-
-namespace {
 
 std::string number(double value) { return core::short_number_text(value, 3); }
 
@@ -304,6 +258,44 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
 }
 
 }  // namespace
+
+Lab heads_lab() {
+    return {.id = "heads",
+            .title = message("Heads"),
+            .question = message("What does each head look at?"),
+            .key = Key::h,
+            .term = "head",
+            .draw = draw_heads_tab,
+            .inspect = inspect_heads,
+            .explains_cells = true,
+            .suggest = suggest,
+            .companion_runs = companion_runs,
+            .add_exports = add_exports,
+            .first_hour = true,
+            .computes = true};
+}
+
+void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    HeadsTabState& heads = state.part<HeadsTabState>();
+    // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
+    const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
+    if (escape && !session.cursor().cell) heads.opened = false;
+    follow_cursor(session, heads);
+    if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
+        heads.opened = true;
+        if (const Ref pattern = session.shown().run->plan().step_of(heads.attention, AttentionStep::pattern))
+            commands.push_back(core::command::GoTo{pattern->name});
+    }
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const float strip = effect_strip_height(ui, session, heads, inner.height());
+    const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
+    if (heads.opened)
+        draw_head_page(ui, session, state, upper, commands);
+    else
+        draw_heads_grid(ui, session, state, upper, commands);
+    draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
+}
 
 float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
     constexpr float kHeadline = 26, kLow = 66, kHigh = 84;

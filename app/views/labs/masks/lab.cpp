@@ -44,25 +44,6 @@ core::CompanionRuns companion_runs(const core::Session& session, const ViewState
     return {{kLeakRun, *leak_variation(session, state)}};
 }
 
-}  // namespace
-
-Lab masks_lab() {
-    return {.id = "masks",
-            .title = message("Masks"),
-            .question = message("Which mask hides what, and what does the fill do?"),
-            .key = Key::m,
-            .term = "mask",
-            .draw = draw_masks_tab,
-            .inspect = inspect_masks,
-            .explains_cells = true,
-            .companion_runs = companion_runs,
-            .add_exports = add_exports,
-            .first_hour = true,
-            .computes = true};
-}
-
-namespace {
-
 // ---- the leak test
 
 // Another batch row or a shorter input: what was chosen there is forgotten.
@@ -83,18 +64,6 @@ core::Value<core::checks::Leak> leak_found(const core::Session& session, const V
     return core::masks::shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch,
                                    state.part<MasksTabState>().leak_position);
 }
-
-}  // namespace
-
-std::string shown_attention(const core::Session& session) {
-    const Plan& plan = session.shown().run->plan();
-    const std::string attention = session.attention();
-    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
-    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
-    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
-}
-
-namespace {
 
 // The heights of the tab's parts but for the pictures.
 struct Heights {
@@ -185,6 +154,29 @@ void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) 
 }
 
 }  // namespace
+
+Lab masks_lab() {
+    return {.id = "masks",
+            .title = message("Masks"),
+            .question = message("Which mask hides what, and what does the fill do?"),
+            .key = Key::m,
+            .term = "mask",
+            .draw = draw_masks_tab,
+            .inspect = inspect_masks,
+            .explains_cells = true,
+            .companion_runs = companion_runs,
+            .add_exports = add_exports,
+            .first_hour = true,
+            .computes = true};
+}
+
+std::string shown_attention(const core::Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const std::string attention = session.attention();
+    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
+}
 
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const std::string attention = shown_attention(session);

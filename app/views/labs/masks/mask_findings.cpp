@@ -176,28 +176,6 @@ void draw_nan(const MasksScene& scene, Area area) {
     draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
 }
 
-}  // namespace
-
-void draw_fill(const MasksScene& scene, Area area) {
-    const Ui& ui = scene.ui;
-    const core::masks::FillConsequences& fill = scene.shown().fill;
-    ImGui::PushID("fill");
-    choose_fill(scene, area.low);
-    float y = area.low.y + ui.px(34);
-    const auto finding = [&](bool well, const std::string& text, const char* tip) {
-        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip) + ui.px(1);
-    };
-    finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
-    finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));
-    finding(fill.empty_rows.empty(), empty_sentence(fill),
-            tr("A fully masked row is NaN under −∞. Under a finite fill it attends to every key equally, later ones "
-               "and padding included."));
-    draw_nan(scene, {{area.low.x, y}, area.high});
-    ImGui::PopID();
-}
-
-namespace {
-
 const core::Companion* failed_companion(const core::Session& session) {
     const auto found = session.shown().companions.find(kLeakRun);
     return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
@@ -347,6 +325,24 @@ std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& lea
 }
 
 }  // namespace
+
+void draw_fill(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const core::masks::FillConsequences& fill = scene.shown().fill;
+    ImGui::PushID("fill");
+    choose_fill(scene, area.low);
+    float y = area.low.y + ui.px(34);
+    const auto finding = [&](bool well, const std::string& text, const char* tip) {
+        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip) + ui.px(1);
+    };
+    finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
+    finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));
+    finding(fill.empty_rows.empty(), empty_sentence(fill),
+            tr("A fully masked row is NaN under −∞. Under a finite fill it attends to every key equally, later ones "
+               "and padding included."));
+    draw_nan(scene, {{area.low.x, y}, area.high});
+    ImGui::PopID();
+}
 
 float leak_height(const MasksScene& scene, float width) {
     const bool two_lines = positions_in_line(scene, width) < scene.shown().tokens.size();

@@ -84,52 +84,6 @@ std::vector<Area> share_view(const Ui& ui, std::span<const PictureLines> all, Ar
     return found;
 }
 
-}  // namespace
-
-std::vector<SingleMask> single_masks(const core::masks::MaskParts& parts) {
-    std::vector<SingleMask> masks = {{parts.causal, core::hidden_by::causal, parts.is_causal}};
-    if (parts.has_window) masks.push_back({parts.window, core::hidden_by::window});
-    masks.push_back({parts.padding, core::hidden_by::padding, parts.has_padding});
-    return masks;
-}
-
-MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area) {
-    const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
-                       chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
-    const std::vector<SingleMask> singles = single_masks(shown.parts);
-    const auto sheets = static_cast<std::size_t>(1 + std::ranges::count_if(singles, &SingleMask::hides));
-    // The words are beside the first line, if it has room for a mask besides; otherwise they have a line of their own.
-    const float words = std::max(area.width() * 0.21F, ui.px(150)), beside = area.width() - words - ui.px(20);
-    const bool in_line = sizes_of(ui, parts).least.x <= beside;
-    const PictureLine part_line = line_of(ui, parts, in_line ? beside : area.width(), sheets),
-                      chain_line = line_of(ui, chain, area.width(), 5, ui.px(124));
-    const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
-    const std::size_t part_lines = lines(sheets, part_line), word_lines = in_line ? 0 : 1;
-    const float low = ui.px(96);
-    const HeatmapNeeds none = {1, 1, {0.0F, low}};
-    const std::vector<Area> at =
-        share_view(ui,
-                   std::array{PictureLines{parts, height_of(ui, parts, part_line.width(0)), part_lines},
-                              PictureLines{none, {low, low, low}, word_lines},
-                              PictureLines{chain, height_of(ui, chain, chain_line.width(0)), lines(5, chain_line)}},
-                   area);
-    const auto slot = [&](const PictureLine& line, std::size_t first_line, std::size_t i) {
-        const std::size_t column = i % line.slots;
-        const Area& of = at[first_line + i / line.slots];
-        const float x = of.low.x + line.x(column);
-        return MaskSlot{{{x, of.low.y}, {x + line.width(column), of.high.y}}, !line.shared || column == 0};
-    };
-    MaskSlots slots{};
-    for (std::size_t i = 0; i < sheets; ++i) slots.parts.push_back(slot(part_line, 0, i));
-    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, part_lines + word_lines, i);
-    slots.drawn = slot(chain_line, part_lines + word_lines, 4);
-    slots.words = in_line ? Area{{area.high.x - words, at[0].low.y}, at[0].high} : at[part_lines];
-    slots.bottom = at.back().high.y;
-    return slots;
-}
-
-namespace {
-
 // ---- the brush
 
 std::vector<core::MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
@@ -247,6 +201,48 @@ const char* how_to_paint() {
 }
 
 }  // namespace
+
+std::vector<SingleMask> single_masks(const core::masks::MaskParts& parts) {
+    std::vector<SingleMask> masks = {{parts.causal, core::hidden_by::causal, parts.is_causal}};
+    if (parts.has_window) masks.push_back({parts.window, core::hidden_by::window});
+    masks.push_back({parts.padding, core::hidden_by::padding, parts.has_padding});
+    return masks;
+}
+
+MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area) {
+    const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
+                       chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
+    const std::vector<SingleMask> singles = single_masks(shown.parts);
+    const auto sheets = static_cast<std::size_t>(1 + std::ranges::count_if(singles, &SingleMask::hides));
+    // The words are beside the first line, if it has room for a mask besides; otherwise they have a line of their own.
+    const float words = std::max(area.width() * 0.21F, ui.px(150)), beside = area.width() - words - ui.px(20);
+    const bool in_line = sizes_of(ui, parts).least.x <= beside;
+    const PictureLine part_line = line_of(ui, parts, in_line ? beside : area.width(), sheets),
+                      chain_line = line_of(ui, chain, area.width(), 5, ui.px(124));
+    const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
+    const std::size_t part_lines = lines(sheets, part_line), word_lines = in_line ? 0 : 1;
+    const float low = ui.px(96);
+    const HeatmapNeeds none = {1, 1, {0.0F, low}};
+    const std::vector<Area> at =
+        share_view(ui,
+                   std::array{PictureLines{parts, height_of(ui, parts, part_line.width(0)), part_lines},
+                              PictureLines{none, {low, low, low}, word_lines},
+                              PictureLines{chain, height_of(ui, chain, chain_line.width(0)), lines(5, chain_line)}},
+                   area);
+    const auto slot = [&](const PictureLine& line, std::size_t first_line, std::size_t i) {
+        const std::size_t column = i % line.slots;
+        const Area& of = at[first_line + i / line.slots];
+        const float x = of.low.x + line.x(column);
+        return MaskSlot{{{x, of.low.y}, {x + line.width(column), of.high.y}}, !line.shared || column == 0};
+    };
+    MaskSlots slots{};
+    for (std::size_t i = 0; i < sheets; ++i) slots.parts.push_back(slot(part_line, 0, i));
+    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, part_lines + word_lines, i);
+    slots.drawn = slot(chain_line, part_lines + word_lines, 4);
+    slots.words = in_line ? Area{{area.high.x - words, at[0].low.y}, at[0].high} : at[part_lines];
+    slots.bottom = at.back().high.y;
+    return slots;
+}
 
 float way_height(const MasksScene& scene, float width) {
     const ImFont* font = scene.ui.fonts.caption;

@@ -184,10 +184,6 @@ void draw_lengths(const MasksScene& scene, Area area) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<FlowItem> tools_of(const MasksScene& scene) {
     const Ui& ui = scene.ui;
     std::vector<FlowItem> items;
@@ -210,20 +206,6 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
                      }});
     return items;
 }
-
-}  // namespace
-
-float mask_tools_height(const MasksScene& scene, float width) {
-    return flow_height(scene.ui, tools_of(scene), width, scene.control_lines);
-}
-
-void draw_mask_tools(const MasksScene& scene, Area area) {
-    ImGui::PushID("mask-tools");
-    draw_flow(scene.ui, tools_of(scene), area, scene.control_lines);
-    ImGui::PopID();
-}
-
-namespace {
 
 void draw_mask(const MasksScene& scene, const SingleMask& mask, const char* sign, const char* tip,
                const MaskSlot& slot) {
@@ -249,6 +231,16 @@ float draw_word(const MasksScene& scene, const SingleMask& mask, ImVec2 at, floa
 }
 
 }  // namespace
+
+float mask_tools_height(const MasksScene& scene, float width) {
+    return flow_height(scene.ui, tools_of(scene), width, scene.control_lines);
+}
+
+void draw_mask_tools(const MasksScene& scene, Area area) {
+    ImGui::PushID("mask-tools");
+    draw_flow(scene.ui, tools_of(scene), area, scene.control_lines);
+    ImGui::PopID();
+}
 
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
     const core::masks::MaskParts& parts = scene.shown().parts;

@@ -117,33 +117,6 @@ void restore(ViewState& state, const core::files::SavedView& saved) {
     norms.growth = saved.norms.growth;
 }
 
-}  // namespace
-
-Lab norms_lab() {
-    return {.id = "norms",
-            .title = message("Norms"),
-            .question = message("What does the norm placement change?"),
-            .key = Key::n,
-            .term = "norm",
-            .draw = draw_norms_tab,
-            .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
-            .inspect = inspect_norms,
-            .suggest = suggest,
-            .companion_runs = companion_runs,
-            .leave = leave,
-            .add_exports = add_exports,
-            .save = save,
-            .restore = restore,
-            .about_steps =
-                [](const ViewState& state) {
-                    return state.part<NormsTabState>().view != core::files::NormsView::gradients;
-                },
-            .first_hour = true,
-            .computes = true};
-}
-
-namespace {
-
 constexpr std::array<Index, 3> kDepths = {6, 12, 36};
 
 // ---- the row of switches
@@ -390,17 +363,6 @@ std::string waiting_text(const core::Session& session) {
     return tr("Computing both runs …");
 }
 
-}  // namespace
-
-NormsScene norms_scene(const core::Session& session, const NormsTabState& norms) {
-    const Step& here = computed_step(session);
-    const std::string block = block_or_first(session.shown().run->plan(), here);
-    const bool still_there = norms.chosen && norms.chosen->at == here.name;
-    return {*norms.shown, here, here.stack, block, still_there ? norms.chosen->norm : std::string()};
-}
-
-namespace {
-
 // The row that is explained is that of the selected position, until another one is chosen here.
 void follow_selection(const core::Session& session, NormsTabState& norms) {
     const std::optional<Cell>& cell = session.cursor().cell;
@@ -426,6 +388,36 @@ void draw_both(const Ui& ui, const core::Session& session, ViewState& state, con
 }
 
 }  // namespace
+
+Lab norms_lab() {
+    return {.id = "norms",
+            .title = message("Norms"),
+            .question = message("What does the norm placement change?"),
+            .key = Key::n,
+            .term = "norm",
+            .draw = draw_norms_tab,
+            .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
+            .inspect = inspect_norms,
+            .suggest = suggest,
+            .companion_runs = companion_runs,
+            .leave = leave,
+            .add_exports = add_exports,
+            .save = save,
+            .restore = restore,
+            .about_steps =
+                [](const ViewState& state) {
+                    return state.part<NormsTabState>().view != core::files::NormsView::gradients;
+                },
+            .first_hour = true,
+            .computes = true};
+}
+
+NormsScene norms_scene(const core::Session& session, const NormsTabState& norms) {
+    const Step& here = computed_step(session);
+    const std::string block = block_or_first(session.shown().run->plan(), here);
+    const bool still_there = norms.chosen && norms.chosen->at == here.name;
+    return {*norms.shown, here, here.stack, block, still_there ? norms.chosen->norm : std::string()};
+}
 
 void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     follow_selection(session, state.part<NormsTabState>());

@@ -123,38 +123,6 @@ void draw_legend(const Ui& ui, const core::BothNorms<core::norms::DepthCurves>& 
     text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high}, note);
 }
 
-}  // namespace
-
-void draw_norms_by_depth(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene,
-                         Area area, Commands& commands) {
-    const core::Value<core::BothNorms<core::norms::DepthCurves>> curves = shown_curves(session, scene);
-    const core::BothNorms<core::norms::DepthCurves>& both = *curves;
-    const std::vector<DepthChart> charts = charts_of(ui, both);
-    const ImVec2 gap = {ui.px(20), ui.px(14)};
-    const float width = std::floor((area.width() - gap.x) * 0.5F),
-                height = std::floor((area.height() - gap.y * 2) / 3.0F);
-    const auto cell = [&](std::size_t number) {
-        const ImVec2 low = {area.low.x + static_cast<float>(number % 2) * (width + gap.x),
-                            area.low.y + static_cast<float>(number / 2) * (height + gap.y)};
-        return Area{low, {low.x + width, low.y + height}};
-    };
-    std::optional<double> pointed;
-    for (std::size_t i = 0; i < charts.size(); ++i) {
-        const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.part<NormsTabState>().marked_depth, cell(i));
-        if (!gesture.depth) continue;
-        pointed = gesture.depth;
-        const core::DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
-        chart_tooltip(ui, charts[i], scene.places(), *gesture.depth, reachable != nullptr);
-        if (gesture.clicked && reachable != nullptr) commands.push_back(core::command::GoTo{reachable->step});
-    }
-    state.part<NormsTabState>().marked_depth = pointed;
-    draw_legend(ui, both, scene, cell(charts.size()));
-}
-
-// The page of gradients: where they grow in the backward pass, by norm placement.
-
-namespace {
-
 constexpr std::array<Index, 4> kLayers = {2, 6, 12, 18};
 constexpr std::array<Index, 4> kWidths = {32, 64, 128, 256};
 constexpr std::array<Index, 3> kSeeds = {1, 5, 10};
@@ -361,6 +329,34 @@ void take_growth(const core::Session& session, NormsTabState& norms) {
 }
 
 }  // namespace
+
+void draw_norms_by_depth(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene,
+                         Area area, Commands& commands) {
+    const core::Value<core::BothNorms<core::norms::DepthCurves>> curves = shown_curves(session, scene);
+    const core::BothNorms<core::norms::DepthCurves>& both = *curves;
+    const std::vector<DepthChart> charts = charts_of(ui, both);
+    const ImVec2 gap = {ui.px(20), ui.px(14)};
+    const float width = std::floor((area.width() - gap.x) * 0.5F),
+                height = std::floor((area.height() - gap.y * 2) / 3.0F);
+    const auto cell = [&](std::size_t number) {
+        const ImVec2 low = {area.low.x + static_cast<float>(number % 2) * (width + gap.x),
+                            area.low.y + static_cast<float>(number / 2) * (height + gap.y)};
+        return Area{low, {low.x + width, low.y + height}};
+    };
+    std::optional<double> pointed;
+    for (std::size_t i = 0; i < charts.size(); ++i) {
+        const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.part<NormsTabState>().marked_depth, cell(i));
+        if (!gesture.depth) continue;
+        pointed = gesture.depth;
+        const core::DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
+        chart_tooltip(ui, charts[i], scene.places(), *gesture.depth, reachable != nullptr);
+        if (gesture.clicked && reachable != nullptr) commands.push_back(core::command::GoTo{reachable->step});
+    }
+    state.part<NormsTabState>().marked_depth = pointed;
+    draw_legend(ui, both, scene, cell(charts.size()));
+}
+
+// The page of gradients: where they grow in the backward pass, by norm placement.
 
 void draw_norms_gradients(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     NormsTabState& norms = state.part<NormsTabState>();

@@ -17,46 +17,6 @@
 
 namespace decoderscope::views::norms {
 
-core::Value<core::BothNorms<core::norms::DepthCurves>> shown_curves(const core::Session& session,
-                                                                    const NormsScene& scene) {
-    return core::norms::norm_curves(session.derived(), scene.runs, scene.stack);
-}
-
-core::Value<std::optional<core::norms::StepPair>> shown_pair(const core::Session& session, const NormsScene& scene) {
-    return core::norms::norm_step_pair(session.derived(), scene.runs, scene.here.name, session.cursor().place);
-}
-
-core::Value<core::BothNorms<std::optional<core::norms::NormRow>>> shown_rows(const core::Session& session,
-                                                                             const ViewState& state,
-                                                                             const NormsScene& scene) {
-    return core::norms::norm_rows(session.derived(), scene.runs, explained_norm(scene), session.cursor().place.batch,
-                                  state.part<NormsTabState>().row);
-}
-
-std::vector<std::string> norms_here(const NormsScene& scene) {
-    std::vector<std::string> norms = core::norms::norms_of_block(scene.runs.left.run->plan(), scene.block, scene.stack);
-    for (std::string& norm : core::norms::norms_of_block(scene.runs.right.run->plan(), scene.block, scene.stack))
-        if (std::ranges::find(norms, norm) == norms.end()) norms.push_back(std::move(norm));
-    return norms;
-}
-
-void go_to_step(const core::Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
-                Commands& commands) {
-    norms.chosen.reset();
-    if (session.shown().run->plan().find(step) != nullptr) return commands.push_back(core::command::GoTo{step});
-    for (const core::BothNorms<core::Companion>& runs = scene.runs;
-         const core::Companion* run : {&runs.left, &runs.right})
-        if (const Ref there = run->run->plan().find(step); there != nullptr && !there->norm.empty())
-            norms.chosen = {there->norm, scene.here.name};
-}
-
-std::string explained_norm(const NormsScene& scene) {
-    const std::vector<std::string> norms = norms_here(scene);
-    if (std::ranges::find(norms, scene.chosen) != norms.end()) return scene.chosen;
-    if (std::ranges::find(norms, scene.here.norm) != norms.end()) return scene.here.norm;
-    return norms.empty() ? std::string() : norms.front();
-}
-
 namespace {
 
 // Keys of the three pictures' textures and widgets; no step's number is that high.
@@ -141,58 +101,6 @@ void draw_place(const Ui& ui, const core::Session& session, const NormsScene& sc
     }
     ImGui::EndGroup();
 }
-
-}  // namespace
-
-void draw_norms_step(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
-                     Commands& commands) {
-    const float choices = ui.px(32), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
-    draw_place(ui, session, scene, {{area.low.x, area.high.y - choices}, area.high}, commands);
-    const core::Value<std::optional<core::norms::StepPair>> shown = shown_pair(session, scene);
-    const std::optional<core::norms::StepPair>& pair = *shown;
-    if (!pair) {
-        text_block(
-            ui, ui.fonts.text, ui.theme.muted, area,
-            tr("{name} is not computed in both runs, so there is nothing to compare.", {{"name", scene.here.name}}));
-        return;
-    }
-    draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, scene.here.name, area.width());
-    const float note = compat::font_size(ui.fonts.caption) + ui.px(8);
-    const Area pictures = {{area.low.x, area.low.y + line}, {area.high.x, area.high.y - choices - note}};
-    const std::array<Area, 3> places = arrange(ui, *pair, pictures);
-    const std::array<const core::Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
-    const core::Slice slice =
-        core::slice_of(scene.here, session.cursor().place, session.shown().scenario.query_heads());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        HeatmapDrawing drawing{.heatmap = *heatmaps[i],
-                               .key = kFirstKey + i,
-                               .version = shown.number(),
-                               .color = color_of(scene.here.meaning),
-                               .stale = session.stale(),
-                               .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
-        if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
-        // All three share zoom and position.
-        const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);
-        if (gesture.hovered) {
-            place_cell_tooltip(ui, gesture, 4);
-            pair_tooltip(ui, scene, *pair,
-                         cell_name(scene.here.name, slice.cell(gesture.hovered->first, gesture.hovered->second)),
-                         *gesture.hovered);
-        }
-        if (!gesture.clicked) continue;
-        commands.push_back(core::command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
-        if (pair->a.row_axis == axis::pos) state.part<NormsTabState>().row = gesture.clicked->first;
-    }
-    draw_text(
-        ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
-        tr("Orange: more under {first}, blue: under {second}.",
-           {{"first", norms_place_of(scene.runs.left).title}, {"second", norms_place_of(scene.runs.right).title}}),
-        area.width());
-}
-
-// What the inspector says beside the Norms tab.
-
-namespace {
 
 // A number in one run and the same in the other, in a line.
 struct Row {
@@ -354,6 +262,94 @@ void say_gradients(const Ui& ui, ViewState& state) {
 }
 
 }  // namespace
+
+core::Value<core::BothNorms<core::norms::DepthCurves>> shown_curves(const core::Session& session,
+                                                                    const NormsScene& scene) {
+    return core::norms::norm_curves(session.derived(), scene.runs, scene.stack);
+}
+
+core::Value<std::optional<core::norms::StepPair>> shown_pair(const core::Session& session, const NormsScene& scene) {
+    return core::norms::norm_step_pair(session.derived(), scene.runs, scene.here.name, session.cursor().place);
+}
+
+core::Value<core::BothNorms<std::optional<core::norms::NormRow>>> shown_rows(const core::Session& session,
+                                                                             const ViewState& state,
+                                                                             const NormsScene& scene) {
+    return core::norms::norm_rows(session.derived(), scene.runs, explained_norm(scene), session.cursor().place.batch,
+                                  state.part<NormsTabState>().row);
+}
+
+std::vector<std::string> norms_here(const NormsScene& scene) {
+    std::vector<std::string> norms = core::norms::norms_of_block(scene.runs.left.run->plan(), scene.block, scene.stack);
+    for (std::string& norm : core::norms::norms_of_block(scene.runs.right.run->plan(), scene.block, scene.stack))
+        if (std::ranges::find(norms, norm) == norms.end()) norms.push_back(std::move(norm));
+    return norms;
+}
+
+void go_to_step(const core::Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
+                Commands& commands) {
+    norms.chosen.reset();
+    if (session.shown().run->plan().find(step) != nullptr) return commands.push_back(core::command::GoTo{step});
+    for (const core::BothNorms<core::Companion>& runs = scene.runs;
+         const core::Companion* run : {&runs.left, &runs.right})
+        if (const Ref there = run->run->plan().find(step); there != nullptr && !there->norm.empty())
+            norms.chosen = {there->norm, scene.here.name};
+}
+
+std::string explained_norm(const NormsScene& scene) {
+    const std::vector<std::string> norms = norms_here(scene);
+    if (std::ranges::find(norms, scene.chosen) != norms.end()) return scene.chosen;
+    if (std::ranges::find(norms, scene.here.norm) != norms.end()) return scene.here.norm;
+    return norms.empty() ? std::string() : norms.front();
+}
+
+void draw_norms_step(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
+                     Commands& commands) {
+    const float choices = ui.px(32), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
+    draw_place(ui, session, scene, {{area.low.x, area.high.y - choices}, area.high}, commands);
+    const core::Value<std::optional<core::norms::StepPair>> shown = shown_pair(session, scene);
+    const std::optional<core::norms::StepPair>& pair = *shown;
+    if (!pair) {
+        text_block(
+            ui, ui.fonts.text, ui.theme.muted, area,
+            tr("{name} is not computed in both runs, so there is nothing to compare.", {{"name", scene.here.name}}));
+        return;
+    }
+    draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, scene.here.name, area.width());
+    const float note = compat::font_size(ui.fonts.caption) + ui.px(8);
+    const Area pictures = {{area.low.x, area.low.y + line}, {area.high.x, area.high.y - choices - note}};
+    const std::array<Area, 3> places = arrange(ui, *pair, pictures);
+    const std::array<const core::Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
+    const core::Slice slice =
+        core::slice_of(scene.here, session.cursor().place, session.shown().scenario.query_heads());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        HeatmapDrawing drawing{.heatmap = *heatmaps[i],
+                               .key = kFirstKey + i,
+                               .version = shown.number(),
+                               .color = color_of(scene.here.meaning),
+                               .stale = session.stale(),
+                               .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
+        if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
+        // All three share zoom and position.
+        const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);
+        if (gesture.hovered) {
+            place_cell_tooltip(ui, gesture, 4);
+            pair_tooltip(ui, scene, *pair,
+                         cell_name(scene.here.name, slice.cell(gesture.hovered->first, gesture.hovered->second)),
+                         *gesture.hovered);
+        }
+        if (!gesture.clicked) continue;
+        commands.push_back(core::command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
+        if (pair->a.row_axis == axis::pos) state.part<NormsTabState>().row = gesture.clicked->first;
+    }
+    draw_text(
+        ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
+        tr("Orange: more under {first}, blue: under {second}.",
+           {{"first", norms_place_of(scene.runs.left).title}, {"second", norms_place_of(scene.runs.right).title}}),
+        area.width());
+}
+
+// What the inspector says beside the Norms tab.
 
 void inspect_norms(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Norm placement"), core::glossary::find_term("pre-norm"));

@@ -43,22 +43,6 @@ std::optional<Suggestion> suggest(const core::Session& session) {
 
 void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
-}  // namespace
-
-// Adds no exports: every tab exports the step.
-Lab step_lab() {
-    return {.id = core::files::kStepLab,
-            .title = message("Step"),
-            .question = message("How is this tensor computed?"),
-            .key = Key::s,
-            .term = "step",
-            .draw = draw_step_tab,
-            .suggest = suggest,
-            .first_hour = true};
-}
-
-namespace {
-
 // The cell that the pictures are lit for: the one under the mouse, otherwise the selected one, if it belongs to the
 // result.
 std::optional<Cell> explained_cell(const core::Session& session, const ViewState& state, const Step& result) {
@@ -254,10 +238,6 @@ void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state,
     draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
     draw_hint(ui, hint, {left, bottom});
 }
-
-}  // namespace
-
-namespace {
 
 // A picture to place.
 struct Picture {
@@ -465,6 +445,18 @@ Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns
 }
 
 }  // namespace
+
+// Adds no exports: every tab exports the step.
+Lab step_lab() {
+    return {.id = core::files::kStepLab,
+            .title = message("Step"),
+            .question = message("How is this tensor computed?"),
+            .key = Key::s,
+            .term = "step",
+            .draw = draw_step_tab,
+            .suggest = suggest,
+            .first_hour = true};
+}
 
 Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {
     Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};

@@ -26,6 +26,12 @@ std::vector<Action> actions_of_training() {
              }}};
 }
 
+void say(const Ui& ui, ViewState& state, const char* text) {
+    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
+        open_glossary(state, term->id);
+    ImGui::Dummy({1, ui.px(4)});
+}
+
 }  // namespace
 
 Lab train_lab() {
@@ -46,16 +52,6 @@ Lab train_lab() {
             .actions = actions_of_training,
             .about_steps = [](const ViewState&) { return false; }};
 }
-
-namespace {
-
-void say(const Ui& ui, ViewState& state, const char* text) {
-    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
-        open_glossary(state, term->id);
-    ImGui::Dummy({1, ui.px(4)});
-}
-
-}  // namespace
 
 void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     TrainTabState& train = state.part<TrainTabState>();

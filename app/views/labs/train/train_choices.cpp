@@ -216,51 +216,6 @@ float draw_own_text(const Ui& ui, core::train::TrainingPlan& plan, TrainTabState
     return height + ui.px(6);
 }
 
-}  // namespace
-
-ImU32 color_of_run(std::size_t run) {
-    static constexpr std::array meanings = {Meaning::query, Meaning::value, Meaning::mlp, Meaning::key};
-    return color_of(meanings[run % meanings.size()]);
-}
-
-bool is_dashed(std::size_t run) { return run % 2 == 1; }
-
-void train_three_runs(TrainTabState& train, Commands& commands) {
-    train.three = true;
-    commands.push_back(core::command::ChangeTraining{core::train::plan_of_warmup()});
-    commands.push_back(core::command::StartTraining{});
-}
-
-float say_three_runs(const Ui& ui, const core::Session& session, const TrainTabState& train, Area area) {
-    const core::train::TrainingPlan& plan = session.training_plan();
-    if (!train.three || plan != core::train::plan_of_warmup()) return 0.0F;
-    return text_block(
-               ui, ui.fonts.caption, ui.theme.muted, area,
-               tr("The three runs have choices of their own: {layers} layers, d_model {width}, {rows} examples per "
-                  "step, {steps} steps. Undo brings back yours.",
-                  {{"layers", plan.layers}, {"width", plan.d_model}, {"rows", plan.rows}, {"steps", plan.steps}})) +
-           ui.px(4);
-}
-
-float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabState& train, Area area,
-                         Commands& commands) {
-    core::train::TrainingPlan plan = session.training_plan();
-    train.three = train.three && plan == core::train::plan_of_warmup();
-    bool typed = false;
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
-    const std::vector<FlowItem> items = shared_items(ui, plan, train, commands);
-    float height = flow_height(ui, items, area.width());
-    draw_flow(ui, items, {area.low, {area.high.x, area.low.y + height}});
-    height += ui.px(4);
-    height += draw_own_text(ui, plan, train, {{area.low.x, area.low.y + height}, area.high}, typed);
-    height += draw_runs(ui, plan, {{area.low.x, area.low.y + height}, area.high});
-    ImGui::PopStyleVar();
-    if (plan != session.training_plan()) commands.push_back(core::command::ChangeTraining{std::move(plan), typed});
-    return height + ui.px(4);
-}
-
-namespace {
-
 void buttons(const Ui& ui, const core::train::TrainingBoard& training, std::span<const core::train::SeenTraining> seen,
              Commands& commands) {
     if (button(seen.empty() ? tr("Train") : tr("Train again"), "begin"))
@@ -305,6 +260,47 @@ float results(const Ui& ui, std::span<const core::train::SeenTraining> seen, Are
 }
 
 }  // namespace
+
+ImU32 color_of_run(std::size_t run) {
+    static constexpr std::array meanings = {Meaning::query, Meaning::value, Meaning::mlp, Meaning::key};
+    return color_of(meanings[run % meanings.size()]);
+}
+
+bool is_dashed(std::size_t run) { return run % 2 == 1; }
+
+void train_three_runs(TrainTabState& train, Commands& commands) {
+    train.three = true;
+    commands.push_back(core::command::ChangeTraining{core::train::plan_of_warmup()});
+    commands.push_back(core::command::StartTraining{});
+}
+
+float say_three_runs(const Ui& ui, const core::Session& session, const TrainTabState& train, Area area) {
+    const core::train::TrainingPlan& plan = session.training_plan();
+    if (!train.three || plan != core::train::plan_of_warmup()) return 0.0F;
+    return text_block(
+               ui, ui.fonts.caption, ui.theme.muted, area,
+               tr("The three runs have choices of their own: {layers} layers, d_model {width}, {rows} examples per "
+                  "step, {steps} steps. Undo brings back yours.",
+                  {{"layers", plan.layers}, {"width", plan.d_model}, {"rows", plan.rows}, {"steps", plan.steps}})) +
+           ui.px(4);
+}
+
+float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabState& train, Area area,
+                         Commands& commands) {
+    core::train::TrainingPlan plan = session.training_plan();
+    train.three = train.three && plan == core::train::plan_of_warmup();
+    bool typed = false;
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
+    const std::vector<FlowItem> items = shared_items(ui, plan, train, commands);
+    float height = flow_height(ui, items, area.width());
+    draw_flow(ui, items, {area.low, {area.high.x, area.low.y + height}});
+    height += ui.px(4);
+    height += draw_own_text(ui, plan, train, {{area.low.x, area.low.y + height}, area.high}, typed);
+    height += draw_runs(ui, plan, {{area.low.x, area.low.y + height}, area.high});
+    ImGui::PopStyleVar();
+    if (plan != session.training_plan()) commands.push_back(core::command::ChangeTraining{std::move(plan), typed});
+    return height + ui.px(4);
+}
 
 float draw_train_controls(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
                           Area area, Commands& commands) {

@@ -58,48 +58,6 @@ void scrub(const Ui& ui, const std::optional<Index>& now, Index last, Area area,
     ImGui::PopStyleVar();
 }
 
-}  // namespace
-
-void draw_train_charts(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
-                       Area area, Commands& commands) {
-    const std::optional<Index>& at = session.training_step();
-    const Index last = last_step(seen);
-    Index steps = 1, layers = 1;
-    std::vector<Seen> all;
-    for (const core::train::SeenTraining& one : seen) {
-        steps = std::max(steps, one.recipe->steps);
-        layers = std::max(layers, one.recipe->config.num_layers);
-        all.push_back(
-            {core::train::training_curves(session.derived(), one), core::train::gradients_at(one, at.value_or(last))});
-    }
-    DepthChart loss{"train-loss", tr("Loss"), tr("of each step's batch"), {}, steps, false};
-    DepthChart growth{"train-growth", tr("Gradients"), tr("w.r.t. W2: last layer over first"), {}, steps, true};
-    DepthChart by_layer{"train-layers", tr("By layer"), tr("gradient w.r.t. W2, at this step"), {}, layers, true};
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        loss.lines.push_back({all[i].curves->loss, color_of_run(i), is_dashed(i)});
-        growth.lines.push_back({all[i].curves->growth, color_of_run(i), is_dashed(i)});
-        by_layer.lines.push_back({all[i].layers, color_of_run(i), is_dashed(i)});
-    }
-    const float gap = ui.px(14), bar = ui.px(30);
-    const float width = std::floor((area.width() - 2 * gap) / 3.0F);
-    const auto cell = [&](int number) {
-        const float x = area.low.x + static_cast<float>(number) * (width + gap);
-        return Area{{x, area.low.y}, {x + width, area.high.y - bar}};
-    };
-    const std::optional<double> marked = at ? std::optional(static_cast<double>(*at)) : std::optional<double>();
-    for (const auto& [chart, number] : {std::pair{&loss, 0}, {&growth, 1}}) {
-        const ChartGesture gesture = draw_depth_chart(ui, *chart, marked, cell(number));
-        if (!gesture.depth) continue;
-        const auto step = static_cast<Index>(std::lround(*gesture.depth));
-        say_step(ui, seen, step);
-        if (gesture.clicked) commands.push_back(core::command::LookAtTraining{step});
-    }
-    static_cast<void>(draw_depth_chart(ui, by_layer, std::nullopt, cell(2)));
-    scrub(ui, at, last, {{area.low.x, area.high.y - bar + ui.px(4)}, area.high}, commands);
-}
-
-namespace {
-
 constexpr float kAboveHeads = 44.0F;  // a run's title and links, at a scale of 1
 
 std::string path_of(const TrainTabState& train, const core::train::SeenTraining& seen) {
@@ -277,6 +235,44 @@ float columns_for(const Ui& ui, std::span<const core::train::SeenTraining> seen,
 }
 
 }  // namespace
+
+void draw_train_charts(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
+                       Area area, Commands& commands) {
+    const std::optional<Index>& at = session.training_step();
+    const Index last = last_step(seen);
+    Index steps = 1, layers = 1;
+    std::vector<Seen> all;
+    for (const core::train::SeenTraining& one : seen) {
+        steps = std::max(steps, one.recipe->steps);
+        layers = std::max(layers, one.recipe->config.num_layers);
+        all.push_back(
+            {core::train::training_curves(session.derived(), one), core::train::gradients_at(one, at.value_or(last))});
+    }
+    DepthChart loss{"train-loss", tr("Loss"), tr("of each step's batch"), {}, steps, false};
+    DepthChart growth{"train-growth", tr("Gradients"), tr("w.r.t. W2: last layer over first"), {}, steps, true};
+    DepthChart by_layer{"train-layers", tr("By layer"), tr("gradient w.r.t. W2, at this step"), {}, layers, true};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        loss.lines.push_back({all[i].curves->loss, color_of_run(i), is_dashed(i)});
+        growth.lines.push_back({all[i].curves->growth, color_of_run(i), is_dashed(i)});
+        by_layer.lines.push_back({all[i].layers, color_of_run(i), is_dashed(i)});
+    }
+    const float gap = ui.px(14), bar = ui.px(30);
+    const float width = std::floor((area.width() - 2 * gap) / 3.0F);
+    const auto cell = [&](int number) {
+        const float x = area.low.x + static_cast<float>(number) * (width + gap);
+        return Area{{x, area.low.y}, {x + width, area.high.y - bar}};
+    };
+    const std::optional<double> marked = at ? std::optional(static_cast<double>(*at)) : std::optional<double>();
+    for (const auto& [chart, number] : {std::pair{&loss, 0}, {&growth, 1}}) {
+        const ChartGesture gesture = draw_depth_chart(ui, *chart, marked, cell(number));
+        if (!gesture.depth) continue;
+        const auto step = static_cast<Index>(std::lround(*gesture.depth));
+        say_step(ui, seen, step);
+        if (gesture.clicked) commands.push_back(core::command::LookAtTraining{step});
+    }
+    static_cast<void>(draw_depth_chart(ui, by_layer, std::nullopt, cell(2)));
+    scrub(ui, at, last, {{area.low.x, area.high.y - bar + ui.px(4)}, area.high}, commands);
+}
 
 void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& state,
                          std::span<const core::train::SeenTraining> seen, Area area, Commands& commands) {
