@@ -1,6 +1,7 @@
 #include "app/window/composition.h"
 
-#include <utility>
+#include <algorithm>
+#include <array>
 
 namespace decoderscope::window {
 
@@ -11,29 +12,13 @@ bool Composition::takes(views::Key key, views::Mods mods) {
         return false;  // without its character it types nothing
     }
     if (letters_ == 0) return false;
-    switch (key) {
-        case views::Key::backspace:
-            --letters_;
-            return true;
-        case views::Key::enter:
-        case views::Key::escape:
-            letters_ = 0;
-            return true;
-        case views::Key::left:
-        case views::Key::right:
-        case views::Key::up:
-        case views::Key::down:
-        case views::Key::home:
-        case views::Key::end:
-        case views::Key::page_up:
-        case views::Key::page_down:
-        case views::Key::tab:
-        case views::Key::space:
-        case views::Key::del:
-            return true;
-        default:
-            return false;
-    }
+    using views::Key;
+    if (key == Key::backspace) --letters_;
+    if (key == Key::enter || key == Key::escape) letters_ = 0;
+    constexpr std::array kChoosing = {Key::backspace, Key::enter, Key::escape, Key::left, Key::right,
+                                      Key::up,        Key::down,  Key::home,   Key::end,  Key::page_up,
+                                      Key::page_down, Key::tab,   Key::space,  Key::del};
+    return std::ranges::find(kChoosing, key) != kChoosing.end();
 }
 
 }  // namespace decoderscope::window

@@ -1,38 +1,17 @@
 #include "app/window/window_keys.h"
 
+#include <cstddef>
+#include <string_view>
+
 namespace decoderscope::window {
 
 namespace {
 
 views::Key key_of_sign(char sign) {
-    switch (sign) {
-        case '-':
-            return views::Key::minus;
-        case '=':
-            return views::Key::equal;
-        case '+':
-            return views::Key::plus;
-        case ',':
-            return views::Key::comma;
-        case '.':
-            return views::Key::period;
-        case '/':
-            return views::Key::slash;
-        case ';':
-            return views::Key::semicolon;
-        case '\'':
-            return views::Key::apostrophe;
-        case '[':
-            return views::Key::left_bracket;
-        case ']':
-            return views::Key::right_bracket;
-        case '\\':
-            return views::Key::backslash;
-        case '`':
-            return views::Key::grave;
-        default:
-            return views::Key::none;
-    }
+    // In the order of views::Key, from minus on.
+    constexpr std::string_view kSigns = "-=+,./;'[]\\`";
+    const std::size_t at = kSigns.find(sign);
+    return at == std::string_view::npos ? views::Key::none : offset(views::Key::minus, static_cast<int>(at));
 }
 
 }  // namespace

@@ -2,9 +2,32 @@
 
 #include "engine/base/translate.h"
 
+#include <array>
 #include <string>
+#include <utility>
 
 namespace decoderscope::views {
+
+namespace {
+
+constexpr auto kKeyTexts = std::to_array<std::pair<Key, Phrase>>({{Key::left, Phrase("←")},
+                                                                  {Key::right, Phrase("→")},
+                                                                  {Key::up, Phrase("↑")},
+                                                                  {Key::down, Phrase("↓")},
+                                                                  {Key::home, message_c("key", "Home")},
+                                                                  {Key::end, message_c("key", "End")},
+                                                                  {Key::page_up, message_c("key", "PageUp")},
+                                                                  {Key::page_down, message_c("key", "PageDown")},
+                                                                  {Key::space, message_c("key", "Space")},
+                                                                  {Key::escape, message_c("key", "Esc")},
+                                                                  {Key::backspace, message_c("key", "Backspace")},
+                                                                  {Key::plus, Phrase("+")},
+                                                                  {Key::equal, Phrase("=")},
+                                                                  {Key::minus, Phrase("−")},
+                                                                  {Key::comma, Phrase(",")},
+                                                                  {Key::period, Phrase(".")}});
+
+}  // namespace
 
 std::string key_text(Key key) {
     if (key >= Key::a && key <= Key::z)
@@ -13,42 +36,9 @@ std::string key_text(Key key) {
         return {static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(Key::digit_0))};
     if (key >= Key::f1 && key <= Key::f12)
         return "F" + std::to_string(static_cast<int>(key) - static_cast<int>(Key::f1) + 1);
-    switch (key) {
-        case Key::left:
-            return "←";
-        case Key::right:
-            return "→";
-        case Key::up:
-            return "↑";
-        case Key::down:
-            return "↓";
-        case Key::home:
-            return tr(message_c("key", "Home"));
-        case Key::end:
-            return tr(message_c("key", "End"));
-        case Key::page_up:
-            return tr(message_c("key", "PageUp"));
-        case Key::page_down:
-            return tr(message_c("key", "PageDown"));
-        case Key::space:
-            return tr(message_c("key", "Space"));
-        case Key::escape:
-            return tr(message_c("key", "Esc"));
-        case Key::backspace:
-            return tr(message_c("key", "Backspace"));
-        case Key::plus:
-            return "+";
-        case Key::equal:
-            return "=";
-        case Key::minus:
-            return "−";
-        case Key::comma:
-            return ",";
-        case Key::period:
-            return ".";
-        default:
-            return "";
-    }
+    for (const auto& [named, text] : kKeyTexts)
+        if (named == key) return tr(text);
+    return {};
 }
 
 std::string chord_text(const Action& action) {

@@ -27,6 +27,30 @@ namespace {
 
 using Effect = std::function<void(const core::Session&, ViewState&, Commands&)>;
 
+// ---- a line of the table each; without a key it is in the palette only
+
+Action action(Sentence label, Key key, Mods mods, Effect run) {
+    return {.label = std::move(label), .key = key, .mods = mods, .run = std::move(run)};
+}
+
+Action action(Sentence label, Key key, Effect run) { return action(std::move(label), key, {}, std::move(run)); }
+
+Action action(Sentence label, Effect run) { return action(std::move(label), Key::none, {}, std::move(run)); }
+
+// The same again and again while the key is held.
+Action repeated(Sentence label, Key key, Mods mods, Effect run) {
+    Action held = action(std::move(label), key, mods, std::move(run));
+    held.repeats = true;
+    return held;
+}
+
+Action repeated(Sentence label, Key key, Effect run) { return repeated(std::move(label), key, {}, std::move(run)); }
+
+Action only_if(bool (*enabled)(const core::Session&), Action action) {
+    action.enabled = enabled;
+    return action;
+}
+
 Effect asks(core::Command command) {
     return [command = std::move(command)](const core::Session&, ViewState&, Commands& commands) {
         commands.push_back(command);
@@ -196,20 +220,13 @@ void go_other_way(const core::Session& session, ViewState& state, Commands& comm
 }
 
 std::vector<Action> actions_of_gradients() {
-    return {{.label = message("Gradients of the selected cell, or none"),
-             .key = Key::g,
-             .mods = with_shift,
-             .enabled = can_have_gradients,
-             .run = flip_gradients},
-            {.label = message("Gradients of the loss, or none"),
-             .key = Key::l,
-             .mods = with_shift,
-             .enabled = can_have_loss,
-             .run = flip_gradients_of_loss},
-            {.label = message("The gradient with respect to this step; from a gradient back to the step"),
-             .key = Key::b,
-             .enabled = has_other_way,
-             .run = go_other_way}};
+    return {only_if(can_have_gradients,
+                    action(message("Gradients of the selected cell, or none"), Key::g, with_shift, flip_gradients)),
+            only_if(can_have_loss,
+                    action(message("Gradients of the loss, or none"), Key::l, with_shift, flip_gradients_of_loss)),
+            only_if(has_other_way,
+                    action(message("The gradient with respect to this step; from a gradient back to the step"), Key::b,
+                           go_other_way))};
 }
 
 // The selected cell of the shown slice moves by rows and columns; the first one is at the top left.
@@ -239,60 +256,32 @@ Effect moves_outer(Index by) {
 
 std::vector<Action> actions_of_cursor() {
     return {
-        {.label = message("Next step"), .key = Key::right, .repeats = true, .run = asks(core::command::Move{1})},
-        {.label = message("Previous step"), .key = Key::left, .repeats = true, .run = asks(core::command::Move{-1})},
-        {.label = message("Same step in the next layer"),
-         .key = Key::down,
-         .repeats = true,
-         .run = asks(core::command::MoveLayer{1})},
-        {.label = message("Same step in the previous layer"),
-         .key = Key::up,
-         .repeats = true,
-         .run = asks(core::command::MoveLayer{-1})},
-        {.label = message("Next position, or expert, of a step that shows one at a time"),
-         .key = Key::page_down,
-         .repeats = true,
-         .run = moves_outer(1)},
-        {.label = message("Previous position, or expert, of a step that shows one at a time"),
-         .key = Key::page_up,
-         .repeats = true,
-         .run = moves_outer(-1)},
-        {.label = message("First step"), .key = Key::home, .run = asks(core::command::GoFirst{})},
-        {.label = message("Last step"), .key = Key::end, .run = asks(core::command::GoLast{})},
-        {.label = message("Play or pause"), .key = Key::space, .run = changes([](ViewState& s) {
-                                                                   s.playing = !s.playing;
-                                                               })},
+        repeated(message("Next step"), Key::right, asks(core::command::Move{1})),
+        repeated(message("Previous step"), Key::left, asks(core::command::Move{-1})),
+        repeated(message("Same step in the next layer"), Key::down, asks(core::command::MoveLayer{1})),
+        repeated(message("Same step in the previous layer"), Key::up, asks(core::command::MoveLayer{-1})),
+        repeated(message("Next position, or expert, of a step that shows one at a time"), Key::page_down,
+                 moves_outer(1)),
+        repeated(message("Previous position, or expert, of a step that shows one at a time"), Key::page_up,
+                 moves_outer(-1)),
+        action(message("First step"), Key::home, asks(core::command::GoFirst{})),
+        action(message("Last step"), Key::end, asks(core::command::GoLast{})),
+        action(message("Play or pause"), Key::space, changes([](ViewState& s) { s.playing = !s.playing; })),
     };
 }
 
 std::vector<Action> actions_of_cell() {
     const Mods alt = {.alt = true};
-    return {{.label = message("Select the cell to the right"),
-             .key = Key::right,
-             .mods = alt,
-             .repeats = true,
-             .run = moves_cell(0, 1)},
-            {.label = message("Select the cell to the left"),
-             .key = Key::left,
-             .mods = alt,
-             .repeats = true,
-             .run = moves_cell(0, -1)},
-            {.label = message("Select the cell below"),
-             .key = Key::down,
-             .mods = alt,
-             .repeats = true,
-             .run = moves_cell(1, 0)},
-            {.label = message("Select the cell above"),
-             .key = Key::up,
-             .mods = alt,
-             .repeats = true,
-             .run = moves_cell(-1, 0)}};
+    return {repeated(message("Select the cell to the right"), Key::right, alt, moves_cell(0, 1)),
+            repeated(message("Select the cell to the left"), Key::left, alt, moves_cell(0, -1)),
+            repeated(message("Select the cell below"), Key::down, alt, moves_cell(1, 0)),
+            repeated(message("Select the cell above"), Key::up, alt, moves_cell(-1, 0))};
 }
 
 // The actions that open each lab.
 std::vector<Action> actions_of_tabs() {
     std::vector<Action> list;
-    for (const Lab& lab : labs()) list.push_back({.label = lab_label(lab), .key = lab.key, .run = opens(lab)});
+    for (const Lab& lab : labs()) list.push_back(action(lab_label(lab), lab.key, opens(lab)));
     return list;
 }
 
@@ -307,109 +296,18 @@ std::vector<Action> actions_of_labs() {
 
 std::vector<Action> actions_of_run() {
     return {
-        {.label = message("Go to the attention mask"),
-         .key = Key::m,
-         .mods = with_shift,
-         .run = goes_to(AttentionStep::mask)},
-        {.label = message("Go to the attention pattern"), .key = Key::a, .run = goes_to(AttentionStep::pattern)},
-        {.label = message("Flip Pre-Norm / Post-Norm"), .key = Key::n, .mods = with_shift, .run = flip_norm},
-        {.label = message("Record everything, or less to save memory"), .run = flip_recording},
-        {.label = message("Dropout on or off"), .key = Key::d, .run = flip_dropout},
-        {.label = message("Table of exact numbers"),
-         .key = Key::x,
-         .run = [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }},
-        {.label = message("Pin a note to the cell, or to the step"),
-         .key = Key::j,
-         .run = changes([](ViewState& s) { s.part<inspector::InspectorState>().note.open = true; })},
-        {.label = message("Mask brush on or off"), .key = Key::p, .run = changes([](ViewState& s) {
-                                                                      s.painting = !s.painting;
-                                                                  })},
-        {.label = message("Back along the trail of followed cells"),
-         .key = Key::backspace,
-         .run = asks(core::command::GoBack{})},
-        {.label = message("Deselect the cell; leave the presentation"), .key = Key::escape, .run = escape},
-    };
-}
-
-std::vector<Action> actions_of_edits() {
-    const Action redo = {.label = message("Redo"),
-                         .key = Key::y,
-                         .mods = with_ctrl,
-                         .repeats = true,
-                         .enabled = can_redo,
-                         .run = asks(core::command::Redo{})};
-    Action redo_too = redo;  // also by the other common key for redo
-    redo_too.key = Key::z;
-    redo_too.mods = with_ctrl_shift;
-    redo_too.listed = false;
-    return {{.label = message("Undo"),
-             .key = Key::z,
-             .mods = with_ctrl,
-             .repeats = true,
-             .enabled = can_undo,
-             .run = asks(core::command::Undo{})},
-            redo,
-            redo_too,
-            {.label = message("Clear all edits"), .run = asks(core::command::ClearEdits{})}};
-}
-
-std::vector<Action> actions_of_files() {
-    return {
-        {.label = message("Export the current view …"),
-         .key = Key::e,
-         .mods = with_ctrl,
-         .run = opens(Dialog::export_file)},
-        {.label = message("Open a model or a session …"),
-         .key = Key::o,
-         .mods = with_ctrl,
-         .run = opens(Dialog::open_model)},
-        {.label = message("What was assumed about the model …"),
-         .enabled = was_asked,
-         .run = asks(core::command::AskAgain{})},
-        {.label = message("Tint the map and timeline by numbers from a file …"), .run = opens(Dialog::open_model)},
-        {.label = message("Colour the map and the timeline by meaning again"),
-         .enabled = has_overlay,
-         .run = asks(core::command::RemoveOverlay{})},
-        {.label = message("Save the session"), .key = Key::s, .mods = with_ctrl, .run = dialogs::save_session},
-        {.label = message("Save the session as …"),
-         .key = Key::s,
-         .mods = with_ctrl_shift,
-         .run = opens(Dialog::save_session)},
-        {.label = message("Copy the current view as CSV"), .key = Key::c, .mods = with_ctrl, .run = copy_as_csv},
-        {.label = message("Copy the current view as a picture"),
-         .key = Key::c,
-         .mods = with_ctrl_shift,
-         .run = copy_as_picture},
-        {.label = message("Copy a link to what is open"), .run = dialogs::copy_link},
-        {.label = message("Copy HTML that shows the stage in another page"), .run = dialogs::copy_embedding},
-        {.label = message("Open the link on the clipboard"),
-         .key = Key::v,
-         .mods = with_ctrl,
-         .run = dialogs::open_copied_link},
-    };
-}
-
-std::vector<Action> actions_of_window() {
-    return {
-        {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
-        {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
-        {.label = message("Keys, or the glossary when a term is under the pointer"),
-         .key = Key::f1,
-         .run = explain_what_is_under_the_mouse},
-        {.label = message("Lessons, and bugs to find"), .key = Key::f7, .run = changes(lesson_panel::toggle_lessons)},
-        {.label = message("Simple or full layout"), .key = Key::f8, .run = changes([](ViewState& s) {
-                                                                        s.show_everything(s.is_calm());
-                                                                    })},
-        {.label = message("Glossary …"), .run = changes([](ViewState& s) { open_glossary(s); })},
-        {.label = message("What does this model do, and what is worth trying?"),
-         .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},
-        {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
-                                                               s.settings.dark = !s.is_dark();
-                                                           })},
-        {.label = message("Lecture-hall pointer on or off"),
-         .key = Key::l,
-         .run = changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })},
-        {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = dialogs::ask_to_close},
+        action(message("Go to the attention mask"), Key::m, with_shift, goes_to(AttentionStep::mask)),
+        action(message("Go to the attention pattern"), Key::a, goes_to(AttentionStep::pattern)),
+        action(message("Flip Pre-Norm / Post-Norm"), Key::n, with_shift, flip_norm),
+        action(message("Record everything, or less to save memory"), flip_recording),
+        action(message("Dropout on or off"), Key::d, flip_dropout),
+        action(message("Table of exact numbers"), Key::x,
+               [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }),
+        action(message("Pin a note to the cell, or to the step"), Key::j,
+               changes([](ViewState& s) { s.part<inspector::InspectorState>().note.open = true; })),
+        action(message("Mask brush on or off"), Key::p, changes([](ViewState& s) { s.painting = !s.painting; })),
+        action(message("Back along the trail of followed cells"), Key::backspace, asks(core::command::GoBack{})),
+        action(message("Deselect the cell; leave the presentation"), Key::escape, escape),
     };
 }
 
@@ -421,14 +319,54 @@ Action also(Action action, Key key, Mods mods) {
     return action;
 }
 
+std::vector<Action> actions_of_edits() {
+    const Action redo = only_if(can_redo, repeated(message("Redo"), Key::y, with_ctrl, asks(core::command::Redo{})));
+    return {only_if(can_undo, repeated(message("Undo"), Key::z, with_ctrl, asks(core::command::Undo{}))), redo,
+            also(redo, Key::z, with_ctrl_shift), action(message("Clear all edits"), asks(core::command::ClearEdits{}))};
+}
+
+std::vector<Action> actions_of_files() {
+    return {
+        action(message("Export the current view …"), Key::e, with_ctrl, opens(Dialog::export_file)),
+        action(message("Open a model or a session …"), Key::o, with_ctrl, opens(Dialog::open_model)),
+        only_if(was_asked, action(message("What was assumed about the model …"), asks(core::command::AskAgain{}))),
+        action(message("Tint the map and timeline by numbers from a file …"), opens(Dialog::open_model)),
+        only_if(has_overlay, action(message("Colour the map and the timeline by meaning again"),
+                                    asks(core::command::RemoveOverlay{}))),
+        action(message("Save the session"), Key::s, with_ctrl, dialogs::save_session),
+        action(message("Save the session as …"), Key::s, with_ctrl_shift, opens(Dialog::save_session)),
+        action(message("Copy the current view as CSV"), Key::c, with_ctrl, copy_as_csv),
+        action(message("Copy the current view as a picture"), Key::c, with_ctrl_shift, copy_as_picture),
+        action(message("Copy a link to what is open"), dialogs::copy_link),
+        action(message("Copy HTML that shows the stage in another page"), dialogs::copy_embedding),
+        action(message("Open the link on the clipboard"), Key::v, with_ctrl, dialogs::open_copied_link),
+    };
+}
+
+std::vector<Action> actions_of_window() {
+    return {
+        action(message("All actions …"), Key::p, with_ctrl, opens(Dialog::palette)),
+        action(message("Settings …"), Key::comma, with_ctrl, opens(Dialog::settings)),
+        action(message("Keys, or the glossary when a term is under the pointer"), Key::f1,
+               explain_what_is_under_the_mouse),
+        action(message("Lessons, and bugs to find"), Key::f7, changes(lesson_panel::toggle_lessons)),
+        action(message("Simple or full layout"), Key::f8,
+               changes([](ViewState& s) { s.show_everything(s.is_calm()); })),
+        action(message("Glossary …"), changes([](ViewState& s) { open_glossary(s); })),
+        action(message("What does this model do, and what is worth trying?"),
+               changes([](ViewState& s) { s.settings.introduction_closed = false; })),
+        action(message("Dark or light"), Key::t, changes([](ViewState& s) { s.settings.dark = !s.is_dark(); })),
+        action(message("Lecture-hall pointer on or off"), Key::l,
+               changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })),
+        action(message("Quit"), Key::q, with_ctrl, dialogs::ask_to_close),
+    };
+}
+
 // A plus is a key of its own, one with Shift, or one of the number pad, depending on the keyboard.
 std::vector<Action> actions_of_text() {
-    const Action larger = {
-        .label = message("Larger text"), .key = Key::plus, .mods = with_ctrl, .run = changes(enlarge_text)};
-    const Action smaller = {
-        .label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = changes(shrink_text)};
-    const Action normal = {
-        .label = message("Text at 100 %"), .key = Key::digit_0, .mods = with_ctrl, .run = changes(reset_text)};
+    const Action larger = action(message("Larger text"), Key::plus, with_ctrl, changes(enlarge_text));
+    const Action smaller = action(message("Smaller text"), Key::minus, with_ctrl, changes(shrink_text));
+    const Action normal = action(message("Text at 100 %"), Key::digit_0, with_ctrl, changes(reset_text));
     return {larger,
             also(larger, Key::plus, with_ctrl_shift),
             also(larger, Key::equal, with_ctrl),
@@ -441,13 +379,11 @@ std::vector<Action> actions_of_text() {
 
 std::vector<Action> actions_of_panels() {
     return {
-        {.label = message("Presentation: the stage alone, with large text"), .key = Key::f11, .run = changes(present)},
-        {.label = message("Map: show or fold"), .key = Key::f2, .run = slides(SlidePanel::map)},
-        {.label = message("Inspector: show or fold"), .key = Key::f3, .run = slides(SlidePanel::inspector)},
-        {.label = message("Timeline during the presentation"), .key = Key::f4, .run = slides(SlidePanel::timeline)},
-        {.label = message("Toolbar, input and tabs during the presentation"),
-         .key = Key::f6,
-         .run = slides(SlidePanel::bars)},
+        action(message("Presentation: the stage alone, with large text"), Key::f11, changes(present)),
+        action(message("Map: show or fold"), Key::f2, slides(SlidePanel::map)),
+        action(message("Inspector: show or fold"), Key::f3, slides(SlidePanel::inspector)),
+        action(message("Timeline during the presentation"), Key::f4, slides(SlidePanel::timeline)),
+        action(message("Toolbar, input and tabs during the presentation"), Key::f6, slides(SlidePanel::bars)),
     };
 }
 
@@ -456,17 +392,14 @@ std::vector<Action> actions_of_heads() {
     std::vector<Action> list;
     for (int digit = 0; digit <= 9; ++digit) {
         const Index head = digit;
-        list.push_back({.label = message("Head {head}", {{"head", head}}),
-                        .key = digit_key(digit),
-                        .listed = false,
-                        .run = asks(core::command::ChooseHead{head})});
-        list.push_back({.label = message("Head {head} off or on", {{"head", head}}),
-                        .key = digit_key(digit),
-                        .mods = with_shift,
-                        .listed = false,
-                        .run = [head](const core::Session& session, ViewState&, Commands& commands) {
-                            switch_head(session, head, commands);
-                        }});
+        const auto add = [&](Sentence label, Mods mods, Effect run) {
+            list.push_back(also(action(std::move(label), std::move(run)), digit_key(digit), mods));
+        };
+        add(message("Head {head}", {{"head", head}}), {}, asks(core::command::ChooseHead{head}));
+        add(message("Head {head} off or on", {{"head", head}}), with_shift,
+            [head](const core::Session& session, ViewState&, Commands& commands) {
+                switch_head(session, head, commands);
+            });
     }
     return list;
 }
@@ -477,14 +410,10 @@ std::vector<Action> make_actions() {
     add(actions_of_cursor());
     add(actions_of_cell());
     add(actions_of_tabs());
-    add({{.label = message("Checks: what holds for this run?"), .key = Key::v, .run = opens(Dialog::checks)},
-         {.label = message("Edit the input"),
-          .key = Key::i,
-          .enabled = reads_tokens,
-          .run = changes([](ViewState& s) { s.part<input::InputBarState>().focus = true; })},
-         {.label = message("Let the model write the target"),
-          .enabled = can_write,
-          .run = asks(core::command::WriteTarget{})}});
+    add({action(message("Checks: what holds for this run?"), Key::v, opens(Dialog::checks)),
+         only_if(reads_tokens, action(message("Edit the input"), Key::i,
+                                      changes([](ViewState& s) { s.part<input::InputBarState>().focus = true; }))),
+         only_if(can_write, action(message("Let the model write the target"), asks(core::command::WriteTarget{})))});
     add(actions_of_labs());
     add(actions_of_run());
     add(actions_of_gradients());
@@ -497,20 +426,16 @@ std::vector<Action> make_actions() {
     return all;
 }
 
-}  // namespace
-
-bool was_asked(const core::Session& session) {
-    return session.scenario().computes() && !session.scenario().model()->recognised.questions.empty();
-}
-
-namespace {
-
 // A key that writes a character.
 bool writes(const Action& action) {
     return !action.mods.ctrl && !action.mods.alt && action.key >= Key::digit_0 && action.key <= Key::grave;
 }
 
 }  // namespace
+
+bool was_asked(const core::Session& session) {
+    return session.scenario().computes() && !session.scenario().model()->recognised.questions.empty();
+}
 
 void run_shortcuts(const core::Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);

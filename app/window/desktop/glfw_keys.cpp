@@ -4,7 +4,10 @@
 
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 namespace decoderscope::window {
 namespace {
@@ -15,73 +18,46 @@ std::string_view printed(int key, int scancode) {
     return name == nullptr || name[0] == '\0' || name[1] != '\0' ? std::string_view() : std::string_view(name, 1);
 }
 
+// The keys that come in no row.
+constexpr auto kNamed = std::to_array<std::pair<int, views::Key>>({{GLFW_KEY_LEFT, views::Key::left},
+                                                                   {GLFW_KEY_RIGHT, views::Key::right},
+                                                                   {GLFW_KEY_UP, views::Key::up},
+                                                                   {GLFW_KEY_DOWN, views::Key::down},
+                                                                   {GLFW_KEY_HOME, views::Key::home},
+                                                                   {GLFW_KEY_END, views::Key::end},
+                                                                   {GLFW_KEY_PAGE_UP, views::Key::page_up},
+                                                                   {GLFW_KEY_PAGE_DOWN, views::Key::page_down},
+                                                                   {GLFW_KEY_TAB, views::Key::tab},
+                                                                   {GLFW_KEY_SPACE, views::Key::space},
+                                                                   {GLFW_KEY_ENTER, views::Key::enter},
+                                                                   {GLFW_KEY_KP_ENTER, views::Key::enter},
+                                                                   {GLFW_KEY_ESCAPE, views::Key::escape},
+                                                                   {GLFW_KEY_BACKSPACE, views::Key::backspace},
+                                                                   {GLFW_KEY_INSERT, views::Key::insert},
+                                                                   {GLFW_KEY_DELETE, views::Key::del},
+                                                                   {GLFW_KEY_MINUS, views::Key::minus},
+                                                                   {GLFW_KEY_KP_SUBTRACT, views::Key::minus},
+                                                                   {GLFW_KEY_EQUAL, views::Key::equal},
+                                                                   {GLFW_KEY_KP_ADD, views::Key::plus},
+                                                                   {GLFW_KEY_COMMA, views::Key::comma},
+                                                                   {GLFW_KEY_PERIOD, views::Key::period},
+                                                                   {GLFW_KEY_KP_DECIMAL, views::Key::period},
+                                                                   {GLFW_KEY_SLASH, views::Key::slash},
+                                                                   {GLFW_KEY_KP_DIVIDE, views::Key::slash},
+                                                                   {GLFW_KEY_SEMICOLON, views::Key::semicolon},
+                                                                   {GLFW_KEY_APOSTROPHE, views::Key::apostrophe},
+                                                                   {GLFW_KEY_LEFT_BRACKET, views::Key::left_bracket},
+                                                                   {GLFW_KEY_RIGHT_BRACKET, views::Key::right_bracket},
+                                                                   {GLFW_KEY_BACKSLASH, views::Key::backslash},
+                                                                   {GLFW_KEY_GRAVE_ACCENT, views::Key::grave}});
+
 views::Key key_by_place(int key) {
     if (key >= GLFW_KEY_0 && key <= GLFW_KEY_9) return offset(views::Key::digit_0, key - GLFW_KEY_0);
     if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_9) return offset(views::Key::digit_0, key - GLFW_KEY_KP_0);
     if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return offset(views::Key::a, key - GLFW_KEY_A);
     if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F12) return offset(views::Key::f1, key - GLFW_KEY_F1);
-    switch (key) {
-        case GLFW_KEY_LEFT:
-            return views::Key::left;
-        case GLFW_KEY_RIGHT:
-            return views::Key::right;
-        case GLFW_KEY_UP:
-            return views::Key::up;
-        case GLFW_KEY_DOWN:
-            return views::Key::down;
-        case GLFW_KEY_HOME:
-            return views::Key::home;
-        case GLFW_KEY_END:
-            return views::Key::end;
-        case GLFW_KEY_PAGE_UP:
-            return views::Key::page_up;
-        case GLFW_KEY_PAGE_DOWN:
-            return views::Key::page_down;
-        case GLFW_KEY_TAB:
-            return views::Key::tab;
-        case GLFW_KEY_SPACE:
-            return views::Key::space;
-        case GLFW_KEY_ENTER:
-        case GLFW_KEY_KP_ENTER:
-            return views::Key::enter;
-        case GLFW_KEY_ESCAPE:
-            return views::Key::escape;
-        case GLFW_KEY_BACKSPACE:
-            return views::Key::backspace;
-        case GLFW_KEY_INSERT:
-            return views::Key::insert;
-        case GLFW_KEY_DELETE:
-            return views::Key::del;
-        case GLFW_KEY_MINUS:
-        case GLFW_KEY_KP_SUBTRACT:
-            return views::Key::minus;
-        case GLFW_KEY_EQUAL:
-            return views::Key::equal;
-        case GLFW_KEY_KP_ADD:
-            return views::Key::plus;
-        case GLFW_KEY_COMMA:
-            return views::Key::comma;
-        case GLFW_KEY_PERIOD:
-        case GLFW_KEY_KP_DECIMAL:
-            return views::Key::period;
-        case GLFW_KEY_SLASH:
-        case GLFW_KEY_KP_DIVIDE:
-            return views::Key::slash;
-        case GLFW_KEY_SEMICOLON:
-            return views::Key::semicolon;
-        case GLFW_KEY_APOSTROPHE:
-            return views::Key::apostrophe;
-        case GLFW_KEY_LEFT_BRACKET:
-            return views::Key::left_bracket;
-        case GLFW_KEY_RIGHT_BRACKET:
-            return views::Key::right_bracket;
-        case GLFW_KEY_BACKSLASH:
-            return views::Key::backslash;
-        case GLFW_KEY_GRAVE_ACCENT:
-            return views::Key::grave;
-        default:
-            return views::Key::none;
-    }
+    const auto found = std::ranges::find(kNamed, key, &std::pair<int, views::Key>::first);
+    return found == kNamed.end() ? views::Key::none : found->second;
 }
 
 }  // namespace
