@@ -223,8 +223,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     ImGui::Dummy({ui.px(360), ui.px(4)});
     const float start = ImGui::GetCursorPosX();
     const auto row = [&](const char* label) {
-        ImGui::AlignTextToFramePadding();
-        text_line(ui.fonts.caption, ui.theme.muted, label);
+        word_beside(ui, label);
         ImGui::SameLine();
         ImGui::SetCursorPosX(start + ui.px(120));
     };
@@ -272,8 +271,7 @@ void ask_to_close(const core::Session& session, ViewState& state, Commands& comm
     // What takes a moment to type or choose isn't worth a question. Edits, a pinned run and work that has a file are.
     const bool by_hand = !session.scenario().edits.empty() || session.shown().pinned != nullptr;
     if (!session.unsaved() || (!by_hand && session.file().empty())) return commands.push_back(request::CloseWindow{});
-    state.dialog = Dialog::unsaved;
-    state.dialog_opens = true;
+    state.show(Dialog::unsaved);
 }
 
 void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {

@@ -75,8 +75,7 @@ void open(ExportDialogState& dialog, const core::Session& session, const ViewSta
 // ---- its parts
 
 void label(const Ui& ui, const char* text) {
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, text);
+    word_beside(ui, text);
     ImGui::SameLine();
     ImGui::SetCursorPosX(ui.px(16) + ui.px(80));
 }
@@ -207,8 +206,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     ImGui::SameLine();
     const bool cancelled = button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape));
     ImGui::SameLine();
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, dialog.said.c_str());
+    word_beside(ui, dialog.said.c_str());
     if (cancelled) return close_export(state);
     if (linked) {
         close_export(state);

@@ -100,8 +100,7 @@ void draw_glossary_dialog(const Ui& ui, const core::Session& session, ViewState&
     ImGui::SameLine(0, ui.px(20));
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Keys"), 3)) {
         close_dialog(state);
-        state.dialog = Dialog::keys;
-        state.dialog_opens = true;
+        state.show(Dialog::keys);
         return;
     }
     ImGui::Dummy({width, ui.px(2)});

@@ -70,8 +70,7 @@ void failure(const Ui& ui, OpenDialogState& open, const core::Opening& opening) 
     }
     if (!open.copied) return;
     ImGui::SameLine();
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("Copied."));
+    word_beside(ui, tr("Copied."));
 }
 
 // ---- the choice
@@ -290,8 +289,7 @@ void follow_opening(const core::Session& session, ViewState& state) {
     }
     if (state.dialog == Dialog::open_model) return;
     if (!opening->asks && opening->python.empty() && !takes_long(*opening)) return;
-    state.dialog = Dialog::open_model;
-    state.dialog_opens = true;
+    state.show(Dialog::open_model);
     state.part<OpenDialogState>().awaited = opening->reading;
 }
 

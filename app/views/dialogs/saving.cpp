@@ -58,8 +58,7 @@ std::optional<std::string> fragment(const core::Session& session, ViewState& sta
     try {
         return core::files::link_of(core::files::session_file_of(session.work(saved_view(state))));
     } catch (const Error& error) {
-        state.dialog = Dialog::save_session;
-        state.dialog_opens = true;
+        state.show(Dialog::save_session);
         state.save_because = error.sentence();
         return std::nullopt;
     }
@@ -134,8 +133,7 @@ void draw_replacing(const Ui& ui, const ViewState& state, const std::string& pat
 void save_session(const core::Session& session, ViewState& state, Commands& commands) {
     if (!session.file().empty())
         return commands.push_back(core::command::SaveSession{session.file(), saved_view(state)});
-    state.dialog = Dialog::save_session;
-    state.dialog_opens = true;
+    state.show(Dialog::save_session);
 }
 
 }  // namespace decoderscope::views::dialogs

@@ -91,17 +91,15 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
     float width = label + (chips < heads ? ui.px(170) : 0.0F);
     for (Index head = 0; head < chips; ++head) width += head_chip_width(ui, head) + ui.px(2);
     choices.push_back({width, s.ui.px(20), [s, attention, heads, chips] {
-                           ImGui::AlignTextToFramePadding();
-                           text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("head"));
+                           word_beside(s.ui, tr("head"));
                            for (Index head = 0; head < chips; ++head) {
                                ImGui::SameLine(0, s.ui.px(head == 0 ? 6 : 2));
                                head_chip(s.ui, s.session, attention, head, s.commands);
                            }
                            if (chips == heads) return;
                            ImGui::SameLine(0, s.ui.px(4));
-                           ImGui::AlignTextToFramePadding();
-                           text_line(s.ui.fonts.caption, s.ui.theme.muted,
-                                     tr_n("… {count} more: keys 0–9", "… {count} more: keys 0–9", heads - chips));
+                           word_beside(s.ui,
+                                       tr_n("… {count} more: keys 0–9", "… {count} more: keys 0–9", heads - chips));
                        }});
 }
 

@@ -45,9 +45,7 @@ void draw_stale(const Ui& ui, const char* id, const std::function<Area(Commands&
     if (area.width() < 1.0F || area.height() < 1.0F) return;
     // Children are drawn after what is below them, and the last one takes the pointer.
     const ImVec2 after = ImGui::GetCursorScreenPos();
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child(id, {area.width(), area.height()},
-                        {.flags = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse});
+    begin_part(id, area, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     if (is_long) {
         ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, with_alpha(ui.theme.background, 0.6F));
         if (coming) coming(note_in(ui, area));

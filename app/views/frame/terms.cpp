@@ -108,8 +108,7 @@ void GlossaryState::choose(const core::glossary::GlossaryTerm& chosen) {
 }
 
 void open_glossary(ViewState& state, std::string_view term) {
-    state.dialog = Dialog::glossary;
-    state.dialog_opens = true;
+    state.show(Dialog::glossary);
     state.glossary.search.fill('\0');
     if (const core::glossary::GlossaryTerm* found = core::glossary::find_term(term)) state.glossary.choose(*found);
 }
@@ -138,6 +137,11 @@ void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::s
     Flow flow(ui, font, color);
     for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, {&whole, 1});
     if (const Marked* under = flow.finish()) say_meaning(ui, state, *under->term, under->area, {});
+}
+
+void say(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text) {
+    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, font, color, text))
+        open_glossary(state, term->id);
 }
 
 const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,

@@ -46,7 +46,9 @@ void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color);
 // One line in the panel's flow, which is a term.
 void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
                const core::glossary::GlossaryTerm* term);
-// Several lines of prose in the panel's flow, with the terms in it marked. Returns the term that was clicked.
+// Several lines of prose in the panel's flow, with the terms in it marked: a click opens the glossary.
+void say(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text);
+// The same for whoever does something else with the click. Returns the term that was clicked.
 const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,
                                                      std::string_view text);
 

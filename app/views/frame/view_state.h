@@ -109,6 +109,11 @@ struct ViewState {
         settings.calm = !shown;
         everything = false;
     }
+    // Opens a dialog with the next frame.
+    void show(Dialog which) {
+        dialog = which;
+        dialog_opens = true;
+    }
     // Whether panels appear and pictures change places at once, rather than slide, and the text cursor doesn't blink.
     [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop.reduced_motion); }
     [[nodiscard]] bool is_dark() const { return settings.dark.value_or(desktop.dark); }

@@ -180,8 +180,7 @@ struct Touch {
     bool hovered = false, clicked = false;
 };
 Touch touch(Drawing& d, Area area, const char* id) {
-    ImGui::SetCursorScreenPos(area.low);
-    const bool clicked = press_area(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
+    const bool clicked = press_at(id, area);
     const Touch found{ImGui::IsItemHovered(), clicked && d.row.clickable};
     if (found.hovered && d.row.clickable) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     return found;

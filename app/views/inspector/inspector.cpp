@@ -198,9 +198,7 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
 
 void teach_step(const Ui& ui, ViewState& state, const Step& step) {
     const OpDescription about = step.operation.about();
-    if (const core::glossary::GlossaryTerm* term =
-            prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
-        open_glossary(state, term->id);
+    say(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches);
 }
 
 void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {

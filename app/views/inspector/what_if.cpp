@@ -145,8 +145,7 @@ void keep_places(InspectorState& inspector, const std::string& step, const std::
 
 // "What if", followed by as many buttons as fit in a line.
 void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector) {
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));
+    word_beside(ui, tr("What if"));
     compat::push_font(ui.fonts.caption);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));
     const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
@@ -241,8 +240,7 @@ void type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
     const std::string label = tr("overwrite");
     ImGui::SameLine(0, ui.px(20));
     if (ImGui::GetContentRegionAvail().x < compat::text_size(ui.fonts.caption, label).x + ui.px(90)) ImGui::NewLine();
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, label);
+    word_beside(ui, label);
     ImGui::SameLine();
     ImGui::SetNextItemWidth(std::min(ui.px(150), ImGui::GetContentRegionAvail().x));
     compat::push_font(ui.fonts.mono_small);

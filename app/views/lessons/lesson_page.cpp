@@ -143,8 +143,7 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
             turn(panel, page + 1);
         ImGui::SameLine();
     }
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("page {page} of {pages}", {{"page", page + 1}, {"pages", pages}}));
+    word_beside(ui, tr("page {page} of {pages}", {{"page", page + 1}, {"pages", pages}}));
 }
 
 struct Drawn {

@@ -75,10 +75,7 @@ struct Clicked {
     bool clicked = false, hovered = false;
 };
 Clicked clickable(Area box, const char* kind, StepId id) {
-    ImGui::SetCursorScreenPos(box.low);
-    ImGui::PushID(static_cast<int>(id));
-    const bool clicked = press_area(kind, {box.width(), box.height()});
-    ImGui::PopID();
+    const bool clicked = press_at(kind, box, id);
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     return {clicked, hovered};
@@ -344,8 +341,7 @@ void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area
                             commands);
         area.low.y += ui.px(8) + overlay_legend_height(ui);
     }
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("map", {area.width(), area.height()});
+    begin_part("map", area);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {area.low,
                           {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar

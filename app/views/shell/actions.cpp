@@ -63,10 +63,7 @@ Effect changes(std::function<void(ViewState&)> change) {
 }
 
 Effect opens(Dialog dialog) {
-    return changes([dialog](ViewState& state) {
-        state.dialog = dialog;
-        state.dialog_opens = true;
-    });
+    return changes([dialog](ViewState& state) { state.show(dialog); });
 }
 
 Effect opens(const Lab& lab) {
@@ -127,8 +124,7 @@ void explain_what_is_under_the_mouse(const core::Session&, ViewState& state, Com
     if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
     if (const core::glossary::GlossaryTerm* term = state.glossary.finder().term_of_label(text_under_mouse()))
         return open_glossary(state, term->id);
-    state.dialog = Dialog::keys;
-    state.dialog_opens = true;
+    state.show(Dialog::keys);
 }
 
 void enlarge_text(ViewState& state) {

@@ -250,8 +250,7 @@ float messages_height(const Ui& ui, const core::Session& session, const ViewStat
 
 void draw_messages(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands) {
     if (area.height() <= 0.0F) return;
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("messages", {area.width(), area.height()}, {.flags = ImGuiWindowFlags_NoScrollbar});
+    begin_part("messages", area, ImGuiWindowFlags_NoScrollbar);
     const float message_y = area.low.y + dialogs::export_progress_height(ui, session);
     dialogs::draw_export_progress(ui, session, {area.low, {area.high.x, message_y}}, commands);
     if (session.message())

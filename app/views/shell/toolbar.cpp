@@ -59,10 +59,7 @@ void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Co
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
-    const auto open = [&](Dialog dialog) {
-        state.dialog = dialog;
-        state.dialog_opens = true;
-    };
+    const auto open = [&](Dialog dialog) { state.show(dialog); };
     if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
     if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str()))
         dialogs::save_session(session, state, commands);
@@ -157,10 +154,7 @@ void dropout_switch(const Ui& ui, const core::Session& session, bool calm, Comma
 
 // Returns where the buttons begin.
 float right_side(const Ui& ui, ViewState& state, Area area) {
-    const auto dialog = [&](Dialog which) {
-        state.dialog = which;
-        state.dialog_opens = true;
-    };
+    const auto dialog = [&](Dialog which) { state.show(which); };
     // The way to everything stands where a newcomer looks; the calm window is chosen in the settings.
     const bool calm = state.is_calm();
     const float everything =

@@ -77,8 +77,7 @@ void keep_companions(const core::Session& session, const ViewState& state, Comma
 // A tab that needs more height than there is keeps it, and scrolls.
 void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state, const Lab& lab, Area area,
                    float height, Commands& commands) {
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("stage", {area.width(), area.height()});
+    begin_part("stage", area);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + height}};
     lab.draw(ui, session, state, content, commands);
@@ -356,8 +355,7 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
         const auto i = static_cast<std::size_t>(panel);
         if (slides.visible[i] <= 0.0F) return;
         const Area area = slid(areas[i], panel, slides.visible[i]);
-        ImGui::SetCursorScreenPos(area.low);
-        compat::begin_child(id, {area.width(), area.height()}, {.flags = ImGuiWindowFlags_NoScrollbar});
+        begin_part(id, area, ImGuiWindowFlags_NoScrollbar);
         ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
         contents(area);
         compat::add_rect(*ImGui::GetWindowDrawList(), area.low, area.high, ui.theme.line);

@@ -195,6 +195,29 @@ void text_line(ImFont* font, ImU32 color, std::string_view text) {
     ImGui::PopFont();
 }
 
+void word_beside(const Ui& ui, std::string_view text) {
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, text);
+}
+
+void word_before(const Ui& ui, std::string_view text, float gap) {
+    word_beside(ui, text);
+    ImGui::SameLine(0, ui.px(gap));
+}
+
+bool press_at(const char* id, Area area, std::int64_t number) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::PushID(static_cast<int>(number));
+    const bool clicked = press_area(id, {area.width(), area.height()});
+    ImGui::PopID();
+    return clicked;
+}
+
+void begin_part(const char* id, Area area, ImGuiWindowFlags flags) {
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)}, {.flags = flags});
+}
+
 void tooltip(const char* text) {
     if (text == nullptr || *text == '\0' || !ImGui::IsItemHovered()) return;
     if (begin_tooltip_beside({ImGui::GetItemRectMin(), ImGui::GetItemRectMax()})) {

@@ -40,6 +40,10 @@ void paragraph(ImFont* font, ImU32 color, std::string_view text);
 void paragraph(ImFont* font, ImU32 color, std::string_view text, float width);
 // As above, in the current font and colour.
 void prose_here(std::string_view text, float width);
+// A word in small grey letters in a line of controls, as high as their texts.
+void word_beside(const Ui& ui, std::string_view text);
+// The same, with the next control behind it. `gap`: pixels at a scale of 1.
+void word_before(const Ui& ui, std::string_view text, float gap = 6.0F);
 // One line in the panel's flow.
 void text_line(ImFont* font, ImU32 color, std::string_view text);
 
@@ -61,6 +65,10 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 [[nodiscard]] int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen);
 // A small text that can be clicked; underlined under the mouse.
 [[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
+// What lies there can be pressed, by Tab, too. Of several with the same id, each has its number.
+bool press_at(const char* id, Area area, std::int64_t number = 0);
+// A part of the window that scrolls by itself. ImGui::EndChild must follow.
+void begin_part(const char* id, Area area, ImGuiWindowFlags flags = 0);
 // The tooltip of the previous item, shown while the mouse rests on it.
 void tooltip(const char* text);
 // Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.

@@ -26,12 +26,6 @@ constexpr std::array kOtherTips = {message("This run with one token of its input
                                    message("A run that was pinned before, of the same shape"),
                                    message("The same weights and input with one configuration key changed")};
 
-void label(const Ui& ui, const char* text) {
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, text);
-    ImGui::SameLine(0, ui.px(6));
-}
-
 // A list of likely tokens.
 void choose_token(const Ui& ui, const char* id, const tokenizer::Tokenizer& tokenizer,
                   std::span<const core::generate::Answer> likely, Index now, std::optional<Index>& chosen) {
@@ -61,7 +55,7 @@ void choose_kind(const Ui& ui, const core::Session& session, core::causes::Numbe
 
 void choose_number(const Ui& ui, const core::Session& session, CausesTabState& causes, float width) {
     core::causes::NumberChoice& choice = causes.number;
-    label(ui, tr("number"));
+    word_before(ui, tr("number"));
     const float start = ImGui::GetCursorScreenPos().x;
     choose_kind(ui, session, choice);
     const core::Snapshot& shown = session.shown();
@@ -88,7 +82,7 @@ void choose_number(const Ui& ui, const core::Session& session, CausesTabState& c
     choose_token(ui, "##token", tokenizer, likely, now.token, choice.token);
     if (choice.kind != core::causes::NumberKind::difference) return;
     ImGui::SameLine(0, ui.px(4));
-    label(ui, "−");
+    word_before(ui, "−");
     choose_token(ui, "##minus", tokenizer, likely, now.minus, choice.minus);
 }
 
@@ -107,7 +101,7 @@ void choose_changed_token(const Ui& ui, const core::Session& session, CausesTabS
         causes.other.token.reset();
     }
     ImGui::SameLine(0, ui.px(8));
-    label(ui, tr("“{before}” becomes", {{"before", core::token_text(tokenizer, now->before)}}).c_str());
+    word_before(ui, tr("“{before}” becomes", {{"before", core::token_text(tokenizer, now->before)}}).c_str());
     ImGui::SetNextItemWidth(ui.px(96));
     if (!begin_list("##after", core::token_text(tokenizer, now->after).c_str(), ImGuiComboFlags_HeightLarge)) return;
     const Index vocabulary = now->in_source ? scenario.config().encoder_vocab_size : scenario.config().vocab_size;
@@ -150,7 +144,7 @@ void choose_details(const Ui& ui, const core::Session& session, CausesTabState& 
 }
 
 void choose_other(const Ui& ui, CausesTabState& causes) {
-    label(ui, tr("run B"));
+    word_before(ui, tr("run B"));
     for (std::size_t i = 0; i < kOthers.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         const auto kind = static_cast<core::causes::OtherKind>(i);

@@ -437,8 +437,7 @@ void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& ca
     double most = 0.0;
     for (const core::causes::Contribution& term : terms)
         if (std::isfinite(term.logit)) most = std::max(most, std::abs(term.logit));
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("writers", {area.width(), std::max(area.height(), 1.0F)});
+    begin_part("writers", area);
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5), width = ImGui::GetContentRegionAvail().x;
     const float names = std::min(ui.px(320), width * 0.5F), numbers = ui.px(70);
     for (std::size_t i = 0; i < terms.size(); ++i) {

@@ -154,8 +154,7 @@ void choose_page(const Ui& ui, CausesTabState& causes) {
 }
 
 void say(const Ui& ui, ViewState& state, const char* text) {
-    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
-        open_glossary(state, term->id);
+    say(ui, state, ui.fonts.caption, ui.theme.text, text);
     ImGui::Dummy({1, ui.px(4)});
 }
 

@@ -110,8 +110,7 @@ void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& sta
     ImGui::SetCursorScreenPos(at);
     if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, tr("checks closed"));
     if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
-        state.dialog = Dialog::checks;
-        state.dialog_opens = true;
+        state.show(Dialog::checks);
     }
     std::string tip;
     for (const std::string& line : mark_tip(result)) tip += (tip.empty() ? "" : "\n") + line;

@@ -33,16 +33,10 @@ constexpr std::array kBisectToleranceTexts = {message("auto"), Phrase("1e-6"), P
 
 constexpr float kLine = 34.0F;
 
-void caption(const Ui& ui, const char* text) {
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, text);
-    ImGui::SameLine(0, ui.px(8));
-}
-
 float button_width(const char* label) { return ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2; }
 
 void choose_against(const Ui& ui, DiffTabState& diff, bool says_what) {
-    if (says_what) caption(ui, tr("now against"));
+    if (says_what) word_before(ui, tr("now against"), 8);
     for (std::size_t i = 0; i < kAgainst.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         const auto against = static_cast<core::files::Against>(i);
@@ -98,7 +92,7 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, A
         ImGui::SetCursorScreenPos({area.high.x - line.tolerance, area.low.y});
     else
         ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
-    caption(ui, tr("tolerance"));
+    word_before(ui, tr("tolerance"), 8);
     if (diff.against == core::files::Against::bisect) return choose_relative_tolerance(ui, diff.bisect.question);
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
@@ -131,8 +125,7 @@ void choose_option(const Ui& ui, const core::Session& session, DiffTabState& dif
         ImGui::EndCombo();
     }
     ImGui::SameLine(0, ui.px(10));
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("same weights, input and edits"));
+    word_beside(ui, tr("same weights, input and edits"));
 }
 
 void choose_pinned(const Ui& ui, const core::Session& session, float right, Commands& commands) {
@@ -199,8 +192,7 @@ void draw_diff_header(const Ui& ui, const core::Session& session, ViewState& sta
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine)});
     switch (diff.against) {
         case core::files::Against::unedited:
-            ImGui::AlignTextToFramePadding();
-            text_line(ui.fonts.caption, ui.theme.muted, edits_text(session));
+            word_beside(ui, edits_text(session));
             break;
         case core::files::Against::configuration:
             choose_option(ui, session, diff);

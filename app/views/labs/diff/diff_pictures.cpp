@@ -318,9 +318,7 @@ void inspect_difference(const Ui& ui, const core::Session& session, ViewState& s
               core::glossary::find_term("difference"));
     if (!diff.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));
     const core::Comparison& comparison = diff.shown->comparison;
-    if (const core::glossary::GlossaryTerm* term =
-            prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, core::diff::verdict_of(comparison)))
-        open_glossary(state, term->id);
+    say(ui, state, ui.fonts.text, ui.theme.text, core::diff::verdict_of(comparison));
     if (comparison.first) {
         const core::TensorDifference& first = comparison.tensors[*comparison.first];
         if (link(ui, ui.fonts.caption, ui.theme.accent,

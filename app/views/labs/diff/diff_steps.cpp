@@ -222,10 +222,7 @@ void draw_numbers(const Ui& ui, const core::TensorDifference& d, Area row, float
 void draw_row(const Ui& ui, const core::Session& session, const core::TensorDifference& d, Area row, int id,
               Commands& commands) {
     const Ref step = session.shown().run->plan().find(d.name);
-    ImGui::SetCursorScreenPos(row.low);
-    ImGui::PushID(id);
-    const bool clicked = press_area("step", {row.width(), row.height()});
-    ImGui::PopID();
+    const bool clicked = press_at("step", row, id);
     const bool hovered = ImGui::IsItemHovered(), here = d.name == session.step().name;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (here || hovered) list.AddRectFilled(row.low, row.high, here ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));

@@ -200,8 +200,7 @@ void draw_loads(const Scene& s, const core::Value<core::experts::ShownLoads>& lo
 // The tokens of each expert, in lines; those of the chosen one stand out.
 void draw_tokens(const Scene& s, const core::experts::ShownRouting& routing, Area area) {
     const Ui& ui = s.ui;
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("tokens", {area.width(), std::max(area.height(), 1.0F)});
+    begin_part("tokens", area);
     text_line(ui.fonts.text, ui.theme.text, tr("The tokens that each expert gets"));
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5);
     const float number = compat::text_size(ui.fonts.mono_small, "000 ×000").x + ui.px(10);

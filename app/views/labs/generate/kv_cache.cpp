@@ -87,10 +87,7 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
         const Area row = {{area.low.x, area.low.y + line * static_cast<float>(layer)},
                           {area.high.x, area.low.y + line * static_cast<float>(layer + 1)}};
         const bool chosen = layer == scene.tab().layer;
-        ImGui::SetCursorScreenPos(row.low);
-        ImGui::PushID(static_cast<int>(layer));
-        if (press_area("layer", {row.width(), row.height()})) scene.tab().layer = layer;
-        ImGui::PopID();
+        if (press_at("layer", row, layer)) scene.tab().layer = layer;
         tooltip(tr("Layer {layer}: click to see its k and v", {{"layer", layer}}).c_str());
         if (chosen) list.AddRectFilled(row.low, row.high, ui.theme.raised, ui.px(3));
         if (written || chosen)

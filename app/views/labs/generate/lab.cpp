@@ -158,9 +158,7 @@ void draw_page(const GenerateScene& scene, Area area) {
 
 void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) {
     for (const Sentence& sentence : sentences) {
-        if (const core::glossary::GlossaryTerm* term =
-                prose_with_terms(scene.ui, scene.state, scene.ui.fonts.text, scene.ui.theme.text, tr(sentence)))
-            open_glossary(scene.state, term->id);
+        say(scene.ui, scene.state, scene.ui.fonts.text, scene.ui.theme.text, tr(sentence));
         ImGui::Dummy({1, scene.ui.px(2)});
     }
 }

@@ -85,9 +85,7 @@ bool top_p_slider(const Ui& ui, double& top_p, float right) {
 
 bool seed_field(const Ui& ui, std::uint64_t& seed, float right) {
     flow(ui, 12, ui.px(112), right);
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("seed"));
-    ImGui::SameLine(0, ui.px(6));
+    word_before(ui, tr("seed"));
     ImGui::SetNextItemWidth(ui.px(76));
     focusable_field("##seed");
     const bool changed = ImGui::InputScalar("##seed", ImGuiDataType_U64, &seed);
@@ -226,10 +224,7 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
     const core::generate::Candidate& candidate = bars.next.candidates[rank];
     const bool cut = candidate.removed_by != core::generate::RemovedBy::nothing,
                drawn = bars.draws && rank == bars.shown.draw.rank;
-    ImGui::SetCursorScreenPos(row.low);
-    ImGui::PushID(static_cast<int>(rank));
-    const bool clicked = press_area("token", {row.width(), row.height()});
-    ImGui::PopID();
+    const bool clicked = press_at("token", row, rank);
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (hovered || drawn)

@@ -128,8 +128,7 @@ void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float facto
 // The dot: filled means on. Shift+click solos the head.
 void draw_switch(const Ui& ui, const core::Session& session, const core::heads::HeadScore& score, float factor,
                  Area box, Commands& commands) {
-    ImGui::SetCursorScreenPos(box.low);
-    const bool clicked = press_area("switch", {box.width(), box.height()});
+    const bool clicked = press_at("switch", box);
     const bool hovered = ImGui::IsItemHovered(), off = factor == 0.0F;
     tooltip(off ? tr("Switch this head on")
                 : tr("Switch this head off. With Shift: switch off all the others of its attention (solo)"));

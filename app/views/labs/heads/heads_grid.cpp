@@ -45,10 +45,8 @@ FlowItem kind_item(const Ui& ui, const core::Session& session, HeadsTabState& he
         names.push_back(kind_name(kind));
     }
     if (kinds.size() < 2)
-        return {compat::text_size(ui.fonts.caption, tr("self-attention only")).x, 0.0F, [&ui] {
-                    ImGui::AlignTextToFramePadding();
-                    text_line(ui.fonts.caption, ui.theme.muted, tr("self-attention only"));
-                }};
+        return {compat::text_size(ui.fonts.caption, tr("self-attention only")).x, 0.0F,
+                [&ui] { word_beside(ui, tr("self-attention only")); }};
     return {width_of(names, ui), 0.0F, [&ui, &heads, kinds, names] {
                 const auto chosen = std::find(kinds.begin(), kinds.end(), heads.kind) - kinds.begin();
                 const int clicked = segmented(ui, "kind", names, static_cast<int>(chosen));

@@ -34,8 +34,7 @@ constexpr std::array kFills = {
 
 void choose_fill(const MasksScene& scene, ImVec2 at) {
     ImGui::SetCursorScreenPos(at);
-    ImGui::AlignTextToFramePadding();
-    text_line(scene.ui.fonts.caption, scene.ui.theme.muted, tr("fill"));
+    word_beside(scene.ui, tr("fill"));
     const float now = scene.session.scenario().config().mask_value;
     for (const FillChoice& choice : kFills) {
         ImGui::SameLine(0, scene.ui.px(&choice == &kFills.front() ? 8 : 2));

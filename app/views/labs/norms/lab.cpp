@@ -124,12 +124,6 @@ constexpr std::array<Index, 3> kDepths = {6, 12, 36};
 // Whether there is no room for diagrams and view side by side.
 bool is_narrow(const Ui& ui, Area area) { return area.width() < ui.px(620); }
 
-void label(const Ui& ui, const char* text) {
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, text);
-    ImGui::SameLine(0, ui.px(6));
-}
-
 // The width of a label, and of buttons behind it.
 float labelled_width(const Ui& ui, const char* title, std::span<const std::string> choices) {
     float width = compat::text_size(ui.fonts.caption, title).x + ui.px(6);
@@ -160,7 +154,7 @@ void add_views(std::vector<FlowItem>& items, const Ui& ui, NormsTabState& norms)
 
 void depth_switch(const Ui& ui, const core::Session& session, NormsTabState& norms) {
     const Index own = session.shown().scenario.config().num_layers;
-    label(ui, tr("blocks"));
+    word_before(ui, tr("blocks"));
     if (toggle_button(ui, (std::to_string(own) + "##own").c_str(), !norms.layers,
                       tr("As many blocks as the model has")))
         norms.layers.reset();
@@ -208,7 +202,7 @@ std::vector<double> eps_choices(const core::Session& session) {
 }
 
 void eps_switch(const Ui& ui, const core::Session& session, std::span<const double> choices, Commands& commands) {
-    label(ui, "eps");
+    word_before(ui, "eps");
     const double now = session.scenario().config().layer_norm_eps;
     for (const double choice : choices) {
         if (choice != choices.front()) ImGui::SameLine(0, ui.px(2));
@@ -230,7 +224,7 @@ FlowItem factor_item(const Ui& ui, const char* title, std::vector<Factor> choice
     std::vector<std::string> texts;
     for (const Factor& choice : choices) texts.push_back(choice.text);
     return {labelled_width(ui, title, texts), ui.px(16), [&ui, title, choices = std::move(choices), &factor, tip] {
-                label(ui, title);
+                word_before(ui, title);
                 ImGui::PushID(title);
                 for (const Factor& choice : choices) {
                     if (&choice != &choices.front()) ImGui::SameLine(0, ui.px(2));

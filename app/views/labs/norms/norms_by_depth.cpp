@@ -138,8 +138,7 @@ FlowItem number_item(const Ui& ui, const char* title, const char* id, std::span<
     float width = compat::text_size(ui.fonts.caption, title).x + ui.px(6);
     for (const Index choice : choices) width += button_width(std::to_string(choice).c_str()) + ui.px(2);
     return {width, ui.px(14), [&ui, title, id, choices, &now, tip] {
-                ImGui::AlignTextToFramePadding();
-                text_line(ui.fonts.caption, ui.theme.muted, title);
+                word_beside(ui, title);
                 ImGui::PushID(id);
                 for (const Index choice : choices) {
                     ImGui::SameLine(0, choice == choices.front() ? ui.px(6) : ui.px(2));

@@ -243,9 +243,7 @@ void say_step(const Ui& ui, const core::Session& session, ViewState& state, cons
 
 void say_gradients(const Ui& ui, ViewState& state) {
     const auto say = [&](const std::string& text) {
-        if (const core::glossary::GlossaryTerm* term =
-                prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
-            open_glossary(state, term->id);
+        say(ui, state, ui.fonts.caption, ui.theme.text, text);
         ImGui::Dummy({1, ui.px(4)});
     };
     say(

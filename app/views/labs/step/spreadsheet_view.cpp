@@ -239,9 +239,7 @@ void follow_selection(const Scene& s, ImVec2 room) {
 }
 
 Seen draw_cells(const Scene& s, Area area, const std::optional<Spot>& pointed, Hovered& hovered, Commands& commands) {
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("sheet", {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)},
-                        {.flags = ImGuiWindowFlags_HorizontalScrollbar});
+    begin_part("sheet", area, ImGuiWindowFlags_HorizontalScrollbar);
     const ImVec2 start = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
     const ImVec2 visible = {std::min(room.x, s.column * static_cast<float>(s.table().columns)),
                             std::min(room.y, s.line * static_cast<float>(s.table().rows))};

@@ -85,9 +85,7 @@ std::string number_of(const Index& value) { return std::to_string(value); }
 FlowItem labelled_item(const Ui& ui, const char* text, FlowItem item) {
     const float label = compat::text_size(ui.fonts.caption, text).x + ui.px(6);
     return {label + item.width, ui.px(12), [&ui, text = std::string(text), draw = std::move(item.draw)] {
-                ImGui::AlignTextToFramePadding();
-                text_line(ui.fonts.caption, ui.theme.muted, text);
-                ImGui::SameLine(0, ui.px(6));
+                word_before(ui, text);
                 draw();
             }};
 }

@@ -44,9 +44,7 @@ void say_step(const Ui& ui, std::span<const core::train::SeenTraining> seen, Ind
 void scrub(const Ui& ui, const std::optional<Index>& now, Index last, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(2)));
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("show step"));
-    ImGui::SameLine(0, ui.px(8));
+    word_before(ui, tr("show step"), 8);
     ImGui::SetNextItemWidth(std::max(ui.px(120), area.width() - ui.px(220)));
     int step = static_cast<int>(now.value_or(last));
     if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last))))
