@@ -2,6 +2,7 @@
 
 #include "app/core/labs/experts/shown_experts.h"
 #include "app/core/run/output_moves.h"
+#include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -13,7 +14,6 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
-#include <string>
 #include <vector>
 
 namespace decoderscope::views::experts {
@@ -294,6 +294,30 @@ void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& sta
     const float top = rest.low.y + weights + gap, middle = rest.low.x + std::floor(rest.width() * 0.45F);
     draw_loads(scene, loads, state, {{rest.low.x, top}, {middle - gap, rest.high.y}});
     draw_tokens(scene, *routing, {{middle + gap, top}, rest.high});
+}
+
+// What the inspector says beside the Experts tab.
+
+void inspect_experts(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const ExpertsTabState& experts = state.part<ExpertsTabState>();
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Experts"), core::glossary::find_term("expert"));
+    const std::optional<MixtureSteps> mixture = shown_mixture(session, experts);
+    if (!mixture) return;
+    const Index batch = session.cursor().place.batch;
+    const auto routing = core::experts::shown_routing(session.derived(), session.shown(), mixture->name, batch);
+    if (!routing) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    const ChosenExpert chosen = chosen_expert(*mixture, experts);
+    paragraph(ui.fonts.mono, ui.theme.text,
+              tr("{mlp} expert {expert}", {{"mlp", mixture->name}, {"expert", chosen.expert}}));
+    const core::experts::ExpertLoad& load = routing->loads[static_cast<std::size_t>(chosen.expert)];
+    paragraph(ui.fonts.caption, ui.theme.text, tr(core::experts::load_sentence(routing->routing, chosen.expert, load)));
+    if (!chosen.position) return;
+    paragraph(ui.fonts.caption, ui.theme.text,
+              tr(core::experts::place_sentence(*session.shown().run, *mixture, routing->routing, batch,
+                                               *chosen.position, chosen.expert)));
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Where it was chosen"), 9500))
+        commands.push_back(core::command::Follow{mixture->expert->name, {batch, *chosen.position, 0}});
+    tooltip(mixture->expert->name.c_str());
 }
 
 }  // namespace decoderscope::views::experts

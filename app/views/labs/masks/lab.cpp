@@ -3,6 +3,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/views/frame/export_choices.h"
+#include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
@@ -153,6 +154,15 @@ void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) 
     });
 }
 
+Index hidden_in(const core::Heatmap& mask) { return std::ranges::count(mask.values, 0.0F); }
+
+void say_part(const Ui& ui, const char* name, const core::Heatmap& mask, bool is_there) {
+    if (!is_there) return;
+    paragraph(ui.fonts.caption, ui.theme.text,
+              tr("{mask}: hides {count} of {all} cells",
+                 {{"mask", name}, {"count", hidden_in(mask)}, {"all", mask.rows * mask.columns}}));
+}
+
 }  // namespace
 
 Lab masks_lab() {
@@ -215,6 +225,30 @@ float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, c
     const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
     area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
     return bottom;
+}
+
+// What the inspector says beside the Masks tab.
+
+void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Masks"), core::glossary::find_term("mask"));
+    const std::string attention = shown_attention(session);
+    const Plan& plan = session.shown().run->plan();
+    const Ref mask = plan.step_of(attention, AttentionStep::mask);
+    if (mask == nullptr || session.shown().run->value(mask->id).empty()) return;
+    const core::Place place = session.cursor().place;
+    paragraph(ui.fonts.mono, ui.theme.text,
+              tr("{attention} head {head}", {{"attention", attention}, {"head", place.head}}));
+    const core::Value<core::masks::ShownMasks> shown =
+        core::masks::shown_masks(session.derived(), session.shown(), attention, place);
+    if (!shown) return;
+    const core::masks::MaskParts& parts = shown->parts;
+    say_part(ui, tr("causal"), parts.causal, parts.is_causal);
+    say_part(ui, tr("window"), parts.window, parts.has_window);
+    say_part(ui, tr("padding"), parts.padding, parts.has_padding);
+    say_part(ui, tr("drawn"), parts.drawn, parts.has_drawn);
+    say_part(ui, tr("combined"), parts.combined, true);
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
 }
 
 }  // namespace decoderscope::views::masks
