@@ -15,9 +15,12 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace decoderscope::views::dialogs {
@@ -26,7 +29,7 @@ namespace {
 
 // ---- what each dialog shows
 
-void keys_dialog(const Ui& ui, ViewState& state) {
+void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const Action& action : actions())
         if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), tr(action.label));
@@ -216,7 +219,14 @@ void address_field(const Ui& ui, ViewState& state) {
     tooltip(tr("The address of Decoderscope in a browser. Copied links lead there."));
 }
 
-void settings_dialog(const Ui& ui, ViewState& state) {
+// What the system says, yes, or no.
+void choose_or_follow(const Ui& ui, const char* id, std::span<const char* const> labels, std::optional<bool>& setting) {
+    const int clicked = segmented(ui, id, labels, !setting ? 0 : *setting ? 1 : 2);
+    if (clicked == 0) setting.reset();
+    if (clicked > 0) setting = clicked == 1;
+}
+
+void settings_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&) {
     const std::array<const char*, 3> themes = {tr("Same as the system"), tr("Dark"), tr("Light")};
     const std::array<const char*, 2> maps = {tr("Viridis"), tr("Cividis")};
     text_line(ui.fonts.heading, ui.theme.text, tr("Settings"));
@@ -232,11 +242,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         language_choice(ui, state);
     }
     row(tr("Theme"));
-    const int theme = !state.settings.dark ? 0 : *state.settings.dark ? 1 : 2;
-    if (const int clicked = segmented(ui, "theme", themes, theme); clicked == 0)
-        state.settings.dark.reset();
-    else if (clicked > 0)
-        state.settings.dark = clicked == 1;
+    choose_or_follow(ui, "theme", themes, state.settings.dark);
     row(tr("Layout"));
     const std::array<const char*, 2> windows = {tr("Simple"), tr("Full")};
     if (const int clicked = segmented(ui, "window", windows, state.is_calm() ? 0 : 1); clicked >= 0)
@@ -249,11 +255,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     text_size_row(ui, state);
     row(tr("Motion"));
     const std::array<const char*, 3> motions = {tr("Same as the desktop"), tr("Reduced"), tr("Full")};
-    const int motion = !state.settings.reduced_motion ? 0 : *state.settings.reduced_motion ? 1 : 2;
-    if (const int clicked = segmented(ui, "motion", motions, motion); clicked == 0)
-        state.settings.reduced_motion.reset();
-    else if (clicked > 0)
-        state.settings.reduced_motion = clicked == 1;
+    choose_or_follow(ui, "motion", motions, state.settings.reduced_motion);
     if (state.link_base.from_settings) {
         row(tr("Browser version"));
         address_field(ui, state);
@@ -263,6 +265,22 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("Remembered after a restart. The monitor's own scale is taken into account."));
     if (!state.dialog_opens && pressed(Key::escape)) close_dialog(state);
+}
+
+void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    using Draw = void (*)(const Ui&, const core::Session&, ViewState&, Commands&);
+    static constexpr auto kDialogs =
+        std::to_array<std::pair<Dialog, Draw>>({{Dialog::keys, keys_dialog},
+                                                {Dialog::glossary, draw_glossary_dialog},
+                                                {Dialog::palette, draw_palette_dialog},
+                                                {Dialog::export_file, draw_export_dialog},
+                                                {Dialog::open_model, draw_open_dialog},
+                                                {Dialog::save_session, save_dialog},
+                                                {Dialog::unsaved, unsaved_dialog},
+                                                {Dialog::settings, settings_dialog},
+                                                {Dialog::checks, checks::draw_checks_dialog}});
+    const auto open = std::ranges::find(kDialogs, state.dialog, &std::pair<Dialog, Draw>::first);
+    if (open != kDialogs.end()) open->second(ui, session, state, commands);
 }
 
 }  // namespace
@@ -292,37 +310,7 @@ void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, 
         {0, 0}, {std::max(screen.x - margin * 2, ui.px(200)), std::max(screen.y - top - margin, ui.px(100))});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(16)));
     if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav)) {
-        switch (state.dialog) {
-            case Dialog::keys:
-                keys_dialog(ui, state);
-                break;
-            case Dialog::glossary:
-                draw_glossary_dialog(ui, session, state, commands);
-                break;
-            case Dialog::palette:
-                draw_palette_dialog(ui, session, state, commands);
-                break;
-            case Dialog::export_file:
-                draw_export_dialog(ui, session, state, commands);
-                break;
-            case Dialog::open_model:
-                draw_open_dialog(ui, session, state, commands);
-                break;
-            case Dialog::save_session:
-                save_dialog(ui, session, state, commands);
-                break;
-            case Dialog::unsaved:
-                unsaved_dialog(ui, session, state, commands);
-                break;
-            case Dialog::settings:
-                settings_dialog(ui, state);
-                break;
-            case Dialog::checks:
-                checks::draw_checks_dialog(ui, session, state, commands);
-                break;
-            case Dialog::none:
-                break;
-        }
+        draw_dialog(ui, session, state, commands);
         ImGui::EndPopup();
     } else {
         if (state.dialog == Dialog::open_model) leave_open_dialog(session, commands);

@@ -109,37 +109,27 @@ void add_outer(std::vector<FlowItem>& choices, const Scene& s) {
     if (axis == nullptr) return;
     const std::string label = core::spoken_axis(axis->name);
     const Index size = axis->size, outer = std::min(s.session.cursor().place.outer, size - 1);
-    choices.push_back({counter_width(s.ui, label.c_str(), outer), s.ui.px(20), [s, label, outer, size] {
-                           if (const int moved = counter(s.ui, label.c_str(), outer, size); moved != 0)
-                               s.commands.push_back(core::command::ChooseOuter{outer + moved});
-                       }});
+    choices.push_back(counter_item(s.ui, label, outer, size, s.ui.px(20),
+                                   [s](Index chosen) { s.commands.push_back(core::command::ChooseOuter{chosen}); }));
 }
 
 void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
-    const Index batch = s.session.cursor().place.batch;
-    choices.push_back({counter_width(s.ui, tr("batch"), batch), s.ui.px(20), [s, batch] {
-                           const Index rows = s.session.shown().scenario.batch();
-                           if (const int moved = counter(s.ui, tr("batch"), batch, rows); moved != 0)
-                               s.commands.push_back(core::command::ChooseBatch{batch + moved});
-                       }});
+    choices.push_back(batch_item(s.ui, s.session, s.ui.px(20), s.commands));
     add_outer(choices, s);
     const Index block = core::block_number(s.session.step());
     if (block < 0) return;
-    choices.push_back({counter_width(s.ui, tr("layer"), block), s.ui.px(20), [s, block] {
-                           const Index blocks = blocks_in_stack(s.session, s.session.step());
-                           if (const int moved = counter(s.ui, tr("layer"), block, blocks); moved != 0)
-                               s.commands.push_back(core::command::MoveLayer{moved});
-                       }});
+    choices.push_back(counter_item(s.ui, tr("layer"), block, blocks_in_stack(s.session, s.session.step()), s.ui.px(20),
+                                   [s, block](Index chosen) {
+                                       s.commands.push_back(core::command::MoveLayer{static_cast<int>(chosen - block)});
+                                   }));
 }
 
 void add_brush(std::vector<FlowItem>& choices, const Scene& s) {
     if (!shows_mask(s.session, s.session.step())) return;
-    choices.push_back({button_width(tr("Paint mask")), s.ui.px(20), [s] {
-                           if (toggle_button(s.ui, labelled(tr("Paint mask"), "paint").c_str(), s.state.painting,
-                                             tr("Paint the mask with the left button (P). The right button always "
-                                                "paints; Shift paints all heads.")))
-                               s.state.painting = !s.state.painting;
-                       }});
+    choices.push_back(toggle_item(s.ui, tr("Paint mask"), "paint", s.state.painting,
+                                  tr("Paint the mask with the left button (P). The right button always paints; Shift "
+                                     "paints all heads."),
+                                  s.ui.px(20), [s] { s.state.painting = !s.state.painting; }));
 }
 
 std::vector<FlowItem> choices_of(const Scene& s, Brush brush) {
@@ -151,6 +141,17 @@ std::vector<FlowItem> choices_of(const Scene& s, Brush brush) {
 }
 
 }  // namespace
+
+void choose_batch(const Ui& ui, const core::Session& session, Commands& commands) {
+    const Index batch = session.cursor().place.batch;
+    if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.batch()); moved != 0)
+        commands.push_back(core::command::ChooseBatch{batch + moved});
+}
+
+FlowItem batch_item(const Ui& ui, const core::Session& session, float gap, Commands& commands) {
+    return {counter_width(ui, tr("batch"), session.cursor().place.batch), gap,
+            [&ui, &session, &commands] { choose_batch(ui, session, commands); }};
+}
 
 float choices_height(const Ui& ui, const core::Session& session, ViewState& state, float width, Brush brush) {
     Commands none;  // nothing is drawn, so nothing is asked for

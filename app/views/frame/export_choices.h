@@ -3,6 +3,7 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/view_state.h"
+#include "app/views/widgets/row_layout.h"
 
 #include <functional>
 #include <optional>
@@ -19,6 +20,10 @@ enum class Brush { switched, always };
                                    Brush brush = Brush::switched);
 void draw_choices(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
                   Brush brush = Brush::switched);
+
+// The counter of batch rows, and the same as an item of a row of controls.
+void choose_batch(const Ui& ui, const core::Session& session, Commands& commands);
+[[nodiscard]] FlowItem batch_item(const Ui& ui, const core::Session& session, float gap, Commands& commands);
 
 struct ViewState;
 

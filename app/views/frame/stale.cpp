@@ -33,6 +33,16 @@ Area note_in(const Ui& ui, Area area) {
 
 }  // namespace
 
+bool draw_measuring(const Ui& ui, const std::string& text, double share, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Area bar = {{area.low.x, area.low.y + ui.px(24)}, {area.low.x + ui.px(240), area.low.y + ui.px(28)}};
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, text, area.width());
+    list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
+    list.AddRectFilled(bar.low, {bar.low.x + bar.width() * static_cast<float>(share), bar.high.y}, ui.theme.accent);
+    ImGui::SetCursorScreenPos({area.low.x, bar.high.y + ui.px(8)});
+    return button(tr("Cancel"), "cancel-measuring");
+}
+
 void draw_stale(const Ui& ui, const char* id, const std::function<Area(Commands&)>& before,
                 const std::function<void(Area)>& coming) {
     ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1.0F);

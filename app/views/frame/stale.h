@@ -5,6 +5,7 @@
 #include "app/views/widgets/widgets.h"
 
 #include <functional>
+#include <string>
 
 namespace decoderscope::views {
 
@@ -14,6 +15,9 @@ namespace decoderscope::views {
 // takes less than a tenth of a second isn't greyed, as that would only flicker; it doesn't act either.
 void draw_stale(const Ui& ui, const char* id, const std::function<Area(Commands&)>& before,
                 const std::function<void(Area)>& coming);
+
+// The bar of a measurement under way, below what is said of it, and its button. Returns whether it is to be cancelled.
+[[nodiscard]] bool draw_measuring(const Ui& ui, const std::string& text, double share, Area area);
 
 // Draws an answer: as it is, or, while another is coming, stale. With nothing to show yet, the note alone, into `room`.
 template <class Question, class Answer>

@@ -22,18 +22,12 @@ float least(bool map, bool inspector) { return (map ? kLeastMap : 0.0F) + (inspe
 constexpr float kSeconds = 0.15F;  // that a slide takes
 
 bool at_edge(SlidePanel panel, Area whole, ImVec2 mouse, float edge) {
-    if (!whole.contains(mouse)) return false;
-    switch (panel) {
-        case SlidePanel::bars:
-            return mouse.y < whole.low.y + edge;
-        case SlidePanel::map:
-            return mouse.x < whole.low.x + edge;
-        case SlidePanel::inspector:
-            return mouse.x >= whole.high.x - edge;
-        case SlidePanel::timeline:
-            return mouse.y >= whole.high.y - edge;
-    }
-    return false;
+    // By SlidePanel: how far the pointer is from the edge that the panel comes from.
+    const std::array away = {mouse.y - whole.low.y, mouse.x - whole.low.x, whole.high.x - mouse.x,
+                             whole.high.y - mouse.y};
+    const bool from_end = panel == SlidePanel::inspector || panel == SlidePanel::timeline;
+    const float far = away[static_cast<std::size_t>(panel)];
+    return whole.contains(mouse) && (from_end ? far <= edge : far < edge);
 }
 
 // Sizes that differ by rounding alone are the same.
@@ -100,20 +94,9 @@ bool advance(PresentationState& state, const std::array<Area, kSlidePanels>& are
 
 Area slid(Area area, SlidePanel panel, float visible) {
     const float x = std::floor(area.width() * (1.0F - visible)), y = std::floor(area.height() * (1.0F - visible));
-    const auto moved = [&](float by_x, float by_y) {
-        return Area{{area.low.x + by_x, area.low.y + by_y}, {area.high.x + by_x, area.high.y + by_y}};
-    };
-    switch (panel) {
-        case SlidePanel::bars:
-            return moved(0.0F, -y);
-        case SlidePanel::map:
-            return moved(-x, 0.0F);
-        case SlidePanel::inspector:
-            return moved(x, 0.0F);
-        case SlidePanel::timeline:
-            return moved(0.0F, y);
-    }
-    return area;
+    const std::array<ImVec2, kSlidePanels> by = {{{0.0F, -y}, {-x, 0.0F}, {x, 0.0F}, {0.0F, y}}};  // by SlidePanel
+    const ImVec2 moved = by[static_cast<std::size_t>(panel)];
+    return {{area.low.x + moved.x, area.low.y + moved.y}, {area.high.x + moved.x, area.high.y + moved.y}};
 }
 
 ImVec2 opening_size(ImVec2 wanted, ImVec2 monitor) {

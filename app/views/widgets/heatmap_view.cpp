@@ -88,20 +88,13 @@ std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, fl
 }
 
 void draw_bar(const Ui& ui, const core::Heatmap& h, ImVec2 at, float width) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto number = [&](float x, float value) {
         return draw_text(ui, ui.fonts.mono_small, {x, at.y}, ui.theme.muted, short_number(static_cast<double>(value)));
     };
     const float length = bar_length(ui, width), middle = at.y + compat::font_size(ui.fonts.mono_small) * 0.5F;
     const float start = at.x + number(at.x, h.range.low) + ui.px(5);
-    constexpr int kPieces = 48;
-    for (int i = 0; i < kPieces; ++i) {
-        const auto part = (static_cast<float>(i) + 0.5F) / kPieces;
-        const core::Rgba color = core::color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale,
-                                                map_of(ui.theme, h.scale), ui.theme.dark);
-        list.AddRectFilled({start + length * static_cast<float>(i) / kPieces, middle - ui.px(4)},
-                           {start + length * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)}, to_imgui(color));
-    }
+    draw_color_bar(ui, {{start, middle - ui.px(4)}, {start + length, middle + ui.px(4)}}, h.range, h.scale,
+                   map_of(ui.theme, h.scale), 48);
     number(start + length + ui.px(5), h.range.high);
 }
 
@@ -419,6 +412,18 @@ std::uint64_t heatmap_key(std::string_view what, std::uint64_t number) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const char c : what) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
     return hash + number;
+}
+
+void draw_color_bar(const Ui& ui, Area area, core::Range range, core::Scale scale, core::ColorMap map, int pieces) {
+    for (int i = 0; i < pieces; ++i) {
+        const float from = static_cast<float>(i) / static_cast<float>(pieces),
+                    piece = 1.0F / static_cast<float>(pieces);
+        const core::Rgba color = core::color_of(range.low + (from + piece * 0.5F) * (range.high - range.low), range,
+                                                scale, map, ui.theme.dark);
+        ImGui::GetWindowDrawList()->AddRectFilled({area.low.x + area.width() * from, area.low.y},
+                                                  {area.low.x + area.width() * (from + piece), area.high.y},
+                                                  to_imgui(color));
+    }
 }
 
 int legend_rows(const Ui& ui, const core::Heatmap& heatmap, Legend legend, float width) {

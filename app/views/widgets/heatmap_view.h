@@ -27,6 +27,8 @@ enum class Legend {
 // Draws the colour bar with its exact range, and what each hatch means, from `start` on.
 void draw_legend(const Ui& ui, const core::Heatmap& heatmap, Legend legend, ImVec2 start, float width);
 
+// The colours of a range from left to right, in so many pieces.
+void draw_color_bar(const Ui& ui, Area area, core::Range range, core::Scale scale, core::ColorMap map, int pieces);
 // The hatch for a block of cells that is hidden by several masks at once.
 void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing);
 

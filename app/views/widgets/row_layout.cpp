@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::views {
@@ -89,6 +91,22 @@ void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::si
         shown[i].draw();
         ImGui::EndGroup();
     }
+}
+
+FlowItem toggle_item(const Ui& ui, std::string text, std::string id, bool on, std::string tip, float gap,
+                     std::function<void()> act) {
+    const float width = button_width(text.c_str());
+    return {width, gap, [&ui, label = labelled(text, id), on, tip = std::move(tip), act = std::move(act)] {
+                if (toggle_button(ui, label.c_str(), on, tip.c_str())) act();
+            }};
+}
+
+FlowItem counter_item(const Ui& ui, std::string label, std::int64_t value, std::int64_t count, float gap,
+                      std::function<void(std::int64_t)> move) {
+    const float width = counter_width(ui, label.c_str(), value);
+    return {width, gap, [&ui, label = std::move(label), value, count, move = std::move(move)] {
+                if (const int by = counter(ui, label.c_str(), value, count); by != 0) move(value + by);
+            }};
 }
 
 float button_width(const char* text) { return ImGui::CalcTextSize(text).x + ImGui::GetStyle().FramePadding.x * 2.0F; }

@@ -3,6 +3,7 @@
 #include "app/views/widgets/widgets.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -27,6 +28,12 @@ inline constexpr std::size_t kAnyLines = 1000;
                                 std::size_t most_lines = kAnyLines);
 void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines = kAnyLines);
 
+// A button that looks pressed while `on`, and a number out of `count`, as items: `act` is called when it is pressed,
+// `move` with the number that the person wants instead.
+[[nodiscard]] FlowItem toggle_item(const Ui& ui, std::string text, std::string id, bool on, std::string tip, float gap,
+                                   std::function<void()> act);
+[[nodiscard]] FlowItem counter_item(const Ui& ui, std::string label, std::int64_t value, std::int64_t count, float gap,
+                                    std::function<void(std::int64_t)> move);
 // What a button says that opens a list of more.
 [[nodiscard]] std::string more_label();
 

@@ -218,6 +218,26 @@ void begin_part(const char* id, Area area, ImGuiWindowFlags flags) {
     compat::begin_child(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)}, {.flags = flags});
 }
 
+void scrolled_rows(const Ui& ui, const char* id, Area area, float line, std::size_t count,
+                   const std::function<void(std::size_t, Area)>& draw, const std::function<void(float)>& scroll) {
+    const float height = std::floor(area.height() / line) * line;
+    if (height < line) return;
+    const float right = area.high.x - ImGui::GetStyle().ScrollbarSize - ui.px(4);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    begin_part(id, {area.low, {area.high.x, area.low.y + height}});
+    if (scroll) scroll(height);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(count), line);
+    while (clipper.Step())
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+            const float y = start.y + line * static_cast<float>(i);
+            draw(static_cast<std::size_t>(i), {{area.low.x, y}, {right, y + line}});
+        }
+    ImGui::EndChild();
+    ImGui::PopStyleVar();
+}
+
 void tooltip(const char* text) {
     if (text == nullptr || *text == '\0' || !ImGui::IsItemHovered()) return;
     if (begin_tooltip_beside({ImGui::GetItemRectMin(), ImGui::GetItemRectMax()})) {

@@ -2,7 +2,9 @@
 
 #include "app/views/widgets/theme.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,6 +71,12 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 bool press_at(const char* id, Area area, std::int64_t number = 0);
 // A part of the window that scrolls by itself. ImGui::EndChild must follow.
 void begin_part(const char* id, Area area, ImGuiWindowFlags flags = 0);
+// A list of rows of one height, as many as are seen at once, whole; the others by scrolling. `scroll` is called before
+// they are drawn, within the part that scrolls, with the height that is seen: it may scroll to a row. `draw` draws a
+// row into its area, which ends before the scroll bar.
+void scrolled_rows(const Ui& ui, const char* id, Area area, float line, std::size_t count,
+                   const std::function<void(std::size_t, Area)>& draw,
+                   const std::function<void(float)>& scroll = nullptr);
 // The tooltip of the previous item, shown while the mouse rests on it.
 void tooltip(const char* text);
 // Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.

@@ -1,6 +1,7 @@
 #include "app/views/labs/causes/lab.h"
 
 #include "app/core/text/numbers.h"
+#include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
@@ -234,14 +235,7 @@ void draw_signed_bar(const Ui& ui, Area area, double value, double most) {
 }
 
 bool draw_causes_progress(const Ui& ui, core::causes::CausesProgress& progress, Area area) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const Area bar = {{area.low.x, area.low.y + ui.px(24)}, {area.low.x + ui.px(240), area.low.y + ui.px(28)}};
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, progress_text(progress), area.width());
-    list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
-    list.AddRectFilled(bar.low, {bar.low.x + bar.width() * static_cast<float>(progress.share()), bar.high.y},
-                       ui.theme.accent);
-    ImGui::SetCursorScreenPos({area.low.x, bar.high.y + ui.px(8)});
-    return button(tr("Cancel"), "cancel-causes");
+    return draw_measuring(ui, progress_text(progress), progress.share(), area);
 }
 
 void ask_what_moves(const core::Session& session, ViewState& state) {

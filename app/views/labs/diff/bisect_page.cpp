@@ -9,6 +9,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::views::diff {
@@ -247,34 +248,21 @@ void draw_bisect_table(const Ui& ui, const core::Session& session, BisectTabStat
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     const Columns at = columns_of(ui, {area.low, {area.high.x - scrollbar, area.high.y}});
     draw_head(ui, at, area.low.y);
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + head});
     const std::vector<Row> rows = rows_of(found);
     const core::bisect::TensorCheck* first = found.first ? &found.checks[*found.first] : nullptr;
-    // Whole rows only.
-    const float height = std::floor((area.height() - head) / line) * line;
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-    compat::begin_child("bisect-table", {area.width(), height});
-    // A new result is shown from its first difference on, with a little of what agrees before it.
-    if (bisect.listed != &found) {
-        bisect.listed = &found;
-        const auto place = std::ranges::find(rows, first, &Row::check) - rows.begin();
-        ImGui::SetScrollY(first == nullptr ? 0.0F : std::max(0.0F, line * (static_cast<float>(place) - 3.0F)));
-    }
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(rows.size()), line);
-    while (clipper.Step()) {
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-            const Row& row = rows[static_cast<std::size_t>(i)];
-            const float y = start.y + line * static_cast<float>(i);
-            ImGui::PushID(i);
-            draw_row(ui, session, bisect, row, first != nullptr && row.check == first, at,
-                     {{area.low.x, y}, {area.high.x - scrollbar, y + line}}, commands);
+    scrolled_rows(
+        ui, "bisect-table", {{area.low.x, area.low.y + head}, area.high}, line, rows.size(),
+        [&](std::size_t i, Area row) {
+            ImGui::PushID(static_cast<int>(i));
+            draw_row(ui, session, bisect, rows[i], first != nullptr && rows[i].check == first, at, row, commands);
             ImGui::PopID();
-        }
-    }
-    ImGui::EndChild();
-    ImGui::PopStyleVar();
+        },
+        [&](float) {
+            // A new result is shown from its first difference on, with a little of what agrees before it.
+            if (std::exchange(bisect.listed, &found) == &found) return;
+            const auto place = std::ranges::find(rows, first, &Row::check) - rows.begin();
+            ImGui::SetScrollY(first == nullptr ? 0.0F : std::max(0.0F, line * (static_cast<float>(place) - 3.0F)));
+        });
 }
 
 float draw_side_by_side(const Ui& ui, const core::bisect::SideBySide& cell, Area area) {

@@ -282,36 +282,25 @@ void draw_diff_list(const Ui& ui, const core::Session& session, ViewState& state
     const auto& tensors = diff.drawn.answer()->comparison.tensors;
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     draw_head(ui, diff, {area.low, {area.high.x - scrollbar, area.low.y + head}});
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + head});
-    // Whole rows only.
-    const float height = std::floor((area.height() - head) / line) * line;
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-    compat::begin_child("diff-list", {area.width(), height});
-    // In order, the list follows the current step; worst first, it stays at the worst.
-    const std::string where =
-        diff.in_order ? session.step().name : "worst " + std::to_string(diff.drawn.answer().number());
-    if (where != diff.listed_step) {
+    const auto follow = [&](float height) {
+        // In order, the list follows the current step; worst first, it stays at the worst.
+        const std::string where =
+            diff.in_order ? session.step().name : "worst " + std::to_string(diff.drawn.answer().number());
+        if (where == diff.listed_step) return;
         diff.listed_step = where;
-        if (!diff.in_order) ImGui::SetScrollY(0.0F);
+        if (!diff.in_order) return ImGui::SetScrollY(0.0F);
         const auto place = static_cast<float>(place_in_order(diff, session.step().name));
         const float top = place * line, scroll = ImGui::GetScrollY();
-        if (diff.in_order && place < static_cast<float>(tensors.size()) &&
-            (top < scroll || top + line > scroll + height))
+        if (place < static_cast<float>(tensors.size()) && (top < scroll || top + line > scroll + height))
             ImGui::SetScrollY(std::max(0.0F, top - height * 0.5F));
-    }
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(tensors.size()), line);
-    while (clipper.Step()) {
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            const float y = start.y + line * static_cast<float>(i);
-            draw_row(ui, session, tensors[diff.in_order ? at : diff.drawn.answer()->worst_first[at]],
-                     {{area.low.x, y}, {area.high.x - scrollbar, y + line}}, i, commands);
-        }
-    }
-    ImGui::EndChild();
-    ImGui::PopStyleVar();
+    };
+    scrolled_rows(
+        ui, "diff-list", {{area.low.x, area.low.y + head}, area.high}, line, tensors.size(),
+        [&](std::size_t i, Area row) {
+            draw_row(ui, session, tensors[diff.in_order ? i : diff.drawn.answer()->worst_first[i]], row,
+                     static_cast<int>(i), commands);
+        },
+        follow);
 }
 
 void choose_diff_step(const Ui& ui, const core::Session& session, const DiffTabState& diff, float width,

@@ -2,6 +2,7 @@
 
 #include "app/core/labs/experts/shown_experts.h"
 #include "app/core/run/output_moves.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/heatmap_view.h"
@@ -83,32 +84,20 @@ std::vector<FlowItem> counters(const Scene& s) {
     const std::vector<MixtureSteps> all = mixtures(s.session.shown().run->plan());
     const auto now = std::ranges::find(all, s.mixture.name, &MixtureSteps::name) - all.begin();
     const float gap = s.ui.px(16);
-    return {{counter_width(s.ui, tr("mixture"), now), 0.0F,
-             [&s, all, now] {
-                 const auto count = static_cast<std::int64_t>(all.size());
-                 if (const int moved = counter(s.ui, tr("mixture"), now, count); moved != 0)
-                     s.experts.mlp = all[static_cast<std::size_t>(now + moved)].name;
-             }},
-            {counter_width(s.ui, tr("expert"), s.chosen.expert), gap,
-             [&s] {
-                 if (const int moved = counter(s.ui, tr("expert"), s.chosen.expert, s.mixture.experts()); moved != 0)
-                     s.experts.expert = s.chosen.expert + moved;
-             }},
-            {counter_width(s.ui, tr("batch"), s.batch), gap, [&s] {
-                 const Index rows = s.session.shown().scenario.batch();
-                 if (const int moved = counter(s.ui, tr("batch"), s.batch, rows); moved != 0)
-                     s.commands.push_back(core::command::ChooseBatch{s.batch + moved});
-             }}};
+    return {counter_item(s.ui, tr("mixture"), now, static_cast<Index>(all.size()), 0.0F,
+                         [&s, all](Index mixture) { s.experts.mlp = all[static_cast<std::size_t>(mixture)].name; }),
+            counter_item(s.ui, tr("expert"), s.chosen.expert, s.mixture.experts(), gap,
+                         [&s](Index expert) { s.experts.expert = expert; }),
+            batch_item(s.ui, s.session, gap, s.commands)};
 }
 
 // One switch: makes the edit, or takes it back if it is made.
 FlowItem expert_switch(const Scene& s, RouteExpert edit, std::string label, const char* id, std::string tip,
                        float gap) {
     const bool on = std::ranges::find(s.session.scenario().edits, Edit(edit)) != s.session.scenario().edits.end();
-    return {button_width(label.c_str()), gap, [&s, edit, on, label, id, tip] {
-                if (toggle_button(s.ui, labelled(label, id).c_str(), on, tip.c_str()))
-                    s.commands.push_back(core::command::UseExpert{edit, on});
-            }};
+    return toggle_item(s.ui, std::move(label), id, on, std::move(tip), gap, [&s, edit, on] {
+        s.commands.push_back(core::command::UseExpert{edit, on});
+    });
 }
 
 std::vector<FlowItem> switches(const Scene& s) {

@@ -178,22 +178,9 @@ void draw_differences(const GenerateScene& scene, const core::generate::ShownPro
     for (std::size_t i = 0; i < columns_in(ui, area); ++i)
         at_right(ui, area.high.x - scrollbar - ui.px(124.0F * static_cast<float>(columns_in(ui, area) - 1 - i)),
                  area.low.y, ui.theme.muted, titles[i], ui.fonts.caption);
-    const float height = std::floor((area.height() - line) / line) * line;
-    if (height < line) return;
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + line});
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-    compat::begin_child("proof-list", {area.width(), height});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(proof.worst_first.size()), line);
-    while (clipper.Step())
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-            const float y = start.y + line * static_cast<float>(i);
-            draw_difference(scene, proof.comparison.tensors[proof.worst_first[static_cast<std::size_t>(i)]],
-                            {{area.low.x, y}, {area.high.x - scrollbar, y + line}});
-        }
-    ImGui::EndChild();
-    ImGui::PopStyleVar();
+    scrolled_rows(
+        ui, "proof-list", {{area.low.x, area.low.y + line}, area.high}, line, proof.worst_first.size(),
+        [&](std::size_t i, Area row) { draw_difference(scene, proof.comparison.tensors[proof.worst_first[i]], row); });
 }
 
 // The result of the proof in a sentence: the largest difference, and how large the numbers there are.

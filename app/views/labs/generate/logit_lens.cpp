@@ -1,6 +1,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/frame/stale.h"
 #include "app/views/labs/generate/lab.h"
+#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
@@ -129,16 +130,10 @@ void scroll(const GenerateScene& scene, const Grid& grid, Index length, Area are
 void draw_key(const GenerateScene& scene, const Grid& grid, Index length, ImVec2 at, float right) {
     const Ui& ui = scene.ui;
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    constexpr int kSteps = 32;
     const float width = ui.px(96), height = ui.px(10), top = at.y + ui.px(3);
     at.x += draw_text(ui, ui.fonts.mono_small, at, ui.theme.muted, "0") + ui.px(6);
-    for (int i = 0; i < kSteps; ++i) {
-        const float part = (static_cast<float>(i) + 0.5F) / kSteps;
-        const core::Rgba color =
-            core::color_of(part, {0.0F, 1.0F}, core::Scale::sequential, ui.theme.sequential, ui.theme.dark);
-        list.AddRectFilled({at.x + width * static_cast<float>(i) / kSteps, top},
-                           {at.x + width * static_cast<float>(i + 1) / kSteps, top + height}, to_imgui(color));
-    }
+    draw_color_bar(ui, {{at.x, top}, {at.x + width, top + height}}, {0.0F, 1.0F}, core::Scale::sequential,
+                   ui.theme.sequential, 32);
     at.x += width + ui.px(6);
     at.x += draw_text(ui, ui.fonts.mono_small, at, ui.theme.muted, "1") + ui.px(8);
     at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("probability")) + ui.px(18);

@@ -5,6 +5,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/cards.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/labs/heads/lab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -49,7 +50,7 @@ Index layers_of(const core::Session& session, const Step& pattern) {
 std::vector<FlowItem> heading(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open,
                               Commands& commands) {
     const float gap = ui.px(16);
-    const Index layer = core::block_number(open.pattern), batch = session.cursor().place.batch;
+    const Index layer = core::block_number(open.pattern);
     return {{compat::text_size(ui.fonts.text, tr("← All heads")).x, 0.0F,
              [&ui, &state] {
                  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
@@ -57,22 +58,14 @@ std::vector<FlowItem> heading(const Ui& ui, const core::Session& session, ViewSt
                      state.part<HeadsTabState>().opened = false;
                  tooltip(tr("Back to the grid (Esc)"));
              }},
-            {counter_width(ui, tr("head"), open.head), gap,
-             [&ui, &open, &commands] {
-                 if (const int moved = counter(ui, tr("head"), open.head, open.heads); moved != 0)
-                     commands.push_back(core::command::ChooseHead{open.head + moved});
-             }},
-            {counter_width(ui, tr("layer"), layer), gap,
-             [&ui, &open, &session, &commands, layer] {
-                 if (const int moved = counter(ui, tr("layer"), layer, layers_of(session, open.pattern)); moved != 0)
-                     if (const Ref twin = session.shown().run->plan().twin_in(open.pattern, layer + moved))
-                         commands.push_back(core::command::GoTo{twin->name});
-             }},
-            {counter_width(ui, tr("batch"), batch), gap, [&ui, &session, &commands, batch] {
-                 const Index rows = session.shown().scenario.batch();
-                 if (const int moved = counter(ui, tr("batch"), batch, rows); moved != 0)
-                     commands.push_back(core::command::ChooseBatch{batch + moved});
-             }}};
+            counter_item(ui, tr("head"), open.head, open.heads, gap,
+                         [&commands](Index head) { commands.push_back(core::command::ChooseHead{head}); }),
+            counter_item(ui, tr("layer"), layer, layers_of(session, open.pattern), gap,
+                         [&open, &session, &commands](Index chosen) {
+                             if (const Ref twin = session.shown().run->plan().twin_in(open.pattern, chosen))
+                                 commands.push_back(core::command::GoTo{twin->name});
+                         }),
+            batch_item(ui, session, gap, commands)};
 }
 
 // "entropy 0.93 bits", "spread 0.8", …: in as many lines as they need. Returns the y below them.
@@ -137,19 +130,18 @@ std::vector<FlowItem> switches(const Ui& ui, const core::Session& session, ViewS
                solo = core::is_solo(session.scenario().edits, open.attention, open.head, open.heads);
     const float factor = compat::text_size(ui.fonts.mono, "z × 0.00").x;
     std::vector<FlowItem> items = {
-        {button_width(tr("Off")), 0.0F,
-         [&ui, &open, &commands, off] {
-             if (toggle_button(ui, labelled(tr("Off"), "off").c_str(), off,
-                               off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0")))
-                 commands.push_back(core::command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
-         }},
-        {button_width(tr("Solo")), ui.px(4),
-         [&ui, &open, &commands, solo] {
-             if (toggle_button(ui, labelled(tr("Solo"), "solo").c_str(), solo,
-                               solo ? tr("Switch the other heads on again")
-                                    : tr("Only this head: switches off all the others of this attention")))
-                 commands.push_back(core::command::SoloHead{open.attention, open.head, !solo});
-         }},
+        toggle_item(ui, tr("Off"), "off", off,
+                    off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0"), 0.0F,
+                    [&open, &commands, off] {
+                        commands.push_back(core::command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
+                    }),
+        toggle_item(ui, tr("Solo"), "solo", solo,
+                    solo ? tr("Switch the other heads on again")
+                         : tr("Only this head: switches off all the others of this attention"),
+                    ui.px(4),
+                    [&open, &commands, solo] {
+                        commands.push_back(core::command::SoloHead{open.attention, open.head, !solo});
+                    }),
         {ui.px(176) + factor, ui.px(8), [&ui, &state, &open, &commands] { draw_slider(ui, state, open, commands); }}};
     if (open.factor != 1.0F)
         items.push_back({button_width(tr("Reset")), ui.px(10), [&open, &commands] {

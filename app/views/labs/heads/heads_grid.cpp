@@ -1,7 +1,9 @@
 
 #include "app/core/labs/heads/shown_heads.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/labs/heads/lab.h"
+#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
 #include "app/views/widgets/widgets.h"
@@ -65,14 +67,9 @@ FlowItem order_item(const Ui& ui, HeadsTabState& heads) {
 void add_measures(std::vector<FlowItem>& items, const Ui& ui, HeadsTabState& heads) {
     for (std::size_t i = 0; i < core::heads::kPatternMeasures.size(); ++i) {
         const core::heads::PatternMeasure measure = core::heads::kPatternMeasures[i];
-        items.push_back({button_width(core::heads::measure_name(measure).data()), ui.px(i == 0 ? 16 : 2),
-                         [&ui, &heads, measure, i] {
-                             if (toggle_button(ui,
-                                               labelled(core::heads::measure_name(measure), std::to_string(i)).c_str(),
-                                               heads.measure == measure,
-                                               std::string(core::heads::measure_sentence(measure)).c_str()))
-                                 heads.measure = measure;
-                         }});
+        items.push_back(toggle_item(ui, std::string(core::heads::measure_name(measure)), std::to_string(i),
+                                    heads.measure == measure, std::string(core::heads::measure_sentence(measure)),
+                                    ui.px(i == 0 ? 16 : 2), [&heads, measure] { heads.measure = measure; }));
     }
 }
 
@@ -97,14 +94,8 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top) {
 // Returns the height used.
 float draw_choices_of_grid(const Ui& ui, const core::Session& session, HeadsTabState& heads, double top, Area area,
                            Commands& commands) {
-    const Index batch = session.cursor().place.batch;
-    std::vector<FlowItem> items = {
-        kind_item(ui, session, heads),
-        order_item(ui, heads),
-        {counter_width(ui, tr("batch"), batch), ui.px(16), [&ui, &session, &commands, batch] {
-             if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.batch()); moved != 0)
-                 commands.push_back(core::command::ChooseBatch{batch + moved});
-         }}};
+    std::vector<FlowItem> items = {kind_item(ui, session, heads), order_item(ui, heads),
+                                   batch_item(ui, session, ui.px(16), commands)};
     add_measures(items, ui, heads);
     items.push_back({ui.px(190), ui.px(14), [&ui, &heads, top] { choose_threshold(ui, heads, top); }});
     const std::size_t lines = control_lines(ui, area.height());
@@ -131,15 +122,8 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
     x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, tr("weight")) + ui.px(8);
     x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
-    constexpr int kPieces = 32;
-    for (int i = 0; i < kPieces; ++i) {
-        const core::Rgba color =
-            core::color_of((static_cast<float>(i) + 0.5F) / kPieces, {0.0F, 1.0F}, core::Scale::sequential,
-                           core::default_map(core::Scale::sequential), ui.theme.dark);
-        ImGui::GetWindowDrawList()->AddRectFilled({x + bar * static_cast<float>(i) / kPieces, middle - ui.px(4)},
-                                                  {x + bar * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)},
-                                                  to_imgui(color));
-    }
+    draw_color_bar(ui, {{x, middle - ui.px(4)}, {x + bar, middle + ui.px(4)}}, {0.0F, 1.0F}, core::Scale::sequential,
+                   core::default_map(core::Scale::sequential), 32);
     draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
     ImGui::SetCursorScreenPos({start, line.low.y});
     ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});

@@ -79,11 +79,8 @@ void add_tools(std::vector<FlowItem>& items, const MasksScene& scene) {
     };
     for (const Choice& choice : choices) {
         const float gap = scene.ui.px(choice.tool == MaskTool::cell ? 20 : 2);
-        items.push_back({button_width(tr(choice.label)), gap, [&scene, choice] {
-                             if (toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
-                                               scene.tab().tool == choice.tool, tr(choice.tip)))
-                                 scene.tab().tool = choice.tool;
-                         }});
+        items.push_back(toggle_item(scene.ui, tr(choice.label), choice.label.english(), scene.tab().tool == choice.tool,
+                                    tr(choice.tip), gap, [&scene, choice] { scene.tab().tool = choice.tool; }));
     }
 }
 
@@ -192,18 +189,14 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
     const std::string band = tr("Window {width}", {{"width", 88}});  // as wide as it gets
     items.push_back(
         {button_width(band.c_str()) + ImGui::GetFrameHeight() * 2.0F, ui.px(10), [&scene] { band_controls(scene); }});
-    items.push_back({button_width(tr("All heads")), ui.px(10), [&scene] {
-                         bool& all = scene.tab().all_heads;
-                         if (toggle_button(scene.ui, labelled(tr("All heads"), "all").c_str(), all,
-                                           tr("Paint every head rather than the chosen one; so does Shift.")))
-                             all = !all;
-                     }});
-    items.push_back({button_width(tr("Reset")), ui.px(2), [&scene] {
-                         if (toggle_button(scene.ui, labelled(tr("Reset"), "reset").c_str(), false,
-                                           tr("Undoes what was drawn on this mask, for this head or for all.")))
-                             scene.commands.push_back(
-                                 core::command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
-                     }});
+    items.push_back(toggle_item(ui, tr("All heads"), "all", scene.tab().all_heads,
+                                tr("Paint every head rather than the chosen one; so does Shift."), ui.px(10),
+                                [&scene] { scene.tab().all_heads = !scene.tab().all_heads; }));
+    items.push_back(toggle_item(
+        ui, tr("Reset"), "reset", false, tr("Undoes what was drawn on this mask, for this head or for all."), ui.px(2),
+        [&scene] {
+            scene.commands.push_back(core::command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
+        }));
     return items;
 }
 

@@ -145,11 +145,8 @@ void add_views(std::vector<FlowItem>& items, const Ui& ui, NormsTabState& norms)
         Choice{core::files::NormsView::gradients, message("Gradients"),
                message("How gradients grow from layer to layer before any training, by norm placement")}};
     for (const Choice& choice : choices)
-        items.push_back({button_width(tr(choice.title)), ui.px(2), [&ui, &norms, choice] {
-                             if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(),
-                                               norms.view == choice.view, tr(choice.tip)))
-                                 norms.view = choice.view;
-                         }});
+        items.push_back(toggle_item(ui, tr(choice.title), choice.title.english(), norms.view == choice.view,
+                                    tr(choice.tip), ui.px(2), [&norms, choice] { norms.view = choice.view; }));
 }
 
 void depth_switch(const Ui& ui, const core::Session& session, NormsTabState& norms) {
@@ -241,12 +238,9 @@ std::vector<FlowItem> switches_of(const Ui& ui, const core::Session& session, No
     add_views(items, ui, norms);
     if (norms.view == core::files::NormsView::gradients) return items;
     if (narrow)
-        items.push_back({button_width(tr("Diagrams")), ui.px(2), [&ui, &norms] {
-                             if (toggle_button(ui, labelled(tr("Diagrams"), "diagrams").c_str(), norms.diagrams,
-                                               tr("Both diagrams in place of the view: there is no room for them "
-                                                  "beside it")))
-                                 norms.diagrams = !norms.diagrams;
-                         }});
+        items.push_back(toggle_item(ui, tr("Diagrams"), "diagrams", norms.diagrams,
+                                    tr("Both diagrams in place of the view: there is no room for them beside it"),
+                                    ui.px(2), [&norms] { norms.diagrams = !norms.diagrams; }));
     const std::string own = std::to_string(session.shown().scenario.config().num_layers);
     const std::vector<std::string> depths = {own, "6", "12", "36"};
     items.push_back({labelled_width(ui, tr("blocks"), depths), ui.px(16),

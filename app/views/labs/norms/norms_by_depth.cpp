@@ -177,15 +177,8 @@ float draw_choices(const Ui& ui, NormsTabState& norms, Area area) {
 
 // The bar of a measurement under way, with its button. Returns whether it is cancelled.
 bool draw_progress(const Ui& ui, const core::norms::GrowthProgress& progress, Area area) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const Area bar = {{area.low.x, area.low.y + ui.px(28)}, {area.low.x + ui.px(260), area.low.y + ui.px(32)}};
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted,
-              tr("Measuring: {done} of {all} passes", {{"done", progress.done.load()}, {"all", progress.all}}));
-    list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
-    list.AddRectFilled(bar.low, {bar.low.x + bar.width() * static_cast<float>(progress.share()), bar.high.y},
-                       ui.theme.accent);
-    ImGui::SetCursorScreenPos({area.low.x, bar.high.y + ui.px(8)});
-    return button(tr("Cancel"), "cancel-growth");
+    const Arguments passes = {{"done", progress.done.load()}, {"all", progress.all}};
+    return draw_measuring(ui, tr(message("Measuring: {done} of {all} passes", passes)), progress.share(), area);
 }
 
 DepthChart chart_of(const NormsTabState& norms, const char* id, const char* title, const char* caption, Index length,

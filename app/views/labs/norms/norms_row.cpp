@@ -2,6 +2,7 @@
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/labs/norms/lab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -100,10 +101,7 @@ void draw_choice_of_row(const Ui& ui, const core::Session& session, NormsTabStat
         ImGui::SameLine(0, ui.px(2));
     }
     ImGui::SameLine(0, ui.px(10));
-    const Inputs& inputs = session.shown().scenario.inputs;
-    const Index batch = session.cursor().place.batch;
-    if (const int moved = counter(ui, tr("batch"), batch, inputs.batch()); moved != 0)
-        commands.push_back(core::command::ChooseBatch{batch + moved});
+    choose_batch(ui, session, commands);
     ImGui::SameLine(0, ui.px(6));
     const auto in = [&](const core::Companion& run) { return run.run->plan().step_of(norm, NormStep::normalized); };
     const Ref normalized = in(scene.runs.left) != nullptr ? in(scene.runs.left) : in(scene.runs.right);

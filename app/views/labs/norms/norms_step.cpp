@@ -3,6 +3,7 @@
 #include "app/core/labs/step/explanation_text.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/frame/terms.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/labs/norms/lab.h"
@@ -85,8 +86,7 @@ void draw_place(const Ui& ui, const core::Session& session, const NormsScene& sc
                            [&](const Axis& axis) { return axis.name == name; });
     };
     if (has(axis::batch)) {
-        const int moved = counter(ui, tr("batch"), place.batch, session.shown().scenario.batch());
-        if (moved != 0) commands.push_back(core::command::ChooseBatch{place.batch + moved});
+        choose_batch(ui, session, commands);
         ImGui::SameLine(0, ui.px(16));
     }
     if (has(axis::head)) {
@@ -243,7 +243,7 @@ void say_step(const Ui& ui, const core::Session& session, ViewState& state, cons
 
 void say_gradients(const Ui& ui, ViewState& state) {
     const auto say = [&](const std::string& text) {
-        say(ui, state, ui.fonts.caption, ui.theme.text, text);
+        views::say(ui, state, ui.fonts.caption, ui.theme.text, text);
         ImGui::Dummy({1, ui.px(4)});
     };
     say(

@@ -109,11 +109,8 @@ std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan
     items.push_back(item("d_model", "##width", kWidths, plan.d_model, tr("The width of the residual stream")));
     items.push_back(item(tr("batch"), "##rows", kRows, plan.rows, tr("How many examples a step has")));
     items.push_back(item(tr("steps"), "##steps", kSteps, plan.steps, tr("How many steps each run trains")));
-    items.push_back({counter_width(ui, tr("seed"), static_cast<Index>(plan.seed)), ui.px(12), [&ui, &plan] {
-                         const auto now = static_cast<Index>(plan.seed);
-                         if (const int moved = counter(ui, tr("seed"), now, 1000); moved != 0)
-                             plan.seed = static_cast<std::uint64_t>(now + moved);
-                     }});
+    items.push_back(counter_item(ui, tr("seed"), static_cast<Index>(plan.seed), 1000, ui.px(12),
+                                 [&plan](Index seed) { plan.seed = static_cast<std::uint64_t>(seed); }));
     return items;
 }
 
