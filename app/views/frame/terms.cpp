@@ -125,12 +125,6 @@ void explain_term(const Ui& ui, ViewState& state, const core::glossary::Glossary
     say_meaning(ui, state, *term, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, before);
 }
 
-void explain_term_in(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term, Area area,
-                     std::string_view before) {
-    if (term == nullptr || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
-    say_meaning(ui, state, *term, area, before);
-}
-
 void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
                const core::glossary::GlossaryTerm* term) {
     const core::glossary::TermInText whole = {0, text.size(), term};

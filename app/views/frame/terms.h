@@ -36,9 +36,6 @@ void open_glossary(ViewState& state, std::string_view term = {});
 // Makes the previous item a term: its tooltip says the meaning, after `before` if that says anything.
 void explain_term(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term,
                   std::string_view before = {});
-// As above, for an area that isn't an ImGui item.
-void explain_term_in(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term, Area area,
-                     std::string_view before = {});
 
 // A dotted line below a text at a place, of a width.
 void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color);

@@ -26,8 +26,6 @@ namespace decoderscope::views::compat {
 
 [[nodiscard]] inline ImTextureID texture_id(std::uint64_t handle) { return (ImTextureID)(std::uintptr_t)handle; }
 
-[[nodiscard]] inline std::uint64_t texture_handle(ImTextureID id) { return (std::uintptr_t)id; }
-
 // ---- Fonts. Each had one size until 1.92; since then the size is chosen where it is pushed, glyphs are made when they
 // are first drawn, and the atlas has other names for its parts.
 
@@ -152,11 +150,6 @@ inline void add_polyline(ImDrawList& list, std::span<const ImVec2> points, ImU32
     list.AddPolyline(points.data(), static_cast<int>(points.size()), color, thickness, closed ? ImDrawFlags_Closed : 0);
 }
 
-// Draws and clears the list's current path.
-inline void stroke_path(ImDrawList& list, ImU32 color, float thickness, bool closed = false) {
-    list.PathStroke(color, thickness, closed ? ImDrawFlags_Closed : 0);
-}
-
 #else
 
 inline void add_pixels(ImDrawList& list, ImTextureID texture, ImVec2 low, ImVec2 high, ImVec2 uv_low = {0.0F, 0.0F},
@@ -174,14 +167,9 @@ inline void add_polyline(ImDrawList& list, std::span<const ImVec2> points, ImU32
     list.AddPolyline(points.data(), static_cast<int>(points.size()), color, closed ? ImDrawFlags_Closed : 0, thickness);
 }
 
-inline void stroke_path(ImDrawList& list, ImU32 color, float thickness, bool closed = false) {
-    list.PathStroke(color, closed ? ImDrawFlags_Closed : 0, thickness);
-}
-
 #endif
 
-// ---- Windows and items. 1.89.7 to 1.90 gave child windows flags of their own, let a tooltip be refused, and made
-// items overlappable before they are drawn instead of after.
+// ---- Windows. 1.89.7 to 1.90 gave child windows flags of their own, and let a tooltip be refused.
 
 struct Child {
     bool border = false;
@@ -201,15 +189,6 @@ inline bool begin_child(const char* id, ImVec2 size, Child child = {}) {
 // Whether to fill the tooltip; only then ImGui::EndTooltip must follow.
 inline bool begin_tooltip() { return ImGui::BeginTooltip(); }
 
-// Draws an item that later items may overlap and take the mouse from: overlappable([&] { return ImGui::Button(…); }).
-template <class Item>
-auto overlappable(Item&& item) {
-    ImGui::SetNextItemAllowOverlap();
-    return item();
-}
-
-inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableFlags_AllowOverlap;
-
 #else
 
 inline bool begin_child(const char* id, ImVec2 size, Child child = {}) {
@@ -221,15 +200,6 @@ inline bool begin_tooltip() {
     ImGui::BeginTooltip();
     return true;
 }
-
-template <class Item>
-auto overlappable(Item&& item) {
-    const auto result = item();
-    ImGui::SetItemAllowOverlap();
-    return result;
-}
-
-inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableFlags_AllowItemOverlap;
 
 #endif
 
