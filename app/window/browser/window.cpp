@@ -180,77 +180,65 @@ void wake_window() {
     if (page()) page()->wake();
 }
 
-}  // namespace decoderscope::window
-
 // ---- what page.js calls. Positions are in pixels of the canvas; texts are UTF-8.
 
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE void page_key(const char* code, const char* printed, int down, int mods) {
-    using namespace decoderscope;
-    using namespace decoderscope::window;
     if (!page()) return;
     const views::Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
     page()->input.push(views::KeyEvent{key_of_code(code, printed, held.ctrl), down != 0, held});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_text(const char* text) {
-    if (decoderscope::window::page()) decoderscope::window::page()->input.type(text);
+    if (page()) page()->input.type(text);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_move(double x, double y) {
-    using namespace decoderscope;
-    using namespace decoderscope::window;
     if (page()) page()->input.push(views::MouseMove{static_cast<float>(x), static_cast<float>(y)});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_leave() {
-    using namespace decoderscope;
-    using namespace decoderscope::window;
     if (page()) page()->input.push(views::MouseLeave{});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_button(int button, int down, int mods) {
-    using namespace decoderscope;
-    using namespace decoderscope::window;
     if (!page() || button < 0 || button > 2) return;
     const views::Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
     page()->input.push(views::MouseButton{static_cast<views::Button>(button), down != 0, held});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_wheel(double x, double y) {
-    using namespace decoderscope;
-    using namespace decoderscope::window;
     if (page()) page()->input.push(views::Wheel{static_cast<float>(x), static_cast<float>(y)});
 }
 
 EMSCRIPTEN_KEEPALIVE void page_paste(const char* text) {
-    if (decoderscope::window::page()) decoderscope::window::page()->paste(text);
+    if (page()) page()->paste(text);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_drop(const char* paths) {
-    if (decoderscope::window::page()) decoderscope::window::page()->drop(paths);
+    if (page()) page()->drop(paths);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_go_to(const char* place) {
-    if (decoderscope::window::page()) decoderscope::window::page()->go_to(place);
+    if (page()) page()->go_to(place);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_fonts() {
-    if (decoderscope::window::page()) decoderscope::window::page()->fonts_changed();
+    if (page()) page()->fonts_changed();
 }
 
 EMSCRIPTEN_KEEPALIVE void page_surroundings() {
-    if (decoderscope::window::page()) decoderscope::window::page()->surroundings_changed();
+    if (page()) page()->surroundings_changed();
 }
 
 EMSCRIPTEN_KEEPALIVE void page_hide() {
-    if (decoderscope::window::page()) decoderscope::window::page()->hide();
+    if (page()) page()->hide();
 }
 
-EMSCRIPTEN_KEEPALIVE void page_damage() { decoderscope::window::wake_window(); }
+EMSCRIPTEN_KEEPALIVE void page_damage() { wake_window(); }
 
-EMSCRIPTEN_KEEPALIVE int page_unsaved() {
-    return decoderscope::window::page() && decoderscope::window::page()->unsaved() ? 1 : 0;
+EMSCRIPTEN_KEEPALIVE int page_unsaved() { return page() && page()->unsaved() ? 1 : 0; }
 }
-}
+
+}  // namespace decoderscope::window

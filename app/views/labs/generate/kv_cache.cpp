@@ -20,8 +20,6 @@ namespace decoderscope::views::generate {
 
 namespace {
 
-// The textures of the two pictures; no step's number is that high.
-
 // What the pass over the newest token found in the cache, and what it computed.
 struct CacheRows {
     Index kept = 0, computed = 0;  // rows of k; the same number of v

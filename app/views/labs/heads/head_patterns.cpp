@@ -4,6 +4,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/heads/lab.h"
+#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/theme.h"
@@ -17,9 +18,7 @@ namespace decoderscope::views::heads {
 
 namespace {
 
-// Textures of the grid: one per layer, with keys beyond those of the heatmaps, which are steps' numbers.
 constexpr Index kPaintedAtOnce = 2'000'000;  // weights per frame, but at least one layer
-constexpr std::uint64_t kTextureKeys = std::uint64_t{1} << 40U;
 
 std::string factor_text(float factor) {
     return factor == 0.0F ? tr("off") : "×" + core::short_number_text(static_cast<double>(factor), 3);
@@ -54,7 +53,7 @@ bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& hea
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const core::PictureSize size =
         core::picture_size(*shown.run, pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
-    const std::uint64_t key = kTextureKeys + pattern.id,
+    const std::uint64_t key = heatmap_key("heads of", pattern.id),
                         version =
                             version_of(ui, core::heads::version_of_pictures(session.derived(), *shown.run, pattern),
                                        batch, size, range);

@@ -20,13 +20,8 @@ namespace decoderscope::views::norms {
 
 namespace {
 
-// Keys of the three pictures' textures and widgets; no step's number is that high.
+// Keys of the three pictures' textures and widgets.
 const std::uint64_t kFirstKey = heatmap_key("norms");
-
-struct Picture {
-    const core::Heatmap& heatmap;
-    Area area;
-};
 
 // Square pictures two in a row, wide ones below one another.
 std::array<Area, 3> arrange(const Ui& ui, const core::norms::StepPair& pair, Area area) {
