@@ -45,7 +45,7 @@ void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::s
                const core::glossary::GlossaryTerm* term);
 // Several lines of prose in the panel's flow, with the terms in it marked: a click opens the glossary.
 void say(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text);
-// The same for whoever does something else with the click. Returns the term that was clicked.
+// Draws such prose, too, and returns the term that was clicked, for whoever does something else with the click.
 const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,
                                                      std::string_view text);
 

@@ -44,7 +44,7 @@ void paragraph(ImFont* font, ImU32 color, std::string_view text, float width);
 void prose_here(std::string_view text, float width);
 // A word in small grey letters in a line of controls, as high as their texts.
 void word_beside(const Ui& ui, std::string_view text);
-// The same, with the next control behind it. `gap`: pixels at a scale of 1.
+// Draws such a word, and puts the next control behind it. `gap`: pixels at a scale of 1.
 void word_before(const Ui& ui, std::string_view text, float gap = 6.0F);
 // One line in the panel's flow.
 void text_line(ImFont* font, ImU32 color, std::string_view text);

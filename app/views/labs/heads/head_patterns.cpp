@@ -53,7 +53,7 @@ bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& hea
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const core::PictureSize size =
         core::picture_size(*shown.run, pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
-    const std::uint64_t key = heatmap_key("heads of", pattern.id),
+    const std::uint64_t key = heatmap_key("head_grid", pattern.id),
                         version =
                             version_of(ui, core::heads::version_of_pictures(session.derived(), *shown.run, pattern),
                                        batch, size, range);
