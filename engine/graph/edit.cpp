@@ -178,9 +178,7 @@ struct Describer {
                                                           {"factor", short_number(static_cast<double>(edit.factor))}});
     }
     std::string operator()(const SetCell& edit) const {
-        std::string at;
-        for (const Index index : edit.index) at += (at.empty() ? "" : ", ") + std::to_string(index);
-        return edit.tensor + "[" + at + "] = " + short_number(static_cast<double>(edit.value));
+        return cell_name(edit.tensor, edit.index) + " = " + short_number(static_cast<double>(edit.value));
     }
     std::string operator()(const RouteExpert& edit) const {
         const std::initializer_list<Argument> where = {{"mlp", edit.mlp},

@@ -49,12 +49,6 @@ Matrix squeezed(Shape shape, bool vector) {
     return {std::move(shape)};
 }
 
-// Throws Error: the tensor doesn't have the shape that the phrase says.
-[[noreturn]] void refuse(Phrase phrase, const std::string& from, const Shape& shape, Arguments more = {}) {
-    more.insert(more.begin(), {{"from", from}, {"shape", shape_text(shape)}});
-    throw Error(Sentence(phrase, std::move(more)));
-}
-
 class Reader {
 public:
     Reader(const names::Mapping& mapping, const names::Shapes& stored) : mapping_(mapping), stored_(stored) {}
@@ -119,7 +113,7 @@ private:
         const Matrix matrix = matrix_of(from, shape, target);
         const Index first = target.how == names::RowLayout::rows_from ? target.number : 0;
         if (first > 0 && matrix.shape.size() > 2)
-            refuse(message("{from}: shape {shape}, expected a matrix"), from, shape);
+            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
         if (first >= matrix.rows() && first > 0)
             throw Error("{from}: {rows} rows, expected more than {first}",
                         {{"from", from}, {"rows", matrix.rows()}, {"first", first}});
@@ -130,7 +124,7 @@ private:
         Matrix matrix = is_stacked(target.name) ? Matrix{shape} : squeezed(shape, is_bias(target.name));
         matrix.turned = target.how == names::RowLayout::transposed && matrix.shape.size() == 2;
         if (target.how == names::RowLayout::transposed && matrix.shape.size() > 2)
-            refuse(message("{from}: shape {shape}, expected a matrix"), from, shape);
+            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
         return matrix;
     }
 
@@ -159,8 +153,8 @@ private:
             } else if (rows % 3 == 0 && (matrix.is_vector() || rows / 3 == matrix.columns())) {
                 return {rows / 3, rows / 3, rows / 3};
             }
-            refuse(message("{from}: shape {shape}, expected three projections of the same size, one after the other"),
-                   delayed.from, delayed.shape);
+            throw Error("{from}: shape {shape}, expected three projections of the same size, one after the other",
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
         }
         // Latent attention's values are as wide as what the output projection reads.
         if (const std::size_t k = names.front().find("k_up_proj"); count == 2 && k != std::string::npos) {
@@ -172,8 +166,8 @@ private:
             return {rows - values, values};
         }
         if (rows % count != 0)
-            refuse(message("{from}: shape {shape}, expected {count} parts of the same size"), delayed.from,
-                   delayed.shape, {{"count", count}});
+            throw Error("{from}: shape {shape}, expected {count} parts of the same size",
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}, {"count", count}});
         return std::vector<Index>(names.size(), rows / count);
     }
 
@@ -181,7 +175,8 @@ private:
         const std::vector<std::string> names = names::names_of(delayed.target.name);
         const Matrix matrix = matrix_of(delayed.from, delayed.shape, delayed.target);
         if (matrix.shape.empty() || matrix.shape.size() > 2)
-            refuse(message("{from}: shape {shape}, expected a matrix or a vector"), delayed.from, delayed.shape);
+            throw Error("{from}: shape {shape}, expected a matrix or a vector",
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
         const std::vector<Index> rows = shares(delayed, names, matrix);
         if (delayed.target.how == names::RowLayout::by_head || delayed.target.how == names::RowLayout::by_group) {
             for (std::size_t i = 0; i < names.size(); ++i) {
@@ -218,8 +213,9 @@ private:
                 throw Error("{from}: head {head} is missing, expected all heads from 0",
                             {{"from", head.from}, {"head", expected - 1}});
             if (head.shape != first.shape)
-                refuse(message("{from}: shape {shape}, expected {expected} as head 0 has"), head.from, head.shape,
-                       {{"expected", shape_text(first.shape)}});
+                throw Error(
+                    "{from}: shape {shape}, expected {expected} as head 0 has",
+                    {{"from", head.from}, {"shape", shape_text(head.shape)}, {"expected", shape_text(first.shape)}});
             const Index columns = size_of(head.shape) / std::max<Index>(head.shape[0], 1);
             dict_.rows.push_back({head.from, false, 0, columns, 0, head.shape[0], columns, name, shape[0]});
             shape[0] += head.shape[0];
@@ -256,8 +252,10 @@ private:
         own(name, first.from);
         const bool bias = is_bias(name);
         if (first.shape.size() != (bias ? 1U : 2U))
-            refuse(message("{from}: shape {shape}, expected one expert's {what}"), first.from, first.shape,
-                   {{"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
+            throw Error("{from}: shape {shape}, expected one expert's {what}",
+                        {{"from", first.from},
+                         {"shape", shape_text(first.shape)},
+                         {"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
         const Index rows = bias ? 1 : first.shape[0], columns = first.shape.back();
         Index expected = 0;
         for (const auto& [number, expert] : experts) {
@@ -265,8 +263,10 @@ private:
                 throw Error("{from}: expert {expert} is missing, expected all experts from 0",
                             {{"from", expert.from}, {"expert", expected - 1}});
             if (expert.shape != first.shape)
-                refuse(message("{from}: shape {shape}, expected {expected} as expert 0 has"), expert.from, expert.shape,
-                       {{"expected", shape_text(first.shape)}});
+                throw Error("{from}: shape {shape}, expected {expected} as expert 0 has",
+                            {{"from", expert.from},
+                             {"shape", shape_text(expert.shape)},
+                             {"expected", shape_text(first.shape)}});
             dict_.rows.push_back({expert.from, false, 0, columns, 0, rows, columns, name, number * rows});
         }
         Shape shape = first.shape;
@@ -284,12 +284,13 @@ private:
         const bool in_turn = target.how == names::RowLayout::of_experts_in_turn ||
                              target.how == names::RowLayout::of_experts_in_turn_turned;
         if (shape.size() != (bias ? 2U : 3U))
-            refuse(message("{from}: shape {shape}, expected one tensor of all experts"), from, shape);
+            throw Error("{from}: shape {shape}, expected one tensor of all experts",
+                        {{"from", from}, {"shape", shape_text(shape)}});
         const auto count = static_cast<Index>(names.size());
         const Index all = bias ? shape[1] : shape[turned ? 2 : 1], in = bias ? 1 : shape[turned ? 1 : 2];
         if (all % count != 0)
-            refuse(message("{from}: shape {shape}, expected {count} parts of the same size"), from, shape,
-                   {{"count", count}});
+            throw Error("{from}: shape {shape}, expected {count} parts of the same size",
+                        {{"from", from}, {"shape", shape_text(shape)}, {"count", count}});
         const Index rows = all / count;
         for (Index part = 0; part < count; ++part) {
             const std::string& name = names[static_cast<std::size_t>(part)];
@@ -313,7 +314,8 @@ private:
         const std::string& name = target.name;
         const Matrix matrix = squeezed(shape, is_bias(name));
         if (matrix.shape.empty() || matrix.shape.size() > 2)
-            refuse(message("{from}: shape {shape}, expected a matrix or a vector"), from, shape);
+            throw Error("{from}: shape {shape}, expected a matrix or a vector",
+                        {{"from", from}, {"shape", shape_text(shape)}});
         own(name, from);
         dict_.shapes.emplace(name, matrix.of(matrix.rows()));
         dict_.interleaved.push_back(
@@ -324,8 +326,10 @@ private:
     void add_matrices(const std::string& from, const Shape& shape, const std::string& name) {
         const bool bias = is_bias(name), output = name.find("o_proj") != std::string::npos;
         if (shape.size() != (bias ? 2U : 3U))
-            refuse(message("{from}: shape {shape}, expected a {what} per head"), from, shape,
-                   {{"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
+            throw Error("{from}: shape {shape}, expected a {what} per head",
+                        {{"from", from},
+                         {"shape", shape_text(shape)},
+                         {"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
         if (bias) return add_rows(name, from, {{shape[0] * shape[1]}}, 0, shape[0] * shape[1]);
         if (output) {
             const Matrix whole = {{shape[0] * shape[1], shape[2]}, true};
@@ -346,14 +350,17 @@ private:
         const Index width = this->width();
         own(name, delayed.from);
         if (delayed.target.how == names::RowLayout::repeated) {
-            if (size_of(shape) != 1) refuse(message("{from}: shape {shape}, expected one number"), delayed.from, shape);
+            if (size_of(shape) != 1)
+                throw Error("{from}: shape {shape}, expected one number",
+                            {{"from", delayed.from}, {"shape", shape_text(shape)}});
             dict_.shapes.emplace(name, Shape{width});
             dict_.rows.push_back({delayed.from, false, 0, 0, 0, width, 1, name});
             return;
         }
         const bool square = shape.size() == 1 || (shape.size() == 2 && shape[0] == shape[1]);
         if (!square || shape[0] < 1 || width % shape[0] != 0)
-            refuse(message("{from}: shape {shape}, expected one head's columns along both axes"), delayed.from, shape);
+            throw Error("{from}: shape {shape}, expected one head's columns along both axes",
+                        {{"from", delayed.from}, {"shape", shape_text(shape)}});
         const Index size = shape[0], heads = width / size;
         const bool vector = shape.size() == 1;
         dict_.shapes.emplace(name, vector ? Shape{width} : Shape{width, width});
@@ -414,10 +421,6 @@ private:
     std::vector<Delayed> fused_, repeated_;
 };
 
-bool is_by_halves(names::RowLayout how) {
-    return how == names::RowLayout::halves_swapped || how == names::RowLayout::halves_in_turn;
-}
-
 // The rows of a stored tensor by the halves of its heads: first the second half, or one of each in turn.
 void settle_halves(const InterleavedRows& fused, Index heads, std::vector<StoredRows>& rows) {
     const bool in_turn = fused.how == names::RowLayout::halves_in_turn;
@@ -456,7 +459,8 @@ StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& sto
 
 void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads) {
     for (const InterleavedRows& fused : state_dict.interleaved) {
-        const bool halves = is_by_halves(fused.how);
+        const bool halves =
+            fused.how == names::RowLayout::halves_swapped || fused.how == names::RowLayout::halves_in_turn;
         const bool of_queries = halves && fused.names[0].find("q_proj") != std::string::npos;
         const Index groups = fused.how == names::RowLayout::by_head || of_queries ? heads : key_value_heads;
         Index first = 0;

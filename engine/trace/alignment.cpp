@@ -173,17 +173,11 @@ private:
 
     void visit(const TraceCall& call) {
         if (!call.function.empty()) return visit_function(call, call.function);
-        const std::string function = function_of(call.kind);
-        if (!function.empty()) visit_function(call, function);
+        if (call.kind == "Softmax") visit_function(call, "softmax");  // not a message: PyTorch's name
         const auto found = modules_.find(call.module);
         if (found == modules_.end()) return;
         const std::size_t number = calls_[call.module]++;
         for (const RecordedModule& module : found->second) visit_module(call, module, number);
-    }
-
-    // torch.nn's modules that are only functions.
-    [[nodiscard]] static std::string function_of(const std::string& kind) {
-        return kind == "Softmax" ? "softmax" : std::string();  // not a message: PyTorch's name
     }
 
     void visit_module(const TraceCall& call, const RecordedModule& module, std::size_t number) {
