@@ -2,7 +2,6 @@
 
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
-#include "engine/base/message.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -15,27 +14,6 @@
 #include <utility>
 
 namespace decoderscope::core::checks {
-
-std::size_t Invariants::count(Verdict verdict) const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(all, [&](const Invariant& one) { return one.verdict == verdict; }));
-}
-
-std::string title_of(Law law) {
-    switch (law) {
-        case Law::pattern_rows:
-            return tr("Rows of every pattern sum to 1");
-        case Law::masked_weights:
-            return tr("Masked weights are exactly 0 under −∞");
-        case Law::future:
-            return tr("Nothing from the future moves the past");
-        case Law::norms:
-            return tr("Norms give mean 0 and variance 1 before gain and shift");
-        case Law::finite:
-            return tr("No number is NaN or infinite");
-    }
-    return {};
-}
 
 namespace {
 
@@ -54,67 +32,6 @@ Resumable<Invariants> laws_of_recording(const Run& run) {
     co_return found;
 }
 
-}  // namespace
-
-Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config) {
-    if (!config) co_return co_await laws_of_recording(run);
-    Invariants found;
-    found.all[0] = co_await measure_pattern_rows(run);
-    found.all[1] = co_await measure_masked_weights(run);
-    found.all[2] = co_await measure_future(run, *config);
-    found.all[3] = co_await measure_norms(run);
-    found.all[4] = co_await measure_finite(run);
-    co_return found;
-}
-
-std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
-                                             const std::stop_token& stop) {
-    Resumable<Invariants> work = invariants_in_slices(run, config);
-    while (!stop.stop_requested())
-        if (work.advance()) return work.result();
-    return std::nullopt;
-}
-
-Ref fill_before(const Plan& plan, const Step& step) {
-    if (!step.masked_by || step.masked_by == step.id) return nullptr;
-    if (step.operation.traits().fill) return &step;
-    for (const StepId operand : step.operands)
-        if (plan[operand].masked_by == step.masked_by) return fill_before(plan, plan[operand]);
-    return nullptr;
-}
-
-std::vector<PatternStep> patterns_of(const Run& run) {
-    const Plan& plan = run.plan();
-    std::vector<PatternStep> patterns;
-    for (const Step& step : plan.steps()) {
-        if (!step.is_pattern || run.value(step.id).empty()) continue;
-        const Ref filled = fill_before(plan, step);
-        if (filled == nullptr) continue;
-        PatternStep pattern{step,
-                            run.value(step.id),
-                            run.value(*step.main_operand()),
-                            run.value(*step.masked_by),
-                            filled->operation.traits().fill->value,
-                            {},
-                            {}};
-        if (const Ref sink = plan.step_of(step.attention, AttentionStep::sink); sink != nullptr) {
-            pattern.sink = run.value(sink->id);
-            pattern.sinks = run.operand(*sink, OperandRole::sinks);  // a wrong pattern may not read them
-        }
-        patterns.push_back(std::move(pattern));
-    }
-    return patterns;
-}
-
-std::string finding_text(const Invariant& invariant) {
-    const std::string finding = tr(invariant.finding), besides = tr(invariant.besides);
-    return besides.empty() ? finding : tr("{finding} {besides}", {{"finding", finding}, {"besides", besides}});
-}
-
-std::string measure_text(double value) { return short_number_text(value, 3); }
-
-namespace {
-
 // How long a run must stay current before it is measured.
 constexpr std::chrono::milliseconds kCalm{250};
 
@@ -129,16 +46,6 @@ Resumable<InvariantsMonitor::Result> measure(InvariantsMonitor::Order order) {
     }
     co_return result;
 }
-
-}  // namespace
-
-void InvariantsMonitor::start(Order order) {
-    job_.forget();
-    job_.start([order = std::move(order)](const std::stop_token&) { return measure(order); },
-               JobRunner::Clock::now() + kCalm);
-}
-
-namespace {
 
 constexpr auto kInfinity = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
 
@@ -198,6 +105,90 @@ Sentence reason_of(const Run& run, const Culprit& culprit, Reader& read) {
 }
 
 }  // namespace
+
+std::size_t Invariants::count(Verdict verdict) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](const Invariant& one) { return one.verdict == verdict; }));
+}
+
+std::string title_of(Law law) {
+    switch (law) {
+        case Law::pattern_rows:
+            return tr("Rows of every pattern sum to 1");
+        case Law::masked_weights:
+            return tr("Masked weights are exactly 0 under −∞");
+        case Law::future:
+            return tr("Nothing from the future moves the past");
+        case Law::norms:
+            return tr("Norms give mean 0 and variance 1 before gain and shift");
+        case Law::finite:
+            return tr("No number is NaN or infinite");
+    }
+    return {};
+}
+
+Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config) {
+    if (!config) co_return co_await laws_of_recording(run);
+    Invariants found;
+    found.all[0] = co_await measure_pattern_rows(run);
+    found.all[1] = co_await measure_masked_weights(run);
+    found.all[2] = co_await measure_future(run, *config);
+    found.all[3] = co_await measure_norms(run);
+    found.all[4] = co_await measure_finite(run);
+    co_return found;
+}
+
+std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
+                                             const std::stop_token& stop) {
+    Resumable<Invariants> work = invariants_in_slices(run, config);
+    while (!stop.stop_requested())
+        if (work.advance()) return work.result();
+    return std::nullopt;
+}
+
+Ref fill_before(const Plan& plan, const Step& step) {
+    if (!step.masked_by || step.masked_by == step.id) return nullptr;
+    if (step.operation.traits().fill) return &step;
+    for (const StepId operand : step.operands)
+        if (plan[operand].masked_by == step.masked_by) return fill_before(plan, plan[operand]);
+    return nullptr;
+}
+
+std::vector<PatternStep> patterns_of(const Run& run) {
+    const Plan& plan = run.plan();
+    std::vector<PatternStep> patterns;
+    for (const Step& step : plan.steps()) {
+        if (!step.is_pattern || run.value(step.id).empty()) continue;
+        const Ref filled = fill_before(plan, step);
+        if (filled == nullptr) continue;
+        PatternStep pattern{step,
+                            run.value(step.id),
+                            run.value(*step.main_operand()),
+                            run.value(*step.masked_by),
+                            filled->operation.traits().fill->value,
+                            {},
+                            {}};
+        if (const Ref sink = plan.step_of(step.attention, AttentionStep::sink); sink != nullptr) {
+            pattern.sink = run.value(sink->id);
+            pattern.sinks = run.operand(*sink, OperandRole::sinks);  // a wrong pattern may not read them
+        }
+        patterns.push_back(std::move(pattern));
+    }
+    return patterns;
+}
+
+std::string finding_text(const Invariant& invariant) {
+    const std::string finding = tr(invariant.finding), besides = tr(invariant.besides);
+    return besides.empty() ? finding : tr("{finding} {besides}", {{"finding", finding}, {"besides", besides}});
+}
+
+std::string measure_text(double value) { return short_number_text(value, 3); }
+
+void InvariantsMonitor::start(Order order) {
+    job_.forget();
+    job_.start([order = std::move(order)](const std::stop_token&) { return measure(order); },
+               JobRunner::Clock::now() + kCalm);
+}
 
 Resumable<Invariant> measure_finite(const Run& run) {
     Invariant invariant{.law = Law::finite, .verdict = Verdict::kept};

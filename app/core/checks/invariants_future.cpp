@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 // A second pass over the same plan, with every token changed from some position on; that position may differ between
 // the rows of the batch. It goes through the steps one by one, computes in full every step that reads something

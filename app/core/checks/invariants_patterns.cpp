@@ -153,34 +153,6 @@ double point_at(const PatternRows& rows, Invariant& invariant) {
     return sum;
 }
 
-}  // namespace
-
-Resumable<Invariant> measure_pattern_rows(const Run& run) {
-    Invariant invariant{.law = Law::pattern_rows};
-    // What an attention sink takes has no key: with it, too, a row sums to 1.
-    std::vector<PatternStep> patterns;
-    for (const PatternStep& pattern : patterns_of(run))
-        if (pattern.step.operation.traits().sums_to_one || !pattern.sink.empty()) patterns.push_back(pattern);
-    if (patterns.empty()) {
-        invariant.finding = message("No pattern's rows are meant to sum to 1.");
-        co_return invariant;
-    }
-    PatternRows rows;
-    for (const PatternStep& pattern : patterns) {
-        co_yield kPause;
-        look_at(pattern, rows);
-    }
-    const double sum = rows.in != nullptr ? point_at(rows, invariant) : kNaN;
-    invariant.verdict = rows.off > 0 ? Verdict::broken : Verdict::kept;
-    invariant.measured = rows.furthest;
-    invariant.checked = rows.checked + rows.known;
-    invariant.finding = finding_of(rows, patterns.size(), sum);
-    invariant.besides = nan_by_right(rows);
-    co_return invariant;
-}
-
-namespace {
-
 // What is known of the masked weights read so far.
 struct Masked {
     std::size_t checked = 0, not_zero = 0;
@@ -233,6 +205,30 @@ Sentence finding_of(const Masked& masked) {
 }
 
 }  // namespace
+
+Resumable<Invariant> measure_pattern_rows(const Run& run) {
+    Invariant invariant{.law = Law::pattern_rows};
+    // What an attention sink takes has no key: with it, too, a row sums to 1.
+    std::vector<PatternStep> patterns;
+    for (const PatternStep& pattern : patterns_of(run))
+        if (pattern.step.operation.traits().sums_to_one || !pattern.sink.empty()) patterns.push_back(pattern);
+    if (patterns.empty()) {
+        invariant.finding = message("No pattern's rows are meant to sum to 1.");
+        co_return invariant;
+    }
+    PatternRows rows;
+    for (const PatternStep& pattern : patterns) {
+        co_yield kPause;
+        look_at(pattern, rows);
+    }
+    const double sum = rows.in != nullptr ? point_at(rows, invariant) : kNaN;
+    invariant.verdict = rows.off > 0 ? Verdict::broken : Verdict::kept;
+    invariant.measured = rows.furthest;
+    invariant.checked = rows.checked + rows.known;
+    invariant.finding = finding_of(rows, patterns.size(), sum);
+    invariant.besides = nan_by_right(rows);
+    co_return invariant;
+}
 
 Resumable<Invariant> measure_masked_weights(const Run& run) {
     Invariant invariant{.law = Law::masked_weights};

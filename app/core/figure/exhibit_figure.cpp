@@ -14,8 +14,6 @@
 
 namespace decoderscope::core {
 
-using namespace figure;
-
 namespace {
 
 // Finished figures in rows of `columns`, each with its own axes and legend.
@@ -72,48 +70,6 @@ std::string name_of(const Exhibit& exhibit) {
     return exhibit.title + (exhibit.subtitle.empty() ? "" : ", " + exhibit.subtitle);
 }
 
-}  // namespace
-
-std::string Panel::file_name() const {
-    std::string name = label.empty() ? tensor : tensor + "." + label;
-    std::erase_if(name, [](char c) { return c == ' '; });
-    for (char& c : name)
-        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '_';
-    return name;
-}
-
-Panel panel_of(std::string tensor, Heatmap heatmap) {
-    const Index rows = heatmap.rows, columns = heatmap.columns;
-    const bool has_sink = heatmap.has_sink;
-    return {std::move(tensor), "", rows, columns, [heatmap = std::move(heatmap)] { return heatmap; }, has_sink};
-}
-
-Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
-    const InEnglish english;
-    if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
-        FigureStyle with_caption = style;
-        with_caption.caption = exhibit.caption;
-        return heatmap_figure(exhibit.panels.front().heatmap(), with_caption);
-    }
-    if (exhibit.alike) return grid_figure(exhibit, style);
-    figure::Canvas canvas(style.dark);
-    FigureStyle bare = style;
-    bare.caption.clear();
-    std::vector<Figure> figures;
-    for (const Panel& panel : exhibit.panels) figures.push_back(heatmap_figure(panel.heatmap(), bare));
-    for (const Chart& chart : exhibit.charts) figures.push_back(chart_figure(chart, bare));
-    tile(canvas, std::move(figures), std::max<std::size_t>(exhibit.columns, 1),
-         figure::heading_bottom(exhibit.title, exhibit.subtitle));
-    if (!exhibit.charts.empty()) draw_chart_legend(canvas, exhibit.charts, canvas.inks());
-    canvas.heading(exhibit.title, exhibit.subtitle);
-    figure::draw_caption(canvas, exhibit.caption);
-    return canvas.finished(name_of(exhibit));
-}
-
-using namespace figure;
-
-namespace {
-
 constexpr double plot_width = 300, plot_height = 180;
 
 ChartAxis axis_of(const Chart& chart) {
@@ -158,29 +114,6 @@ void draw_curve(figure::Canvas& canvas, const ChartPlot& plot, const ChartCurve&
     const Rgba inside = curve.dashed ? canvas.inks().background : color;
     for (const ChartSpot& spot : stroke.dots) canvas.put(figure::Circle{{spot.x, spot.y}, 2.5, inside, color, 1.25});
 }
-
-}  // namespace
-
-Figure chart_figure(const Chart& chart, const FigureStyle& style) {
-    figure::Canvas canvas(style.dark);
-    const ChartPlot plot{{figure::margin + 46, figure::margin + 46, plot_width, plot_height},
-                         axis_of(chart),
-                         std::max<Index>(chart.blocks, 1)};
-    canvas.grow({plot.box.x, plot.box.y, plot.box.width, plot.box.height});
-    canvas.put(figure::text_at(chart.title, figure::margin, figure::margin + 12,
-                               {figure::title_size, canvas.inks().text, true}));
-    const std::string caption = chart.caption + (plot.axis.logarithmic ? ", log" : "");
-    canvas.put(
-        figure::text_at(caption, figure::margin, figure::margin + 30, {figure::subtitle_size, canvas.inks().quiet}));
-    draw_ticks(canvas, plot);
-    draw_blocks(canvas, plot);
-    for (const ChartCurve& curve : chart.curves) draw_curve(canvas, plot, curve);
-    return canvas.finished(chart.title);
-}
-
-using namespace figure;
-
-namespace {
 
 // Either all pictures show numbers or none does.
 constexpr double picture_gap = 14, label_room = 16, own_bar_width = 4, least_with_numbers = 44;
@@ -277,6 +210,65 @@ void draw_row_names(figure::Canvas& canvas, const Exhibit& exhibit, const Grid& 
 }
 
 }  // namespace
+
+using namespace figure;
+
+std::string Panel::file_name() const {
+    std::string name = label.empty() ? tensor : tensor + "." + label;
+    std::erase_if(name, [](char c) { return c == ' '; });
+    for (char& c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '_';
+    return name;
+}
+
+Panel panel_of(std::string tensor, Heatmap heatmap) {
+    const Index rows = heatmap.rows, columns = heatmap.columns;
+    const bool has_sink = heatmap.has_sink;
+    return {std::move(tensor), "", rows, columns, [heatmap = std::move(heatmap)] { return heatmap; }, has_sink};
+}
+
+Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
+    const InEnglish english;
+    if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
+        FigureStyle with_caption = style;
+        with_caption.caption = exhibit.caption;
+        return heatmap_figure(exhibit.panels.front().heatmap(), with_caption);
+    }
+    if (exhibit.alike) return grid_figure(exhibit, style);
+    figure::Canvas canvas(style.dark);
+    FigureStyle bare = style;
+    bare.caption.clear();
+    std::vector<Figure> figures;
+    for (const Panel& panel : exhibit.panels) figures.push_back(heatmap_figure(panel.heatmap(), bare));
+    for (const Chart& chart : exhibit.charts) figures.push_back(chart_figure(chart, bare));
+    tile(canvas, std::move(figures), std::max<std::size_t>(exhibit.columns, 1),
+         figure::heading_bottom(exhibit.title, exhibit.subtitle));
+    if (!exhibit.charts.empty()) draw_chart_legend(canvas, exhibit.charts, canvas.inks());
+    canvas.heading(exhibit.title, exhibit.subtitle);
+    figure::draw_caption(canvas, exhibit.caption);
+    return canvas.finished(name_of(exhibit));
+}
+
+using namespace figure;
+
+Figure chart_figure(const Chart& chart, const FigureStyle& style) {
+    figure::Canvas canvas(style.dark);
+    const ChartPlot plot{{figure::margin + 46, figure::margin + 46, plot_width, plot_height},
+                         axis_of(chart),
+                         std::max<Index>(chart.blocks, 1)};
+    canvas.grow({plot.box.x, plot.box.y, plot.box.width, plot.box.height});
+    canvas.put(figure::text_at(chart.title, figure::margin, figure::margin + 12,
+                               {figure::title_size, canvas.inks().text, true}));
+    const std::string caption = chart.caption + (plot.axis.logarithmic ? ", log" : "");
+    canvas.put(
+        figure::text_at(caption, figure::margin, figure::margin + 30, {figure::subtitle_size, canvas.inks().quiet}));
+    draw_ticks(canvas, plot);
+    draw_blocks(canvas, plot);
+    for (const ChartCurve& curve : chart.curves) draw_curve(canvas, plot, curve);
+    return canvas.finished(chart.title);
+}
+
+using namespace figure;
 
 Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
     figure::Canvas canvas(style.dark);

@@ -1,10 +1,8 @@
 #include "app/core/figure/export.h"
 
 #include "app/core/figure/csv_and_json.h"
-#include "app/core/figure/exhibit.h"
 #include "app/core/figure/numpy.h"
 #include "app/core/figure/picture_files.h"
-#include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/files/safetensors.h"

@@ -1,9 +1,7 @@
 #include "app/core/figure/exporter.h"
 
-#include "app/core/figure/export.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/message.h"
 
 #include <algorithm>
 #include <new>

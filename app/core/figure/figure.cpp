@@ -1,7 +1,6 @@
 #include "app/core/figure/figure.h"
 
 #include "app/core/figure/figure_cells.h"
-#include "app/core/figure/heatmap_image.h"
 #include "app/core/text/text_layout.h"
 
 #include <algorithm>

@@ -71,41 +71,6 @@ AxisLabels stacked(const std::vector<std::string>& texts, double pitch, double r
     return axis;
 }
 
-}  // namespace
-
-CellSize cell_size(Index rows, Index columns) {
-    const CellSize own{cell_side(columns), cell_side(rows)};
-    const double square = std::min(own.width, own.height);
-    const double slim = static_cast<double>(std::min(rows, columns));
-    const bool sliver = square * slim < slimmest_side && std::max(own.width, own.height) > 1.5 * square;
-    if (!sliver) return {square, square};
-    const double stretched = std::max(square, std::floor(slimmest_side / std::max(slim, 1.0)));
-    return {std::min(own.width, columns < rows ? stretched : own.width),
-            std::min(own.height, rows < columns ? stretched : own.height)};
-}
-
-AxisLabels row_labels(const std::vector<std::string>& labels, double pitch) {
-    const bool counts = are_indices(labels) && line_height > pitch;
-    return stacked(drawable(labels), pitch, counts ? 2 * line_height : line_height);
-}
-
-AxisLabels column_labels(const std::vector<std::string>& labels, double pitch) {
-    const std::vector<std::string> texts = drawable(labels);
-    const double needed = (widest(texts) + 8) / pitch;
-    if (needed > 1 && !are_indices(labels)) {
-        AxisLabels upright = stacked(texts, pitch, line_height);
-        upright.vertical = true;
-        return upright;
-    }
-    AxisLabels level;
-    level.stride = round_stride(needed > 1 ? std::max(needed, 2 * line_height / pitch) : needed);
-    level.texts = thinned(texts, level.stride);
-    level.reach = label_size;
-    return level;
-}
-
-namespace {
-
 constexpr double longest_heading = 720, least_caption_width = 480;
 
 // Moves a primitive of any kind.
@@ -140,6 +105,37 @@ struct Mover {
 };
 
 }  // namespace
+
+CellSize cell_size(Index rows, Index columns) {
+    const CellSize own{cell_side(columns), cell_side(rows)};
+    const double square = std::min(own.width, own.height);
+    const double slim = static_cast<double>(std::min(rows, columns));
+    const bool sliver = square * slim < slimmest_side && std::max(own.width, own.height) > 1.5 * square;
+    if (!sliver) return {square, square};
+    const double stretched = std::max(square, std::floor(slimmest_side / std::max(slim, 1.0)));
+    return {std::min(own.width, columns < rows ? stretched : own.width),
+            std::min(own.height, rows < columns ? stretched : own.height)};
+}
+
+AxisLabels row_labels(const std::vector<std::string>& labels, double pitch) {
+    const bool counts = are_indices(labels) && line_height > pitch;
+    return stacked(drawable(labels), pitch, counts ? 2 * line_height : line_height);
+}
+
+AxisLabels column_labels(const std::vector<std::string>& labels, double pitch) {
+    const std::vector<std::string> texts = drawable(labels);
+    const double needed = (widest(texts) + 8) / pitch;
+    if (needed > 1 && !are_indices(labels)) {
+        AxisLabels upright = stacked(texts, pitch, line_height);
+        upright.vertical = true;
+        return upright;
+    }
+    AxisLabels level;
+    level.stride = round_stride(needed > 1 ? std::max(needed, 2 * line_height / pitch) : needed);
+    level.texts = thinned(texts, level.stride);
+    level.reach = label_size;
+    return level;
+}
 
 Inks inks(bool dark) {
     if (dark)

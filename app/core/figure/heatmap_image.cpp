@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <string_view>
 
 namespace decoderscope::core {
 
@@ -96,6 +95,26 @@ bool joined_above(std::vector<HiddenBlock>& blocks, std::vector<std::size_t>& bl
                       block.cells.columns == run.cells.columns && block.cells.row + block.cells.rows == run.cells.row;
     if (fits) ++block.cells.rows;
     return fits;
+}
+
+constexpr std::uint32_t kTop = 0x80000000U;
+constexpr Priority kInfinitePriority = static_cast<Priority>(0xff000001U ^ kTop);
+
+inline Priority priority_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return std::max(static_cast<Priority>((bits << 1U | bits >> 31U) ^ kTop), kHiddenPriority + 1);
+}
+
+void raise(Priority* keys, const float* values, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) keys[i] = std::max(keys[i], priority_of(values[i]));
+}
+
+void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* hidden, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const Priority key = priority_of(values[i]);
+        const bool shows = !hidden_by::masked(hidden[i]) || key > kInfinitePriority;
+        keys[i] = std::max(keys[i], shows ? key : kHiddenPriority);
+    }
 }
 
 }  // namespace
@@ -206,30 +225,6 @@ std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap) {
     }
     return blocks;
 }
-
-namespace {
-
-constexpr std::uint32_t kTop = 0x80000000U;
-constexpr Priority kInfinitePriority = static_cast<Priority>(0xff000001U ^ kTop);
-
-inline Priority priority_of(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return std::max(static_cast<Priority>((bits << 1U | bits >> 31U) ^ kTop), kHiddenPriority + 1);
-}
-
-void raise(Priority* keys, const float* values, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) keys[i] = std::max(keys[i], priority_of(values[i]));
-}
-
-void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* hidden, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const Priority key = priority_of(values[i]);
-        const bool shows = !hidden_by::masked(hidden[i]) || key > kInfinitePriority;
-        keys[i] = std::max(keys[i], shows ? key : kHiddenPriority);
-    }
-}
-
-}  // namespace
 
 float value_of(Priority key) {
     const std::uint32_t bits = static_cast<std::uint32_t>(key) ^ kTop;

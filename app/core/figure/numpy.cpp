@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <ostream>
-#include <string>
 #include <utility>
 
 namespace decoderscope::core {
@@ -61,93 +60,12 @@ void make_unique(std::vector<NamedArray>& arrays) {
     }
 }
 
-}  // namespace
-
-Index NamedArray::size() const {
-    Index count = 1;
-    for (const Index side : shape) count *= side;
-    return count;
-}
-
-std::vector<NamedArray> arrays_of(const Exhibit& exhibit) {
-    std::vector<NamedArray> arrays;
-    for (std::size_t first = 0; first < exhibit.panels.size();) {
-        const Panel& like = exhibit.panels[first];
-        std::size_t last = first + 1;
-        const auto joins = [&](const Panel& panel) {
-            return panel.tensor == like.tensor && panel.rows == like.rows && panel.own_columns() == like.own_columns();
-        };
-        while (last < exhibit.panels.size() && joins(exhibit.panels[last])) ++last;
-        arrays.push_back(array_of_panels({exhibit.panels.begin() + static_cast<std::ptrdiff_t>(first),
-                                          exhibit.panels.begin() + static_cast<std::ptrdiff_t>(last)}));
-        first = last;
-    }
-    for (const Chart& chart : exhibit.charts)
-        for (const ChartCurve& curve : chart.curves) arrays.push_back(array_of_curve(chart, curve));
-    make_unique(arrays);
-    return arrays;
-}
-
-NamedArray one_array_of(const Exhibit& exhibit) {
-    std::vector<NamedArray> arrays = arrays_of(exhibit);
-    if (arrays.empty()) throw Error("there are no numbers to write");
-    if (arrays.size() == 1) return arrays.front();
-    for (const NamedArray& array : arrays)
-        if (array.shape != arrays.front().shape)
-            throw Error(
-                "{first} and {second} have different shapes, and an .npy holds one array; expected .npz or "
-                ".safetensors",
-                {{"first", array.name}, {"second", arrays.front().name}});
-    NamedArray all = arrays.front();
-    all.shape.insert(all.shape.begin(), static_cast<Index>(arrays.size()));
-    all.for_each_piece = [arrays = std::move(arrays)](const auto& take) {
-        for (const NamedArray& array : arrays) array.for_each_piece(take);
-    };
-    return all;
-}
-
-namespace {
-
 // As Python writes a tuple: "(2, 3)", "(4,)".
 std::string tuple(const std::vector<Index>& shape) {
     std::string text = "(";
     for (std::size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
     return text + (shape.size() == 1 ? ",)" : ")");
 }
-
-}  // namespace
-
-// Magic, version and length take ten bytes; with spaces and a line break the values start at a multiple of 64.
-std::string npy_header(const std::vector<Index>& shape) {
-    std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': " + tuple(shape) + ", }";
-    constexpr std::size_t before = 10, alignment = 64;
-    const std::size_t unpadded = before + text.size() + 1;
-    text.append((alignment - unpadded % alignment) % alignment, ' ');
-    text += '\n';
-    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size() & 0xFFU) +
-           static_cast<char>(text.size() >> 8U) + text;
-}
-
-std::string npy_values(std::span<const float> values) {
-    std::string bytes;
-    bytes.reserve(values.size_bytes());
-    for (const float value : values) {
-        const auto bits = std::bit_cast<std::uint32_t>(value);
-        for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xFFU);
-    }
-    return bytes;
-}
-
-void write_npy(std::ostream& out, const NamedArray& array) {
-    out << npy_header(array.shape);
-    array.for_each_piece([&](std::span<const float> values) { out << npy_values(values); });
-}
-
-void write_npy(std::ostream& out, const Heatmap& heatmap) {
-    out << npy_header({heatmap.rows, heatmap.own_columns()}) << npy_values(values_of_tensor(heatmap));
-}
-
-namespace {
 
 // ---- a stream as minizip sees a file
 
@@ -262,6 +180,79 @@ private:
 };
 
 }  // namespace
+
+Index NamedArray::size() const {
+    Index count = 1;
+    for (const Index side : shape) count *= side;
+    return count;
+}
+
+std::vector<NamedArray> arrays_of(const Exhibit& exhibit) {
+    std::vector<NamedArray> arrays;
+    for (std::size_t first = 0; first < exhibit.panels.size();) {
+        const Panel& like = exhibit.panels[first];
+        std::size_t last = first + 1;
+        const auto joins = [&](const Panel& panel) {
+            return panel.tensor == like.tensor && panel.rows == like.rows && panel.own_columns() == like.own_columns();
+        };
+        while (last < exhibit.panels.size() && joins(exhibit.panels[last])) ++last;
+        arrays.push_back(array_of_panels({exhibit.panels.begin() + static_cast<std::ptrdiff_t>(first),
+                                          exhibit.panels.begin() + static_cast<std::ptrdiff_t>(last)}));
+        first = last;
+    }
+    for (const Chart& chart : exhibit.charts)
+        for (const ChartCurve& curve : chart.curves) arrays.push_back(array_of_curve(chart, curve));
+    make_unique(arrays);
+    return arrays;
+}
+
+NamedArray one_array_of(const Exhibit& exhibit) {
+    std::vector<NamedArray> arrays = arrays_of(exhibit);
+    if (arrays.empty()) throw Error("there are no numbers to write");
+    if (arrays.size() == 1) return arrays.front();
+    for (const NamedArray& array : arrays)
+        if (array.shape != arrays.front().shape)
+            throw Error(
+                "{first} and {second} have different shapes, and an .npy holds one array; expected .npz or "
+                ".safetensors",
+                {{"first", array.name}, {"second", arrays.front().name}});
+    NamedArray all = arrays.front();
+    all.shape.insert(all.shape.begin(), static_cast<Index>(arrays.size()));
+    all.for_each_piece = [arrays = std::move(arrays)](const auto& take) {
+        for (const NamedArray& array : arrays) array.for_each_piece(take);
+    };
+    return all;
+}
+
+// Magic, version and length take ten bytes; with spaces and a line break the values start at a multiple of 64.
+std::string npy_header(const std::vector<Index>& shape) {
+    std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': " + tuple(shape) + ", }";
+    constexpr std::size_t before = 10, alignment = 64;
+    const std::size_t unpadded = before + text.size() + 1;
+    text.append((alignment - unpadded % alignment) % alignment, ' ');
+    text += '\n';
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size() & 0xFFU) +
+           static_cast<char>(text.size() >> 8U) + text;
+}
+
+std::string npy_values(std::span<const float> values) {
+    std::string bytes;
+    bytes.reserve(values.size_bytes());
+    for (const float value : values) {
+        const auto bits = std::bit_cast<std::uint32_t>(value);
+        for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xFFU);
+    }
+    return bytes;
+}
+
+void write_npy(std::ostream& out, const NamedArray& array) {
+    out << npy_header(array.shape);
+    array.for_each_piece([&](std::span<const float> values) { out << npy_values(values); });
+}
+
+void write_npy(std::ostream& out, const Heatmap& heatmap) {
+    out << npy_header({heatmap.rows, heatmap.own_columns()}) << npy_values(values_of_tensor(heatmap));
+}
 
 void write_npz(std::ostream& out, const std::vector<NamedArray>& arrays) {
     Archive archive(out);

@@ -2,7 +2,6 @@
 
 #include "app/core/figure/exhibit.h"
 
-#include <cstddef>
 #include <functional>
 #include <iosfwd>
 #include <span>

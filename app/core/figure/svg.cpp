@@ -4,7 +4,6 @@
 #include "app/core/text/characters.h"
 #include "engine/base/base64.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>

@@ -6,9 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/packed_text.h"
 
-#include <algorithm>
 #include <optional>
-#include <utility>
 
 namespace decoderscope::core::files {
 

@@ -1,7 +1,6 @@
 #include "app/core/files/saved_session.h"
 
 #include "app/core/files/checksum.h"
-#include "app/core/jobs/resumable.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/open_model.h"
@@ -178,61 +177,6 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
     });
 }
 
-}  // namespace
-
-SavedInput saved_input(const Scenario& scenario) {
-    if (!scenario.computes()) return {};
-    const Inputs& in = scenario.inputs;
-    const load::Model& model = *scenario.model();
-    SavedInput saved;
-    saved.target = saved_sequence(in.tokens, in.attention_mask, model.tokenizer);
-    saved.source = saved_sequence(in.encoder_tokens, in.encoder_attention_mask, model.encoder_tokenizer);
-    saved.x = saved_tensor(in.x, model.example.x, scenario.inputs_path);
-    saved.memory = saved_tensor(in.memory, model.example.memory, scenario.inputs_path);
-    saved.custom_mask = saved_tensor(in.custom_mask, model.example.custom_mask, scenario.inputs_path);
-    return saved;
-}
-
-RestoredInput restored_input(const SavedInput& saved, const load::Model& model, const Config& config) {
-    const Inputs& example = model.example;
-    RestoredInput restored;
-    Inputs& in = restored.inputs;
-    bool target = restore(saved.target, model.tokenizer, axis::pos, "", in.tokens, in.attention_mask);
-    if (saved.x) {
-        in.x = restored_tensor(*saved.x, {"x", example.x, false, {axis::batch, axis::pos, axis::d_model}}, 0, restored);
-        target = true;
-    }
-    if (!target) {
-        in.tokens = example.tokens;
-        in.x = example.x;
-        if (!saved.target.mask) in.attention_mask = example.attention_mask;
-        if (!saved.custom_mask) in.custom_mask = example.custom_mask;
-    }
-    const Tensor& rows = in.tokens.empty() ? in.x : in.tokens;  // of any rank so far: making the plan checks it
-    const Index batch = rows.rank() == 0 ? 0 : in.batch();
-    bool source = restore(saved.source, model.encoder_tokenizer, axis::src, "encoder_", in.encoder_tokens,
-                          in.encoder_attention_mask);
-    if (saved.memory) {
-        in.memory = restored_tensor(
-            *saved.memory, {"memory", example.memory, false, {axis::batch, axis::src, axis::d_model}}, batch, restored);
-        source = true;
-    }
-    if (!source) {
-        in.memory = first_of_batch(example.memory, batch);
-        in.encoder_tokens = first_of_batch(example.encoder_tokens, batch);
-        if (!saved.source.mask) in.encoder_attention_mask = first_of_batch(example.encoder_attention_mask, batch);
-    }
-    if (saved.custom_mask)
-        in.custom_mask = restored_tensor(
-            *saved.custom_mask,
-            {"custom_mask", example.custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}}, 0, restored);
-    if (same_numbers(in.tokens, example.tokens)) in.targets = example.targets;
-    check_inputs(in, config);
-    return restored;
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 bool is_bundled(const std::string& name) {
@@ -382,18 +326,6 @@ private:
     std::vector<Opened> opened_;
 };
 
-}  // namespace
-
-Scenario scenario_on(load::Opened opened, const SavedRun& saved) {
-    std::vector<Sentence> unread;
-    Scenario scenario = without_edits_on(std::move(opened), saved, unread);
-    scenario.edits = saved.edits;
-    static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));
-    return scenario;
-}
-
-namespace {
-
 // What is trained stands in a file where the tabs' choices do.
 void take_training(SavedSession& work) {
     const auto saved = work.view.labs.extract(std::string(train::kTrainLab));
@@ -406,6 +338,65 @@ void take_training(SavedSession& work) {
 }
 
 }  // namespace
+
+SavedInput saved_input(const Scenario& scenario) {
+    if (!scenario.computes()) return {};
+    const Inputs& in = scenario.inputs;
+    const load::Model& model = *scenario.model();
+    SavedInput saved;
+    saved.target = saved_sequence(in.tokens, in.attention_mask, model.tokenizer);
+    saved.source = saved_sequence(in.encoder_tokens, in.encoder_attention_mask, model.encoder_tokenizer);
+    saved.x = saved_tensor(in.x, model.example.x, scenario.inputs_path);
+    saved.memory = saved_tensor(in.memory, model.example.memory, scenario.inputs_path);
+    saved.custom_mask = saved_tensor(in.custom_mask, model.example.custom_mask, scenario.inputs_path);
+    return saved;
+}
+
+RestoredInput restored_input(const SavedInput& saved, const load::Model& model, const Config& config) {
+    const Inputs& example = model.example;
+    RestoredInput restored;
+    Inputs& in = restored.inputs;
+    bool target = restore(saved.target, model.tokenizer, axis::pos, "", in.tokens, in.attention_mask);
+    if (saved.x) {
+        in.x = restored_tensor(*saved.x, {"x", example.x, false, {axis::batch, axis::pos, axis::d_model}}, 0, restored);
+        target = true;
+    }
+    if (!target) {
+        in.tokens = example.tokens;
+        in.x = example.x;
+        if (!saved.target.mask) in.attention_mask = example.attention_mask;
+        if (!saved.custom_mask) in.custom_mask = example.custom_mask;
+    }
+    const Tensor& rows = in.tokens.empty() ? in.x : in.tokens;  // of any rank so far: making the plan checks it
+    const Index batch = rows.rank() == 0 ? 0 : in.batch();
+    bool source = restore(saved.source, model.encoder_tokenizer, axis::src, "encoder_", in.encoder_tokens,
+                          in.encoder_attention_mask);
+    if (saved.memory) {
+        in.memory = restored_tensor(
+            *saved.memory, {"memory", example.memory, false, {axis::batch, axis::src, axis::d_model}}, batch, restored);
+        source = true;
+    }
+    if (!source) {
+        in.memory = first_of_batch(example.memory, batch);
+        in.encoder_tokens = first_of_batch(example.encoder_tokens, batch);
+        if (!saved.source.mask) in.encoder_attention_mask = first_of_batch(example.encoder_attention_mask, batch);
+    }
+    if (saved.custom_mask)
+        in.custom_mask = restored_tensor(
+            *saved.custom_mask,
+            {"custom_mask", example.custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}}, 0, restored);
+    if (same_numbers(in.tokens, example.tokens)) in.targets = example.targets;
+    check_inputs(in, config);
+    return restored;
+}
+
+Scenario scenario_on(load::Opened opened, const SavedRun& saved) {
+    std::vector<Sentence> unread;
+    Scenario scenario = without_edits_on(std::move(opened), saved, unread);
+    scenario.edits = saved.edits;
+    static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));
+    return scenario;
+}
 
 SavedSession open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
     return naming(name, [&] {

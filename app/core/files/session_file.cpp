@@ -4,10 +4,8 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 
-#include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <ostream>
 
 namespace decoderscope::core::files {
@@ -31,26 +29,6 @@ bool same_settings(const Scenario& a, const Scenario& b) {
     return a.same_model(b) && a.dropout_seed == b.dropout_seed && a.gradient_target == b.gradient_target &&
            a.mutation == b.mutation && a.recording == b.recording;
 }
-
-}  // namespace
-
-std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now) {
-    std::vector<WorkPart> changed;
-    const auto note = [&](WorkPart part, bool is_same) {
-        if (!is_same) changed.push_back(part);
-    };
-    note(WorkPart::edits, before.scenario.edits == now.scenario.edits);
-    note(WorkPart::input, same(before.scenario.inputs, now.scenario.inputs));
-    note(WorkPart::settings, same_settings(before.scenario, now.scenario));
-    note(WorkPart::sampling, before.sampling == now.sampling);
-    note(WorkPart::pin, before.pinned == now.pinned);
-    note(WorkPart::training, before.training == now.training);
-    note(WorkPart::notes, before.notes == now.notes);
-    note(WorkPart::overlay, same_overlay(before.overlay, now.overlay));
-    return changed;
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 // A path next to or below the session is relative, so that both can be moved together.
@@ -197,6 +175,22 @@ OrderedJson json_of(const Overlay& overlay) {
 }
 
 }  // namespace
+
+std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now) {
+    std::vector<WorkPart> changed;
+    const auto note = [&](WorkPart part, bool is_same) {
+        if (!is_same) changed.push_back(part);
+    };
+    note(WorkPart::edits, before.scenario.edits == now.scenario.edits);
+    note(WorkPart::input, same(before.scenario.inputs, now.scenario.inputs));
+    note(WorkPart::settings, same_settings(before.scenario, now.scenario));
+    note(WorkPart::sampling, before.sampling == now.sampling);
+    note(WorkPart::pin, before.pinned == now.pinned);
+    note(WorkPart::training, before.training == now.training);
+    note(WorkPart::notes, before.notes == now.notes);
+    note(WorkPart::overlay, same_overlay(before.overlay, now.overlay));
+    return changed;
+}
 
 std::string session_text(const SessionFile& file, const std::string& folder) {
     OrderedJson json = {{"format", kSessionFormat}, {"version", kSessionVersion}};

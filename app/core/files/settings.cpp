@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -37,20 +36,6 @@ std::optional<std::string> ini_value(const fs::path& path, const std::string& ke
     return value;
 }
 
-}  // namespace
-
-bool desktop_reduces_motion(const std::string& config_folder) {
-    if (config_folder.empty()) return false;
-    for (const char* gtk : {"gtk-4.0", "gtk-3.0"}) {
-        const auto animations = ini_value(fs::path(config_folder) / gtk / "settings.ini", "gtk-enable-animations");
-        if (animations) return *animations == "0" || *animations == "false" || *animations == "FALSE";
-    }
-    const auto factor = ini_value(fs::path(config_folder) / "kdeglobals", "AnimationDurationFactor");
-    return factor && !factor->empty() && std::strtod(factor->c_str(), nullptr) == 0.0;
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 bool flag(const OrderedJson& json, const char* key, bool otherwise) {
     const auto found = json.find(key);
@@ -65,6 +50,16 @@ float length(const OrderedJson& json, const char* key, float otherwise, float le
 }
 
 }  // namespace
+
+bool desktop_reduces_motion(const std::string& config_folder) {
+    if (config_folder.empty()) return false;
+    for (const char* gtk : {"gtk-4.0", "gtk-3.0"}) {
+        const auto animations = ini_value(fs::path(config_folder) / gtk / "settings.ini", "gtk-enable-animations");
+        if (animations) return *animations == "0" || *animations == "false" || *animations == "FALSE";
+    }
+    const auto factor = ini_value(fs::path(config_folder) / "kdeglobals", "AnimationDurationFactor");
+    return factor && !factor->empty() && std::strtod(factor->c_str(), nullptr) == 0.0;
+}
 
 std::vector<std::string> with_recent(std::vector<std::string> recent, const std::string& path) {
     constexpr std::size_t kMost = 8;

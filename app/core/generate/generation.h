@@ -5,7 +5,6 @@
 #include "engine/base/message.h"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace decoderscope::core::generate {

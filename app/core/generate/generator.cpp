@@ -22,45 +22,6 @@ Scenario row_of(Scenario scenario, Index row) {
     return scenario;
 }
 
-}  // namespace
-
-Generator::Generator(Scenario scenario, Index row, Sampling sampling, bool cached)
-    : scenario_(row_of(std::move(scenario), row)),
-      row_(row),
-      sampling_(sampling),
-      cached_(cached && scenario_.mutation.empty()) {
-    check_sampling(sampling_);
-}
-
-std::optional<Index> Generator::next() {
-    const Index length = scenario_.inputs.pos();
-    if (has_ended(scenario_, 0) || !row_is_full(scenario_, 0).empty()) return std::nullopt;
-    if (!decoder::can_continue(past_, scenario_.config(), length - past_.positions)) past_ = {};
-    const InputsPart part = {past_.positions, length - past_.positions};
-    static const std::vector<std::string> logits_last = {"logits"};
-    const auto run =
-        execute(plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr), {.last_row_first = logits_last});
-    computed_positions_ += part.count;
-    if (cached_) past_ = decoder::past_of(*run);
-    const Tensor logits = rows_from(run->value("logits"), part.count - 1);  // [1, 1, vocab]
-    const auto vocab = static_cast<std::size_t>(logits.dim(2));
-    const std::optional<Index> token = drawn_from(logits.values().last(vocab), length);
-    if (!token) throw Error("logits: NaN or ∞ after position {length}, expected numbers", {{"length", length - 1}});
-    scenario_ = with_token(std::move(scenario_), 0, *token);
-    return token;
-}
-
-std::optional<Index> Generator::drawn_from(std::span<const float> logits, Index position) const {
-    if (sampling_.temperature == 0.0) return greedy_token(logits);
-    const auto choice = next_token(logits, sampling_);
-    if (!choice) return std::nullopt;
-    return choice->candidates[draw(*choice, sampling_number(sampling_.seed, row_, position)).rank].token;
-}
-
-std::vector<Index> Generator::tokens() const { return row_tokens(scenario_.inputs, 0); }
-
-namespace {
-
 // The scenario with targets that only begin: with the beginning token, otherwise with the token that they begin with
 // now.
 Scenario begun(Scenario scenario) {
@@ -99,6 +60,41 @@ Index written_rows(const Scenario& scenario) {
 }
 
 }  // namespace
+
+Generator::Generator(Scenario scenario, Index row, Sampling sampling, bool cached)
+    : scenario_(row_of(std::move(scenario), row)),
+      row_(row),
+      sampling_(sampling),
+      cached_(cached && scenario_.mutation.empty()) {
+    check_sampling(sampling_);
+}
+
+std::optional<Index> Generator::next() {
+    const Index length = scenario_.inputs.pos();
+    if (has_ended(scenario_, 0) || !row_is_full(scenario_, 0).empty()) return std::nullopt;
+    if (!decoder::can_continue(past_, scenario_.config(), length - past_.positions)) past_ = {};
+    const InputsPart part = {past_.positions, length - past_.positions};
+    static const std::vector<std::string> logits_last = {"logits"};
+    const auto run =
+        execute(plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr), {.last_row_first = logits_last});
+    computed_positions_ += part.count;
+    if (cached_) past_ = decoder::past_of(*run);
+    const Tensor logits = rows_from(run->value("logits"), part.count - 1);  // [1, 1, vocab]
+    const auto vocab = static_cast<std::size_t>(logits.dim(2));
+    const std::optional<Index> token = drawn_from(logits.values().last(vocab), length);
+    if (!token) throw Error("logits: NaN or ∞ after position {length}, expected numbers", {{"length", length - 1}});
+    scenario_ = with_token(std::move(scenario_), 0, *token);
+    return token;
+}
+
+std::optional<Index> Generator::drawn_from(std::span<const float> logits, Index position) const {
+    if (sampling_.temperature == 0.0) return greedy_token(logits);
+    const auto choice = next_token(logits, sampling_);
+    if (!choice) return std::nullopt;
+    return choice->candidates[draw(*choice, sampling_number(sampling_.seed, row_, position)).rank].token;
+}
+
+std::vector<Index> Generator::tokens() const { return row_tokens(scenario_.inputs, 0); }
 
 Sentence writing_obstacle(const Scenario& scenario) {
     if (Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) return obstacle;

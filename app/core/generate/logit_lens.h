@@ -2,7 +2,6 @@
 
 #include "engine/graph/run.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

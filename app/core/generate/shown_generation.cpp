@@ -2,13 +2,10 @@
 
 #include "app/core/generate/cached_passes.h"
 #include "app/core/generate/generation.h"
-#include "app/core/generate/logit_lens.h"
-#include "app/core/run/exhibit_step.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -34,32 +31,6 @@ Resumable<LensTable> read_lens(std::shared_ptr<const Run> run, Index row, Index 
     while (!reading.advance(kReadInASlice)) co_yield kPause;
     co_return reading.table();
 }
-
-}  // namespace
-
-Value<ShownNextToken> shown_next_token(Derived& derived, const Scenario& scenario,
-                                       const std::shared_ptr<const Run>& run, Index row, const Sampling& sampling) {
-    return derived.get<ShownNextToken>({run}, std::tie(row, sampling), [&] {
-        ShownNextToken made = {.sampling = sampling};
-        made.next = next_token(scenario, *run, row, sampling);
-        made.number = sampling_number(sampling.seed, row, row_length(scenario.inputs, row));
-        if (made.next) made.draw = draw(*made.next, made.number);
-        return made;
-    });
-}
-
-Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& full,
-                              const std::shared_ptr<const Run>& cached, Index row) {
-    return derived.later<ShownProof>({full, cached}, std::tie(row), [&] {
-        return compared(same_cells(scenario, *full, *cached, row), tensors_of_cached(*cached));
-    });
-}
-
-Value<LensTable> shown_lens(Derived& derived, const std::shared_ptr<const Run>& run, Index row, Index length) {
-    return derived.later<LensTable>({run}, std::tie(row, length), [&] { return read_lens(run, row, length); });
-}
-
-namespace {
 
 std::string probability(double p) { return short_number_text(p, 3); }
 
@@ -109,7 +80,43 @@ Sentence place_of(const LensTable::Row& row) {
     return message("block {number}", {{"number", row.at.substr(row.at.rfind('.') + 1)}});
 }
 
+constexpr std::size_t most_candidates = 24;
+
+std::string piece_of(const Scenario& scenario, Index token) { return token_text(scenario.tokenizer(), token); }
+
+// The tokens at the positions of a row.
+std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Index length) {
+    std::vector<std::string> labels;
+    for (Index i = 0; i < length; ++i) {
+        const Cell cell = {row, i};
+        labels.push_back(piece_of(scenario, static_cast<Index>(scenario.inputs.tokens.at(cell))));
+    }
+    return labels;
+}
+
 }  // namespace
+
+Value<ShownNextToken> shown_next_token(Derived& derived, const Scenario& scenario,
+                                       const std::shared_ptr<const Run>& run, Index row, const Sampling& sampling) {
+    return derived.get<ShownNextToken>({run}, std::tie(row, sampling), [&] {
+        ShownNextToken made = {.sampling = sampling};
+        made.next = next_token(scenario, *run, row, sampling);
+        made.number = sampling_number(sampling.seed, row, row_length(scenario.inputs, row));
+        if (made.next) made.draw = draw(*made.next, made.number);
+        return made;
+    });
+}
+
+Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& full,
+                              const std::shared_ptr<const Run>& cached, Index row) {
+    return derived.later<ShownProof>({full, cached}, std::tie(row), [&] {
+        return compared(same_cells(scenario, *full, *cached, row), tensors_of_cached(*cached));
+    });
+}
+
+Value<LensTable> shown_lens(Derived& derived, const std::shared_ptr<const Run>& run, Index row, Index length) {
+    return derived.later<LensTable>({run}, std::tie(row, length), [&] { return read_lens(run, row, length); });
+}
 
 std::vector<Sentence> next_token_sentences(const ShownNextToken& shown, const PieceOf& piece) {
     if (!shown.next || shown.next->candidates.empty()) return {};
@@ -143,24 +150,6 @@ std::vector<Sentence> lens_sentences(const LensTable& table, Index position, con
                                     {{"place", place_of(table.rows[table.settled[at]])}}));
     return sentences;
 }
-
-namespace {
-
-constexpr std::size_t most_candidates = 24;
-
-std::string piece_of(const Scenario& scenario, Index token) { return token_text(scenario.tokenizer(), token); }
-
-// The tokens at the positions of a row.
-std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Index length) {
-    std::vector<std::string> labels;
-    for (Index i = 0; i < length; ++i) {
-        const Cell cell = {row, i};
-        labels.push_back(piece_of(scenario, static_cast<Index>(scenario.inputs.tokens.at(cell))));
-    }
-    return labels;
-}
-
-}  // namespace
 
 std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, const Sampling& sampling) {
     const std::optional<NextToken> next = next_token(shown.scenario, *shown.run, row, sampling);

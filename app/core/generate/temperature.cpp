@@ -3,7 +3,6 @@
 #include "app/core/text/numbers.h"
 
 #include <cmath>
-#include <utility>
 
 namespace decoderscope::core::generate {
 

@@ -2,7 +2,6 @@
 
 #include "engine/base/parallel.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace decoderscope::core {

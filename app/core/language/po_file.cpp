@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -129,31 +127,6 @@ private:
     std::string_view whole_, rest_;
     int depth_ = 0;
 };
-
-}  // namespace
-
-PluralRule plural_rule(std::string_view header) {
-    constexpr std::string_view kForms = "nplurals=", kPlural = "plural=";
-    constexpr std::size_t kMost = 6;  // Arabic has six
-    const std::size_t forms_at = header.find(kForms), end = header.find(';');
-    const std::size_t plural_at = end == std::string_view::npos ? end : header.find(kPlural, end);
-    std::size_t forms = 0;
-    if (forms_at != std::string_view::npos && plural_at != std::string_view::npos) {
-        const std::string_view number = header.substr(forms_at + kForms.size(), end - forms_at - kForms.size());
-        static_cast<void>(std::from_chars(number.data(), number.data() + number.size(), forms));
-    }
-    if (forms < 1 || forms > kMost)
-        throw Error("Plural-Forms is {header}, expected “nplurals=1; plural=0;” or another rule",
-                    {{"header", std::string(header)}});
-    Expression choose = Parser(header.substr(plural_at + kPlural.size())).expression();
-    return {forms, [choose = std::move(choose), forms](std::int64_t count) {
-                const Number form =
-                    choose(count < 0 ? Number{0} - static_cast<Number>(count) : static_cast<Number>(count));
-                return form < forms ? static_cast<std::size_t>(form) : std::size_t{0};
-            }};
-}
-
-namespace {
 
 [[noreturn]] void fail(std::size_t line, const Sentence& expected) {
     throw Error("line {line}: {expected}", {{"line", line}, {"expected", expected}});
@@ -273,6 +246,27 @@ bool is_translated(const Entry& entry) {
 }
 
 }  // namespace
+
+PluralRule plural_rule(std::string_view header) {
+    constexpr std::string_view kForms = "nplurals=", kPlural = "plural=";
+    constexpr std::size_t kMost = 6;  // Arabic has six
+    const std::size_t forms_at = header.find(kForms), end = header.find(';');
+    const std::size_t plural_at = end == std::string_view::npos ? end : header.find(kPlural, end);
+    std::size_t forms = 0;
+    if (forms_at != std::string_view::npos && plural_at != std::string_view::npos) {
+        const std::string_view number = header.substr(forms_at + kForms.size(), end - forms_at - kForms.size());
+        static_cast<void>(std::from_chars(number.data(), number.data() + number.size(), forms));
+    }
+    if (forms < 1 || forms > kMost)
+        throw Error("Plural-Forms is {header}, expected “nplurals=1; plural=0;” or another rule",
+                    {{"header", std::string(header)}});
+    Expression choose = Parser(header.substr(plural_at + kPlural.size())).expression();
+    return {forms, [choose = std::move(choose), forms](std::int64_t count) {
+                const Number form =
+                    choose(count < 0 ? Number{0} - static_cast<Number>(count) : static_cast<Number>(count));
+                return form < forms ? static_cast<std::size_t>(form) : std::size_t{0};
+            }};
+}
 
 std::string header_line(const PoHeader& header, std::string_view name) {
     const auto found = header.find(name);

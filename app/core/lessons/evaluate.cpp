@@ -4,7 +4,6 @@
 #include "app/core/run/output_moves.h"
 #include "engine/base/error.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace decoderscope::core::lessons {

@@ -153,26 +153,6 @@ constexpr std::array<NamedFunction, 24> kFunctions = {{
     {"diagonal", 2, diagonal},
 }};
 
-}  // namespace
-
-const NamedFunction* find_function(std::string_view name) {
-    const auto found = std::ranges::find(kFunctions, name, &NamedFunction::name);
-    return found != kFunctions.end() && !name.empty() ? &*found : nullptr;
-}
-
-Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double, double)) {
-    const Numbers& larger = a.is_single() && !b.is_single() ? b : a;
-    if (a.values.size() != 1 && b.values.size() != 1 && a.values.size() != b.values.size())
-        throw Error("numbers of shape {first} and numbers of shape {second}; expected the same shape, or one number",
-                    {{"first", shape_text(a.axes)}, {"second", shape_text(b.axes)}});
-    Numbers result{larger.axes, std::vector<double>(larger.values.size())};
-    for (std::size_t i = 0; i < result.values.size(); ++i)
-        result.values[i] = operation(a.values[a.values.size() == 1 ? 0 : i], b.values[b.values.size() == 1 ? 0 : i]);
-    return result;
-}
-
-namespace {
-
 using Given = std::span<const Value>;
 
 // One of the two sequences of a scenario.
@@ -260,6 +240,22 @@ constexpr std::array<TextFunction, 10> kTextFunctions = {{
 }};
 
 }  // namespace
+
+const NamedFunction* find_function(std::string_view name) {
+    const auto found = std::ranges::find(kFunctions, name, &NamedFunction::name);
+    return found != kFunctions.end() && !name.empty() ? &*found : nullptr;
+}
+
+Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double, double)) {
+    const Numbers& larger = a.is_single() && !b.is_single() ? b : a;
+    if (a.values.size() != 1 && b.values.size() != 1 && a.values.size() != b.values.size())
+        throw Error("numbers of shape {first} and numbers of shape {second}; expected the same shape, or one number",
+                    {{"first", shape_text(a.axes)}, {"second", shape_text(b.axes)}});
+    Numbers result{larger.axes, std::vector<double>(larger.values.size())};
+    for (std::size_t i = 0; i < result.values.size(); ++i)
+        result.values[i] = operation(a.values[a.values.size() == 1 ? 0 : i], b.values[b.values.size() == 1 ? 0 : i]);
+    return result;
+}
 
 const TextFunction* find_text_function(std::string_view name) {
     const auto found = std::ranges::find(kTextFunctions, name, &TextFunction::name);

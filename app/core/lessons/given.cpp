@@ -18,6 +18,45 @@
 
 namespace decoderscope::core::lessons {
 
+namespace {
+
+Shown near_enough(const Asked& asked, const Answer& answer) {
+    const auto* by = std::get_if<ByNumber>(&asked.question.answer);
+    const auto* given = std::get_if<NumberAnswer>(&answer);
+    if (by == nullptr || given == nullptr) return {};
+    const double exact = number_of(evaluate(*by->answer, asked.scope()));
+    if (std::abs(given->number - exact) <= 0.01 * std::max(std::abs(exact), 0.5)) return {};
+    const std::string sentence = tr("Near enough: it is {number}.", {{"number", shown_text(single(exact))}});
+    return {{Span::Style::plain, sentence + " ", "", false}};
+}
+
+struct InWords {
+    const Asked& asked;
+    const Verdict& verdict;
+
+    [[nodiscard]] std::string choice(const std::vector<Choice>& choices, std::size_t number) const {
+        return plain_text(shown_choice(choices.at(number), asked.scope()));
+    }
+    std::string operator()(const ChosenAnswer& answer) const {
+        return choice(std::get<ByChoice>(asked.question.answer).choices, answer.choice);
+    }
+    std::string operator()(const NumberAnswer& answer) const { return shown_text(single(answer.number)); }
+    std::string operator()(const PointedAnswer& answer) const {
+        return answer.cell ? cell_name(answer.step, *answer.cell) : answer.step;
+    }
+    std::string operator()(const RunAnswer&) const {
+        if (verdict.right) return tr("done");
+        if (!verdict.wrong) return tr("not done");
+        return tr("mistake {number} of the lesson", {{"number", *verdict.wrong + 1}});
+    }
+    std::string operator()(const BugAnswer& answer) const {
+        return (answer.step.empty() ? std::string(tr("No step")) : answer.step) + ": " +
+               choice(std::get<ByBug>(asked.question.answer).choices, answer.choice);
+    }
+};
+
+}  // namespace
+
 std::string utc_text(std::chrono::system_clock::time_point when) {
     const auto utc = platform::utc_time(std::chrono::system_clock::to_time_t(when));
     if (!utc) return {};
@@ -51,55 +90,12 @@ std::shared_ptr<const Scenario> opened_for(const Lesson& lesson, const Question&
     return std::make_shared<const Scenario>(scenario_of(*place, lesson.path));
 }
 
-namespace {
-
-Shown near_enough(const Asked& asked, const Answer& answer) {
-    const auto* by = std::get_if<ByNumber>(&asked.question.answer);
-    const auto* given = std::get_if<NumberAnswer>(&answer);
-    if (by == nullptr || given == nullptr) return {};
-    const double exact = number_of(evaluate(*by->answer, asked.scope()));
-    if (std::abs(given->number - exact) <= 0.01 * std::max(std::abs(exact), 0.5)) return {};
-    const std::string sentence = tr("Near enough: it is {number}.", {{"number", shown_text(single(exact))}});
-    return {{Span::Style::plain, sentence + " ", "", false}};
-}
-
-}  // namespace
-
 Said said_of(const Asked& asked, const Answer& answer) {
     const Scope scope = asked.scope();
     Said said{language_of(asked.lesson), shown(asked.question.ask, scope), near_enough(asked, answer)};
     for (ShownSpan& span : shown(asked.question.learned, scope)) said.learned.push_back(std::move(span));
     return said;
 }
-
-namespace {
-
-struct InWords {
-    const Asked& asked;
-    const Verdict& verdict;
-
-    [[nodiscard]] std::string choice(const std::vector<Choice>& choices, std::size_t number) const {
-        return plain_text(shown_choice(choices.at(number), asked.scope()));
-    }
-    std::string operator()(const ChosenAnswer& answer) const {
-        return choice(std::get<ByChoice>(asked.question.answer).choices, answer.choice);
-    }
-    std::string operator()(const NumberAnswer& answer) const { return shown_text(single(answer.number)); }
-    std::string operator()(const PointedAnswer& answer) const {
-        return answer.cell ? cell_name(answer.step, *answer.cell) : answer.step;
-    }
-    std::string operator()(const RunAnswer&) const {
-        if (verdict.right) return tr("done");
-        if (!verdict.wrong) return tr("not done");
-        return tr("mistake {number} of the lesson", {{"number", *verdict.wrong + 1}});
-    }
-    std::string operator()(const BugAnswer& answer) const {
-        return (answer.step.empty() ? std::string(tr("No step")) : answer.step) + ": " +
-               choice(std::get<ByBug>(asked.question.answer).choices, answer.choice);
-    }
-};
-
-}  // namespace
 
 std::string answer_text(const Asked& asked, const Answer& answer, const Verdict& verdict) {
     return std::visit(InWords{asked, verdict}, answer);

@@ -51,63 +51,6 @@ std::string in_file_name(const std::string& name) {
     return part;
 }
 
-}  // namespace
-
-std::string handin_text(const Lesson& lesson, const LessonProgress& progress, const Learner& learner) {
-    std::vector<std::string> runs;  // each is written once
-    const auto number_of_run = [&](const std::string& run) {
-        const auto found = std::ranges::find(runs, run);
-        const auto number = static_cast<std::size_t>(found - runs.begin());
-        if (found == runs.end()) runs.push_back(run);
-        return number;
-    };
-    nlohmann::ordered_json answers = nlohmann::ordered_json::array();
-    for (const Question* question : questions_of(lesson)) {
-        const auto found = progress.questions.find(question->id);
-        if (found == progress.questions.end() || found->second.given.empty()) continue;
-        nlohmann::ordered_json given = nlohmann::ordered_json::array();
-        for (const GivenAnswer& one : found->second.given)
-            given.push_back({{"answer", json_of(one.answer)}, {"time", one.time}, {"run", number_of_run(one.run)}});
-        answers.push_back({{"question", question->id}, {"hints", found->second.hints}, {"given", given}});
-    }
-    nlohmann::ordered_json all_runs = nlohmann::ordered_json::array();
-    for (const std::string& run : runs) all_runs.push_back(nlohmann::ordered_json::parse(run, nullptr, false));
-    nlohmann::ordered_json file = {
-        {"format", kFormat},
-        {"version", kVersion},
-        {"learner", learner.name},
-        {"time", utc_text(std::chrono::system_clock::now())},
-        {"seed", learner.seed},
-        {"round", progress.round},
-        {"lesson", {{"name", known_name(lesson)}, {"title", plain_text(lesson.title)}, {"digest", lesson.digest}}},
-        {"answers", answers},
-        {"runs", all_runs}};
-    const auto text = [&] { return file.dump(1, ' ', false, Json::error_handler_t::replace); };
-    file["checksum"] = checksum_of_answers(Json::parse(text()));
-    return text() + "\n";
-}
-
-std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& learner,
-                        const std::string& text) {
-    namespace fs = std::filesystem;
-    const std::string who = in_file_name(learner);
-    const std::string name = "decoderscope-" + fs::path(lesson.name).stem().string() + (who.empty() ? "" : "-" + who);
-    const auto is_this = [&](const fs::path& path) {
-        try {
-            return read_text(path.string(), kMostHandinBytes) == text;
-        } catch (const Error&) {
-            return false;
-        }
-    };
-    for (int number = 1;; ++number) {
-        const fs::path path = fs::path(folder) / (name + (number > 1 ? "-" + std::to_string(number) : "") + ".json");
-        std::error_code unknown;
-        if (!fs::exists(fs::symlink_status(path, unknown)) || is_this(path)) return path.string();
-    }
-}
-
-namespace {
-
 std::size_t hints_in(JsonObject& object) {
     return static_cast<std::size_t>(std::min<std::uint64_t>(object.whole("hints"), kHints));
 }
@@ -171,6 +114,59 @@ Handin handin_in(JsonObject& file, std::string& checksum) {
 }
 
 }  // namespace
+
+std::string handin_text(const Lesson& lesson, const LessonProgress& progress, const Learner& learner) {
+    std::vector<std::string> runs;  // each is written once
+    const auto number_of_run = [&](const std::string& run) {
+        const auto found = std::ranges::find(runs, run);
+        const auto number = static_cast<std::size_t>(found - runs.begin());
+        if (found == runs.end()) runs.push_back(run);
+        return number;
+    };
+    nlohmann::ordered_json answers = nlohmann::ordered_json::array();
+    for (const Question* question : questions_of(lesson)) {
+        const auto found = progress.questions.find(question->id);
+        if (found == progress.questions.end() || found->second.given.empty()) continue;
+        nlohmann::ordered_json given = nlohmann::ordered_json::array();
+        for (const GivenAnswer& one : found->second.given)
+            given.push_back({{"answer", json_of(one.answer)}, {"time", one.time}, {"run", number_of_run(one.run)}});
+        answers.push_back({{"question", question->id}, {"hints", found->second.hints}, {"given", given}});
+    }
+    nlohmann::ordered_json all_runs = nlohmann::ordered_json::array();
+    for (const std::string& run : runs) all_runs.push_back(nlohmann::ordered_json::parse(run, nullptr, false));
+    nlohmann::ordered_json file = {
+        {"format", kFormat},
+        {"version", kVersion},
+        {"learner", learner.name},
+        {"time", utc_text(std::chrono::system_clock::now())},
+        {"seed", learner.seed},
+        {"round", progress.round},
+        {"lesson", {{"name", known_name(lesson)}, {"title", plain_text(lesson.title)}, {"digest", lesson.digest}}},
+        {"answers", answers},
+        {"runs", all_runs}};
+    const auto text = [&] { return file.dump(1, ' ', false, Json::error_handler_t::replace); };
+    file["checksum"] = checksum_of_answers(Json::parse(text()));
+    return text() + "\n";
+}
+
+std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& learner,
+                        const std::string& text) {
+    namespace fs = std::filesystem;
+    const std::string who = in_file_name(learner);
+    const std::string name = "decoderscope-" + fs::path(lesson.name).stem().string() + (who.empty() ? "" : "-" + who);
+    const auto is_this = [&](const fs::path& path) {
+        try {
+            return read_text(path.string(), kMostHandinBytes) == text;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    for (int number = 1;; ++number) {
+        const fs::path path = fs::path(folder) / (name + (number > 1 ? "-" + std::to_string(number) : "") + ".json");
+        std::error_code unknown;
+        if (!fs::exists(fs::symlink_status(path, unknown)) || is_this(path)) return path.string();
+    }
+}
 
 Handin read_handin(const std::string& path) {
     return naming(path, [&] {

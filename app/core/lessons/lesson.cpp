@@ -8,9 +8,7 @@
 #include "engine/mutations/mutations.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -26,40 +24,6 @@ bool is_key(std::string_view text) {
         if (std::islower(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
     return true;
 }
-
-}  // namespace
-
-std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path) {
-    std::vector<BlockLine> lines;
-    std::istringstream in(contents);
-    for (std::string text; std::getline(in, text); ++line) {
-        const std::string whole(trimmed(text, kBlanks));
-        if (whole.empty() || text.starts_with('#')) continue;
-        if (text.starts_with("  ")) {
-            at_line(path, line, [&] {
-                if (lines.empty()) throw Error("a line begins with spaces; expected a key first");
-            });
-            std::string& value = lines.back().value;
-            if (!value.empty()) value += between_lines(value, whole);
-            value += whole;
-            continue;
-        }
-        at_line(path, line, [&] {
-            if (whole.starts_with("```")) throw Error("a block begins inside another; expected ``` before it");
-        });
-        const auto colon = text.find(':');
-        const std::string key = text.substr(0, colon);
-        at_line(path, line, [&] {
-            if (colon == std::string::npos || !is_key(key))
-                throw Error("\"{text}\"; expected \"key: value\", or two spaces before a continuation",
-                            {{"text", whole}});
-        });
-        lines.push_back({key, std::string(trimmed(std::string_view(text).substr(colon + 1), kBlanks)), line});
-    }
-    return lines;
-}
-
-namespace {
 
 std::string without_blanks(std::string_view text) { return std::string(trimmed(text, " \t")); }
 
@@ -94,7 +58,164 @@ void for_each_line(const BlockSource& source, const std::set<std::string_view>& 
 
 void add_row(std::optional<std::string>& rows, const std::string& row) { rows = rows ? *rows + "\n" + row : row; }
 
+LessonKind kind_of(const std::string& value) {
+    constexpr std::array kKinds = {"lesson", "bug", "test"};  // by LessonKind
+    const auto found = std::ranges::find(kKinds, value);
+    if (found == kKinds.end()) throw Error("\"{value}\", expected lesson, bug or test", {{"value", value}});
+    return static_cast<LessonKind>(found - kKinds.begin());
+}
+
+// Puts the blocks of a file together to a lesson.
+class LessonReader {
+public:
+    LessonReader(std::string path, const FormulaTable& formulas) : formulas_(formulas) {
+        lesson_.path = std::move(path);
+        lesson_.name = lesson_.path;
+    }
+
+    Lesson read(const std::vector<MarkdownBlock>& blocks) {
+        for (const MarkdownBlock& block : blocks) {
+            for (const Paragraph& paragraph : block.paragraphs) add(paragraph);
+            if (!block.info.empty()) add_fenced(block);
+        }
+        at_line(lesson_.path, 1, [&] {
+            if (lesson_.title.empty())
+                throw Error("no title; expected a heading such as \"# A weight is a comparison\"");
+            if (!has_head_) throw Error("no ```lesson block; expected one before the first page");
+            if (lesson_.pages.empty()) throw Error("no pages; expected headings such as \"## One weight\"");
+        });
+        if (lesson_.versions == 1) return std::move(lesson_);
+        lesson_.all_pages = std::make_shared<const std::vector<Page>>(std::move(lesson_.pages));
+        return in_version(lesson_, 0);
+    }
+
+private:
+    void add(const Paragraph& paragraph) {
+        if (paragraph.kind == Paragraph::Kind::heading && paragraph.level == 1) {
+            at_line(lesson_.path, paragraph.line, [&] {
+                if (!lesson_.title.empty()) throw Error("a second title; expected ## for a page");
+            });
+            lesson_.title = paragraph.prose;
+        } else if (paragraph.kind == Paragraph::Kind::heading && paragraph.level == 2) {
+            lesson_.pages.push_back({paragraph.prose, {}, paragraph.line});
+        } else {
+            page(paragraph.line).blocks.emplace_back(paragraph);
+        }
+    }
+
+    void add_fenced(const MarkdownBlock& block) {
+        const BlockSource source{read_block_lines(block.contents, block.line + 1, lesson_.path), formulas_,
+                                 lesson_.path, block.line};
+        if (block.info == "lesson") return add_head(source);
+        if (block.info == "place") return add_place(read_place(source));
+        if (block.info == "question") return add_question(read_question(source));
+        if (block.info == "table") return page(block.line).blocks.emplace_back(read_table(source)), void();
+        if (block.info == "note") return add_note(read_note(source));
+        at_line(lesson_.path, block.line, [&] {
+            throw Error("a block \"{info}\"; expected lesson, place, question, table or note", {{"info", block.info}});
+        });
+    }
+
+    void add_head(const BlockSource& source) {
+        at_line(lesson_.path, source.line, [&] {
+            if (has_head_) throw Error("a second ```lesson block; expected one");
+            if (!lesson_.pages.empty()) throw Error("a ```lesson block on a page; expected it before the first ##");
+        });
+        has_head_ = true;
+        read_head(source, lesson_);
+    }
+
+    void add_place(Place place) {
+        Page& here = page(place.line);
+        need_version(place.version, place.line);
+        const bool opens = !place.model.empty() && !place.version;  // those of versions take turns
+        at_line(lesson_.path, place.line, [&] {
+            if (opens && opened_since_question_)
+                throw Error("a second place with a model; expected it after a question, or on a page of its own");
+        });
+        opened_since_question_ = opened_since_question_ || opens;
+        here.blocks.emplace_back(std::move(place));
+    }
+
+    void add_question(Question question) {
+        need_version(question.version, question.line);
+        at_line(lesson_.path, question.line, [&] {
+            const bool is_new = ids_.insert({question.id, question.version}).second;
+            if (!is_new || (question.version && ids_.contains({question.id, std::nullopt})))
+                throw Error("id: \"{id}\" is used twice; expected another", {{"id", question.id}});
+        });
+        at_line(lesson_.path, question.line, [&] {
+            if (question.hints.front().empty() && lesson_.hints > 0)
+                throw Error("no hints; expected {wanted}, or \"hints: 0\" in the ```lesson block",
+                            {{"wanted", kHints}});
+        });
+        opened_since_question_ = false;
+        page(question.line).blocks.emplace_back(std::move(question));
+    }
+
+    void add_note(PinnedNote note) {
+        need_version(note.version, note.line);
+        page(note.line).blocks.emplace_back(std::move(note));
+    }
+
+    void need_version(const std::optional<int>& version, int line) const {
+        at_line(lesson_.path, line, [&] {
+            if (version && *version >= lesson_.versions)
+                throw Error("version: {given}; expected less than the lesson's versions, {count}",
+                            {{"given", *version}, {"count", lesson_.versions}});
+        });
+    }
+
+    Page& page(int line) {
+        at_line(lesson_.path, line, [&] {
+            if (lesson_.pages.empty()) throw Error("this comes before the first page; expected a heading ## first");
+        });
+        if (current_page_ != lesson_.pages.size()) {
+            current_page_ = lesson_.pages.size();
+            opened_since_question_ = false;
+        }
+        return lesson_.pages.back();
+    }
+
+    const FormulaTable& formulas_;
+    Lesson lesson_;
+    bool has_head_ = false;
+    std::size_t current_page_ = 0;
+    bool opened_since_question_ = false;
+    std::set<std::pair<std::string, std::optional<int>>> ids_;
+};
+
 }  // namespace
+
+std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path) {
+    std::vector<BlockLine> lines;
+    std::istringstream in(contents);
+    for (std::string text; std::getline(in, text); ++line) {
+        const std::string whole(trimmed(text, kBlanks));
+        if (whole.empty() || text.starts_with('#')) continue;
+        if (text.starts_with("  ")) {
+            at_line(path, line, [&] {
+                if (lines.empty()) throw Error("a line begins with spaces; expected a key first");
+            });
+            std::string& value = lines.back().value;
+            if (!value.empty()) value += between_lines(value, whole);
+            value += whole;
+            continue;
+        }
+        at_line(path, line, [&] {
+            if (whole.starts_with("```")) throw Error("a block begins inside another; expected ``` before it");
+        });
+        const auto colon = text.find(':');
+        const std::string key = text.substr(0, colon);
+        at_line(path, line, [&] {
+            if (colon == std::string::npos || !is_key(key))
+                throw Error("\"{text}\"; expected \"key: value\", or two spaces before a continuation",
+                            {{"text", whole}});
+        });
+        lines.push_back({key, std::string(trimmed(std::string_view(text).substr(colon + 1), kBlanks)), line});
+    }
+    return lines;
+}
 
 void add_let(Lets& lets, const std::string& text) {
     const auto sign = text.find('=');
@@ -117,17 +238,6 @@ CellAnswer parse_cell_answer(const std::string& text) {
     answer.cell = expressions(text.substr(bracket + 1, end - bracket - 1));
     return answer;
 }
-
-namespace {
-
-LessonKind kind_of(const std::string& value) {
-    constexpr std::array kKinds = {"lesson", "bug", "test"};  // by LessonKind
-    const auto found = std::ranges::find(kKinds, value);
-    if (found == kKinds.end()) throw Error("\"{value}\", expected lesson, bug or test", {{"value", value}});
-    return static_cast<LessonKind>(found - kKinds.begin());
-}
-
-}  // namespace
 
 void read_head(const BlockSource& source, Lesson& lesson) {
     for_each_line(source, {"let", "happened"}, [&](const BlockLine& line) {
@@ -279,130 +389,6 @@ PinnedNote read_note(const BlockSource& source) {
 }
 
 // Reads a lesson's file: pages, and on them paragraphs and the lesson's own blocks.
-
-namespace {
-
-// Puts the blocks of a file together to a lesson.
-class LessonReader {
-public:
-    LessonReader(std::string path, const FormulaTable& formulas) : formulas_(formulas) {
-        lesson_.path = std::move(path);
-        lesson_.name = lesson_.path;
-    }
-
-    Lesson read(const std::vector<MarkdownBlock>& blocks) {
-        for (const MarkdownBlock& block : blocks) {
-            for (const Paragraph& paragraph : block.paragraphs) add(paragraph);
-            if (!block.info.empty()) add_fenced(block);
-        }
-        at_line(lesson_.path, 1, [&] {
-            if (lesson_.title.empty())
-                throw Error("no title; expected a heading such as \"# A weight is a comparison\"");
-            if (!has_head_) throw Error("no ```lesson block; expected one before the first page");
-            if (lesson_.pages.empty()) throw Error("no pages; expected headings such as \"## One weight\"");
-        });
-        if (lesson_.versions == 1) return std::move(lesson_);
-        lesson_.all_pages = std::make_shared<const std::vector<Page>>(std::move(lesson_.pages));
-        return in_version(lesson_, 0);
-    }
-
-private:
-    void add(const Paragraph& paragraph) {
-        if (paragraph.kind == Paragraph::Kind::heading && paragraph.level == 1) {
-            at_line(lesson_.path, paragraph.line, [&] {
-                if (!lesson_.title.empty()) throw Error("a second title; expected ## for a page");
-            });
-            lesson_.title = paragraph.prose;
-        } else if (paragraph.kind == Paragraph::Kind::heading && paragraph.level == 2) {
-            lesson_.pages.push_back({paragraph.prose, {}, paragraph.line});
-        } else {
-            page(paragraph.line).blocks.emplace_back(paragraph);
-        }
-    }
-
-    void add_fenced(const MarkdownBlock& block) {
-        const BlockSource source{read_block_lines(block.contents, block.line + 1, lesson_.path), formulas_,
-                                 lesson_.path, block.line};
-        if (block.info == "lesson") return add_head(source);
-        if (block.info == "place") return add_place(read_place(source));
-        if (block.info == "question") return add_question(read_question(source));
-        if (block.info == "table") return page(block.line).blocks.emplace_back(read_table(source)), void();
-        if (block.info == "note") return add_note(read_note(source));
-        at_line(lesson_.path, block.line, [&] {
-            throw Error("a block \"{info}\"; expected lesson, place, question, table or note", {{"info", block.info}});
-        });
-    }
-
-    void add_head(const BlockSource& source) {
-        at_line(lesson_.path, source.line, [&] {
-            if (has_head_) throw Error("a second ```lesson block; expected one");
-            if (!lesson_.pages.empty()) throw Error("a ```lesson block on a page; expected it before the first ##");
-        });
-        has_head_ = true;
-        read_head(source, lesson_);
-    }
-
-    void add_place(Place place) {
-        Page& here = page(place.line);
-        need_version(place.version, place.line);
-        const bool opens = !place.model.empty() && !place.version;  // those of versions take turns
-        at_line(lesson_.path, place.line, [&] {
-            if (opens && opened_since_question_)
-                throw Error("a second place with a model; expected it after a question, or on a page of its own");
-        });
-        opened_since_question_ = opened_since_question_ || opens;
-        here.blocks.emplace_back(std::move(place));
-    }
-
-    void add_question(Question question) {
-        need_version(question.version, question.line);
-        at_line(lesson_.path, question.line, [&] {
-            const bool is_new = ids_.insert({question.id, question.version}).second;
-            if (!is_new || (question.version && ids_.contains({question.id, std::nullopt})))
-                throw Error("id: \"{id}\" is used twice; expected another", {{"id", question.id}});
-        });
-        at_line(lesson_.path, question.line, [&] {
-            if (question.hints.front().empty() && lesson_.hints > 0)
-                throw Error("no hints; expected {wanted}, or \"hints: 0\" in the ```lesson block",
-                            {{"wanted", kHints}});
-        });
-        opened_since_question_ = false;
-        page(question.line).blocks.emplace_back(std::move(question));
-    }
-
-    void add_note(PinnedNote note) {
-        need_version(note.version, note.line);
-        page(note.line).blocks.emplace_back(std::move(note));
-    }
-
-    void need_version(const std::optional<int>& version, int line) const {
-        at_line(lesson_.path, line, [&] {
-            if (version && *version >= lesson_.versions)
-                throw Error("version: {given}; expected less than the lesson's versions, {count}",
-                            {{"given", *version}, {"count", lesson_.versions}});
-        });
-    }
-
-    Page& page(int line) {
-        at_line(lesson_.path, line, [&] {
-            if (lesson_.pages.empty()) throw Error("this comes before the first page; expected a heading ## first");
-        });
-        if (current_page_ != lesson_.pages.size()) {
-            current_page_ = lesson_.pages.size();
-            opened_since_question_ = false;
-        }
-        return lesson_.pages.back();
-    }
-
-    const FormulaTable& formulas_;
-    Lesson lesson_;
-    bool has_head_ = false;
-    std::size_t current_page_ = 0;
-    bool opened_since_question_ = false;
-    std::set<std::pair<std::string, std::optional<int>>> ids_;
-};
-
-}  // namespace
 
 Lesson parse_lesson(const std::string& text, const std::string& path) {
     FormulaTable formulas;

@@ -13,7 +13,6 @@
 #include "engine/platform/files.h"
 
 #include <algorithm>
-#include <memory>
 #include <ostream>
 #include <sstream>
 #include <string_view>
@@ -77,39 +76,6 @@ struct ShowBlock {
         return texts;
     }
 };
-
-}  // namespace
-
-ShownBlock shown_block(const Lesson& lesson, const Block& block, Runs& runs) {
-    return std::visit(ShowBlock{lesson, runs}, block);
-}
-
-Notes notes_of(const ShownPage& page, std::size_t count) {
-    Notes notes;
-    for (std::size_t i = 0; i < std::min(count, page.blocks.size()); ++i)
-        if (!page.blocks[i].note.step.empty()) notes.push_back(page.blocks[i].note);
-    return notes;
-}
-
-Resumable<ShownPage> shown_page(std::shared_ptr<const Lesson> lesson, std::size_t page, std::shared_ptr<Runs> runs) {
-    ShownPage all;
-    for (const Block& block : lesson->pages[page].blocks) {
-        all.blocks.push_back(shown_block(*lesson, block, *runs));
-        co_yield kPause;
-    }
-    co_return all;
-}
-
-decoderscope::core::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
-                                                const std::shared_ptr<const Lesson>& lesson, std::size_t page,
-                                                const std::shared_ptr<const Scenario>& opened) {
-    // With `opened`, because the texts compare with it.
-    return derived.later<ShownPage>({snapshot.run}, std::tuple(lesson->name, page, opened.get(), lesson->path), [&] {
-        return shown_page(lesson, page, std::make_shared<Runs>(snapshot.scenario, snapshot.run, opened));
-    });
-}
-
-namespace {
 
 // Light or dark as the reader's browser prefers; always light on paper, with the answers folded away. --line: of
 // figures.
@@ -445,6 +411,35 @@ private:
 };
 
 }  // namespace
+
+ShownBlock shown_block(const Lesson& lesson, const Block& block, Runs& runs) {
+    return std::visit(ShowBlock{lesson, runs}, block);
+}
+
+Notes notes_of(const ShownPage& page, std::size_t count) {
+    Notes notes;
+    for (std::size_t i = 0; i < std::min(count, page.blocks.size()); ++i)
+        if (!page.blocks[i].note.step.empty()) notes.push_back(page.blocks[i].note);
+    return notes;
+}
+
+Resumable<ShownPage> shown_page(std::shared_ptr<const Lesson> lesson, std::size_t page, std::shared_ptr<Runs> runs) {
+    ShownPage all;
+    for (const Block& block : lesson->pages[page].blocks) {
+        all.blocks.push_back(shown_block(*lesson, block, *runs));
+        co_yield kPause;
+    }
+    co_return all;
+}
+
+decoderscope::core::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
+                                                const std::shared_ptr<const Lesson>& lesson, std::size_t page,
+                                                const std::shared_ptr<const Scenario>& opened) {
+    // With `opened`, because the texts compare with it.
+    return derived.later<ShownPage>({snapshot.run}, std::tuple(lesson->name, page, opened.get(), lesson->path), [&] {
+        return shown_page(lesson, page, std::make_shared<Runs>(snapshot.scenario, snapshot.run, opened));
+    });
+}
 
 std::string language_of(const Lesson& lesson) {
     const std::string& path = lesson.path;

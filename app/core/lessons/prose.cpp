@@ -6,7 +6,6 @@
 #include <cmark.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace decoderscope::core::lessons {
 

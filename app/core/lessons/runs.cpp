@@ -7,7 +7,6 @@
 #include "engine/mutations/mutations.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace decoderscope::core::lessons {
 
@@ -52,6 +51,16 @@ TypedSequences typed(const Changes& changes) {
     return typed;
 }
 
+Ran ran(Scenario scenario, const Run* previous) {
+    std::shared_ptr<const Run> run = execute(plan_of(scenario), {.previous = previous});
+    return {std::move(scenario), std::move(run)};
+}
+
+bool same(const Tensor& a, const Tensor& b) {
+    if (a.empty() || b.empty()) return a.empty() && b.empty();
+    return a.axes() == b.axes() && std::ranges::equal(a.values(), b.values());
+}
+
 }  // namespace
 
 Changes parse_changes(std::string_view text) {
@@ -88,20 +97,6 @@ std::vector<Command> commands_of(const Changes& changes) {
     for (Command& command : decoderscope::core::commands_of(trial)) commands.push_back(std::move(command));
     return commands;
 }
-
-namespace {
-
-Ran ran(Scenario scenario, const Run* previous) {
-    std::shared_ptr<const Run> run = execute(plan_of(scenario), {.previous = previous});
-    return {std::move(scenario), std::move(run)};
-}
-
-bool same(const Tensor& a, const Tensor& b) {
-    if (a.empty() || b.empty()) return a.empty() && b.empty();
-    return a.axes() == b.axes() && std::ranges::equal(a.values(), b.values());
-}
-
-}  // namespace
 
 Runs::Runs(Scenario now, std::shared_ptr<const Run> run, std::shared_ptr<const Scenario> opened)
     : now_{std::move(now), std::move(run)}, opened_(std::move(opened)) {

@@ -6,7 +6,6 @@
 #include "app/core/labs/masks/shown_masks.h"
 #include "app/core/labs/norms/depth_curves.h"
 #include "app/core/labs/norms/shown_norms.h"
-#include "app/core/report/html_page.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
@@ -210,6 +209,20 @@ void norms_section(Page& page, const ReportOf& report) {
     }
 }
 
+// Every tensor with its shape and what it was computed from, as far as that was recorded.
+Page::Table tensors_of(const Plan& plan, std::size_t most) {
+    Page::Table table;
+    table.caption = tr("In the order of recording");
+    table.columns = {tr("tensor"), tr("shape"), tr("computed from")};
+    for (const Step& step : plan.steps()) {
+        if (table.rows.size() == most) break;
+        std::vector<Page::Text> from;
+        for (const StepId operand : step.operands) from.push_back({plan[operand].name, {}});
+        table.rows.push_back({{{step.name, {}}}, {{shape_text(step.axes), {}}}, std::move(from)});
+    }
+    return table;
+}
+
 }  // namespace
 
 void write_report(std::ostream& out, const ReportOf& report) {
@@ -236,24 +249,6 @@ void write_report(std::ostream& out, const ReportOf& report) {
     norms_section(page, report);
     model_section(page, scenario);
 }
-
-namespace {
-
-// Every tensor with its shape and what it was computed from, as far as that was recorded.
-Page::Table tensors_of(const Plan& plan, std::size_t most) {
-    Page::Table table;
-    table.caption = tr("In the order of recording");
-    table.columns = {tr("tensor"), tr("shape"), tr("computed from")};
-    for (const Step& step : plan.steps()) {
-        if (table.rows.size() == most) break;
-        std::vector<Page::Text> from;
-        for (const StepId operand : step.operands) from.push_back({plan[operand].name, {}});
-        table.rows.push_back({{{step.name, {}}}, {{shape_text(step.axes), {}}}, std::move(from)});
-    }
-    return table;
-}
-
-}  // namespace
 
 void write_recorded_sections(Page& page, const ReportOf& report) {
     constexpr std::size_t kMost = 500;

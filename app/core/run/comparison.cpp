@@ -15,7 +15,6 @@
 #include <limits>
 #include <map>
 #include <string_view>
-#include <utility>
 
 namespace decoderscope::core {
 
@@ -145,87 +144,6 @@ void add(Comparison& comparison, TensorDifference found) {
     comparison.tensors.push_back(std::move(found));
 }
 
-}  // namespace
-
-double distance_between(float a, float b) {
-    if (a == b) return 0.0;
-    const double distance = std::fabs(static_cast<double>(a) - static_cast<double>(b));
-    if (!std::isnan(distance)) return distance;
-    return std::isnan(a) && std::isnan(b) ? 0.0 : kWithoutEnd;
-}
-
-float signed_difference(float a, float b) { return a == b ? 0.0F : a - b; }
-
-double TensorDifference::relative() const {
-    if (largest == 0.0) return 0.0;
-    return scale > 0.0 ? largest / scale : kWithoutEnd;
-}
-
-Comparing::Comparing(NamedTensors a, NamedTensors b, double tolerance) : b_(std::move(b)) {
-    found_.tolerance = tolerance;
-    const auto in_a = by_name(a), in_b = by_name(b_);
-    for (const auto& [name, tensor] : a) {
-        if (in_a.at(name) != &tensor) continue;
-        const auto twin = in_b.find(name);
-        a_.emplace_back(name, tensor);
-        twins_.push_back(twin == in_b.end() ? nullptr : twin->second);
-    }
-    for (const auto& [name, tensor] : b_)
-        if (in_b.at(name) == &tensor && !in_a.contains(name)) only_in_b_.emplace_back(name, tensor);
-}
-
-bool Comparing::advance(Index numbers) {
-    for (Index read = 0; next_ < a_.size(); ++next_) {
-        if (read >= numbers) return false;
-        const auto& [name, tensor] = a_[next_];
-        const Tensor* twin = twins_[next_];
-        add(found_, difference_of(name, &tensor, twin, found_.tolerance));
-        if (twin != nullptr && !twin->shares_values_with(tensor)) read += tensor.size();
-    }
-    for (const auto& [name, tensor] : std::exchange(only_in_b_, {}))
-        add(found_, difference_of(name, nullptr, &tensor, found_.tolerance));
-    return true;
-}
-
-double Comparing::progress() const {
-    return a_.empty() ? 1.0 : static_cast<double>(next_) / static_cast<double>(a_.size());
-}
-
-Comparison compare(const NamedTensors& a, const NamedTensors& b, double tolerance) {
-    Comparing comparing(a, b, tolerance);
-    comparing.advance(std::numeric_limits<Index>::max());
-    return comparing.found();
-}
-
-std::vector<std::size_t> worst_first(const Comparison& comparison) {
-    const auto rank = [](const TensorDifference& d) {
-        if (d.presence == Presence::other_shape) return 0;
-        if (d.presence != Presence::in_both) return 2;
-        return d.largest > 0.0 ? 1 : 3;
-    };
-    std::vector<std::size_t> order(comparison.tensors.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
-        const TensorDifference &l = comparison.tensors[left], &r = comparison.tensors[right];
-        return rank(l) != rank(r) ? rank(l) < rank(r) : l.largest > r.largest;
-    });
-    return order;
-}
-
-double charted_height(double difference, double most) {
-    if (!(difference > kLeastCharted)) return difference > 0.0 ? 0.02 : 0.0;
-    return std::clamp(std::log10(difference / kLeastCharted) / std::log10(most / kLeastCharted), 0.02, 1.0);
-}
-
-double most_charted(const Comparison& comparison) {
-    double most = 1.0;
-    for (const TensorDifference& difference : comparison.tensors)
-        if (std::isfinite(difference.largest)) most = std::max(most, difference.largest);
-    return std::pow(10.0, std::ceil(std::log10(most)));
-}
-
-namespace {
-
 // Keys of the contract that don't change the weights' shapes, with their interesting values.
 const Overrides& worth_a_look() {
     static const Overrides values = {
@@ -306,7 +224,90 @@ Range range_of_seen(const Heatmap& h) {
     return range_of(seen, h.scale);
 }
 
+bool places_norms(const std::string& key) { return key == "norm_first" || key == "norm_placement"; }
+
+Sentence listed(const Sentence& first, const Sentence& next) {
+    return first.empty() ? next : message("{first}, {next}", {{"first", first}, {"next", next}});
+}
+
 }  // namespace
+
+double distance_between(float a, float b) {
+    if (a == b) return 0.0;
+    const double distance = std::fabs(static_cast<double>(a) - static_cast<double>(b));
+    if (!std::isnan(distance)) return distance;
+    return std::isnan(a) && std::isnan(b) ? 0.0 : kWithoutEnd;
+}
+
+float signed_difference(float a, float b) { return a == b ? 0.0F : a - b; }
+
+double TensorDifference::relative() const {
+    if (largest == 0.0) return 0.0;
+    return scale > 0.0 ? largest / scale : kWithoutEnd;
+}
+
+Comparing::Comparing(NamedTensors a, NamedTensors b, double tolerance) : b_(std::move(b)) {
+    found_.tolerance = tolerance;
+    const auto in_a = by_name(a), in_b = by_name(b_);
+    for (const auto& [name, tensor] : a) {
+        if (in_a.at(name) != &tensor) continue;
+        const auto twin = in_b.find(name);
+        a_.emplace_back(name, tensor);
+        twins_.push_back(twin == in_b.end() ? nullptr : twin->second);
+    }
+    for (const auto& [name, tensor] : b_)
+        if (in_b.at(name) == &tensor && !in_a.contains(name)) only_in_b_.emplace_back(name, tensor);
+}
+
+bool Comparing::advance(Index numbers) {
+    for (Index read = 0; next_ < a_.size(); ++next_) {
+        if (read >= numbers) return false;
+        const auto& [name, tensor] = a_[next_];
+        const Tensor* twin = twins_[next_];
+        add(found_, difference_of(name, &tensor, twin, found_.tolerance));
+        if (twin != nullptr && !twin->shares_values_with(tensor)) read += tensor.size();
+    }
+    for (const auto& [name, tensor] : std::exchange(only_in_b_, {}))
+        add(found_, difference_of(name, nullptr, &tensor, found_.tolerance));
+    return true;
+}
+
+double Comparing::progress() const {
+    return a_.empty() ? 1.0 : static_cast<double>(next_) / static_cast<double>(a_.size());
+}
+
+Comparison compare(const NamedTensors& a, const NamedTensors& b, double tolerance) {
+    Comparing comparing(a, b, tolerance);
+    comparing.advance(std::numeric_limits<Index>::max());
+    return comparing.found();
+}
+
+std::vector<std::size_t> worst_first(const Comparison& comparison) {
+    const auto rank = [](const TensorDifference& d) {
+        if (d.presence == Presence::other_shape) return 0;
+        if (d.presence != Presence::in_both) return 2;
+        return d.largest > 0.0 ? 1 : 3;
+    };
+    std::vector<std::size_t> order(comparison.tensors.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        const TensorDifference &l = comparison.tensors[left], &r = comparison.tensors[right];
+        return rank(l) != rank(r) ? rank(l) < rank(r) : l.largest > r.largest;
+    });
+    return order;
+}
+
+double charted_height(double difference, double most) {
+    if (!(difference > kLeastCharted)) return difference > 0.0 ? 0.02 : 0.0;
+    return std::clamp(std::log10(difference / kLeastCharted) / std::log10(most / kLeastCharted), 0.02, 1.0);
+}
+
+double most_charted(const Comparison& comparison) {
+    double most = 1.0;
+    for (const TensorDifference& difference : comparison.tensors)
+        if (std::isfinite(difference.largest)) most = std::max(most, difference.largest);
+    return std::pow(10.0, std::ceil(std::log10(most)));
+}
 
 const Tensor* ReferenceRun::find(const std::string& name) const {
     const auto found =
@@ -335,16 +336,6 @@ ReferenceRun read_trace(const std::string& path) {
         if (!tensor.values.empty()) reference.tensors.emplace_back(tensor.name, tensor.values);
     return reference;
 }
-
-namespace {
-
-bool places_norms(const std::string& key) { return key == "norm_first" || key == "norm_placement"; }
-
-Sentence listed(const Sentence& first, const Sentence& next) {
-    return first.empty() ? next : message("{first}, {next}", {{"first", first}, {"next", next}});
-}
-
-}  // namespace
 
 Sentence changed_settings(const Scenario& scenario) {
     Sentence all;

@@ -33,67 +33,6 @@ bool same_target(const Edit& a, const Edit& b) {
     return cell.tensor == other.tensor && cell.index == other.index;
 }
 
-}  // namespace
-
-void remove_target(std::vector<Edit>& edits, const Edit& edit) {
-    std::erase_if(edits, [&](const Edit& other) { return same_target(edit, other); });
-}
-
-void replace_edit(std::vector<Edit>& edits, Edit edit) {
-    remove_target(edits, edit);
-    edits.push_back(std::move(edit));
-}
-
-std::vector<Edit> fitting_edits(Scenario scenario, const std::vector<Edit>& edits) {
-    static_cast<void>(plan_of(scenario));
-    const auto fit = [&](std::vector<Edit> some) {
-        scenario.edits = std::move(some);
-        try {
-            static_cast<void>(plan_of(scenario));
-            return true;
-        } catch (const Error&) {
-            return false;
-        }
-    };
-    if (fit(edits)) return edits;
-    std::vector<Edit> fitting;
-    std::copy_if(edits.begin(), edits.end(), std::back_inserter(fitting),
-                 [&](const Edit& edit) { return fit({edit}); });
-    return fitting;
-}
-
-float head_factor(const std::vector<Edit>& edits, const std::string& attention, Index head) {
-    float factor = 1.0F;
-    for (const Edit& edit : edits)
-        if (const auto* scale = std::get_if<ScaleHead>(&edit);
-            scale && scale->attention == attention && scale->head == head)
-            factor *= scale->factor;
-    return factor;
-}
-
-bool is_solo(const std::vector<Edit>& edits, const std::string& attention, Index head, Index heads) {
-    for (Index other = 0; other < heads; ++other)
-        if ((head_factor(edits, attention, other) == 0.0F) == (other == head)) return false;
-    return heads > 1;
-}
-
-std::vector<Edit> without_factors(std::vector<Edit> edits, const std::string& attention) {
-    std::erase_if(edits, [&](const Edit& edit) {
-        const auto* scale = std::get_if<ScaleHead>(&edit);
-        return scale != nullptr && scale->attention == attention;
-    });
-    return edits;
-}
-
-std::vector<Edit> with_solo(std::vector<Edit> edits, const std::string& attention, Index head, Index heads) {
-    edits = without_factors(std::move(edits), attention);
-    for (Index other = 0; other < heads; ++other)
-        if (other != head) edits.push_back(ScaleHead{attention, other, 0.0F});
-    return edits;
-}
-
-namespace {
-
 bool touches(const std::optional<Index>& along, Index index) { return !along || *along == index; }
 
 // The edit if it is one of this attention's mask; otherwise nullptr.
@@ -182,6 +121,63 @@ std::vector<MaskEdit> spread(const std::vector<MaskEdit>& edits, std::optional<I
 }
 
 }  // namespace
+
+void remove_target(std::vector<Edit>& edits, const Edit& edit) {
+    std::erase_if(edits, [&](const Edit& other) { return same_target(edit, other); });
+}
+
+void replace_edit(std::vector<Edit>& edits, Edit edit) {
+    remove_target(edits, edit);
+    edits.push_back(std::move(edit));
+}
+
+std::vector<Edit> fitting_edits(Scenario scenario, const std::vector<Edit>& edits) {
+    static_cast<void>(plan_of(scenario));
+    const auto fit = [&](std::vector<Edit> some) {
+        scenario.edits = std::move(some);
+        try {
+            static_cast<void>(plan_of(scenario));
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    if (fit(edits)) return edits;
+    std::vector<Edit> fitting;
+    std::copy_if(edits.begin(), edits.end(), std::back_inserter(fitting),
+                 [&](const Edit& edit) { return fit({edit}); });
+    return fitting;
+}
+
+float head_factor(const std::vector<Edit>& edits, const std::string& attention, Index head) {
+    float factor = 1.0F;
+    for (const Edit& edit : edits)
+        if (const auto* scale = std::get_if<ScaleHead>(&edit);
+            scale && scale->attention == attention && scale->head == head)
+            factor *= scale->factor;
+    return factor;
+}
+
+bool is_solo(const std::vector<Edit>& edits, const std::string& attention, Index head, Index heads) {
+    for (Index other = 0; other < heads; ++other)
+        if ((head_factor(edits, attention, other) == 0.0F) == (other == head)) return false;
+    return heads > 1;
+}
+
+std::vector<Edit> without_factors(std::vector<Edit> edits, const std::string& attention) {
+    std::erase_if(edits, [&](const Edit& edit) {
+        const auto* scale = std::get_if<ScaleHead>(&edit);
+        return scale != nullptr && scale->attention == attention;
+    });
+    return edits;
+}
+
+std::vector<Edit> with_solo(std::vector<Edit> edits, const std::string& attention, Index head, Index heads) {
+    edits = without_factors(std::move(edits), attention);
+    for (Index other = 0; other < heads; ++other)
+        if (other != head) edits.push_back(ScaleHead{attention, other, 0.0F});
+    return edits;
+}
 
 std::vector<Edit> paint_masks(std::vector<Edit> edits, const MaskStroke& stroke, const Tensor& unedited) {
     const std::set<MaskCell> cells(stroke.cells.begin(), stroke.cells.end());

@@ -123,6 +123,26 @@ std::string subtitle_of(const Step& step, Place place, const Gathering& gatherin
     return text;
 }
 
+std::string settings_of(const Scenario& scenario) {
+    std::string text;
+    for (const auto& [key, value] : scenario.overrides()) text += ", " + key + " = " + value;
+    if (scenario.dropout_seed) text += tr(", dropout with seed {seed}", {{"seed", *scenario.dropout_seed}});
+    if (!scenario.gradient_target.empty())
+        text += tr(", gradients of {target}", {{"target", scenario.gradient_target}});
+    return text;
+}
+
+// All edits if they are few; a caption isn't a log.
+std::string edits_of(const Scenario& scenario) {
+    constexpr std::size_t most = 4;
+    const std::vector<std::string> edits = texts_of_edits(scenario.edits);
+    if (edits.empty()) return tr("no edits");
+    std::string list;
+    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) list += (i > 0 ? "; " : "") + edits[i];
+    if (edits.size() > most) list += tr_n("; and {count} more", "; and {count} more", edits.size() - most);
+    return tr_n("{count} edit: {edits}", "{count} edits: {edits}", edits.size(), {{"edits", list}});
+}
+
 }  // namespace
 
 Exhibit step_exhibit(const ShownRun& shown, const Step& step, Place place, bool with_operands) {
@@ -196,30 +216,6 @@ Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, G
     if (exhibit.panels.size() == 1) exhibit.alike = false;
     return exhibit;
 }
-
-namespace {
-
-std::string settings_of(const Scenario& scenario) {
-    std::string text;
-    for (const auto& [key, value] : scenario.overrides()) text += ", " + key + " = " + value;
-    if (scenario.dropout_seed) text += tr(", dropout with seed {seed}", {{"seed", *scenario.dropout_seed}});
-    if (!scenario.gradient_target.empty())
-        text += tr(", gradients of {target}", {{"target", scenario.gradient_target}});
-    return text;
-}
-
-// All edits if they are few; a caption isn't a log.
-std::string edits_of(const Scenario& scenario) {
-    constexpr std::size_t most = 4;
-    const std::vector<std::string> edits = texts_of_edits(scenario.edits);
-    if (edits.empty()) return tr("no edits");
-    std::string list;
-    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) list += (i > 0 ? "; " : "") + edits[i];
-    if (edits.size() > most) list += tr_n("; and {count} more", "; and {count} more", edits.size() - most);
-    return tr_n("{count} edit: {edits}", "{count} edits: {edits}", edits.size(), {{"edits", list}});
-}
-
-}  // namespace
 
 // A model loaded from a folder is named by that folder, without the path to it.
 std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {

@@ -2,13 +2,38 @@
 
 #include "app/core/text/token_text.h"
 #include "engine/base/translate.h"
-#include "engine/tensor/tensor.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 namespace decoderscope::core {
+
+namespace {
+
+std::vector<std::string> vocabulary_labels(const tokenizer::Tokenizer& tokenizer, Index size) {
+    std::vector<std::string> labels;
+    labels.reserve(static_cast<std::size_t>(size));
+    for (Index id = 0; id < size; ++id) labels.push_back(token_text(tokenizer, id));
+    return labels;
+}
+
+// The labels of an axis; nothing if they are just its indices.
+std::vector<std::string> tokens_along(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
+    std::vector<std::string> labels = axis_labels(scenario, step, axis, batch);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        if (labels[i] != std::to_string(i)) return labels;
+    return {};
+}
+
+// The row of the batch that a cell is in.
+Index batch_of(const Step& step, const Cell& cell) {
+    for (std::size_t i = 0; i < step.axes.size(); ++i)
+        if (step.axes[i].name == axis::batch) return cell[i];
+    return 0;
+}
+
+}  // namespace
 
 std::string attention_beside(const Plan& plan, const Step& step) {
     return step.attention.empty() ? plan.attention_in(step.block) : step.attention;
@@ -24,17 +49,6 @@ TokenSequence sequence_along(const Step& step, std::size_t axis) {
     if (name == axis::key) return step.part == Part::cross_attention ? TokenSequence::source : own;
     return TokenSequence::none;
 }
-
-namespace {
-
-std::vector<std::string> vocabulary_labels(const tokenizer::Tokenizer& tokenizer, Index size) {
-    std::vector<std::string> labels;
-    labels.reserve(static_cast<std::size_t>(size));
-    for (Index id = 0; id < size; ++id) labels.push_back(token_text(tokenizer, id));
-    return labels;
-}
-
-}  // namespace
 
 std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
     const Axis& along = step.axes[axis];
@@ -90,25 +104,6 @@ void append_name(std::string& names, const std::string& name) {
     if (!names.empty()) names += tr(message_c("between names of a list", ", "));
     names += name;
 }
-
-namespace {
-
-// The labels of an axis; nothing if they are just its indices.
-std::vector<std::string> tokens_along(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
-    std::vector<std::string> labels = axis_labels(scenario, step, axis, batch);
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        if (labels[i] != std::to_string(i)) return labels;
-    return {};
-}
-
-// The row of the batch that a cell is in.
-Index batch_of(const Step& step, const Cell& cell) {
-    for (std::size_t i = 0; i < step.axes.size(); ++i)
-        if (step.axes[i].name == axis::batch) return cell[i];
-    return 0;
-}
-
-}  // namespace
 
 PlaceNames::PlaceNames(const Scenario& scenario, const Step& step, std::vector<std::size_t> axes, Index batch)
     : axes_(std::move(axes)) {

@@ -4,7 +4,6 @@
 #include "engine/model/config.h"
 
 #include <span>
-#include <string>
 
 namespace decoderscope::core {
 

@@ -5,7 +5,6 @@
 #include "engine/tensor/tensor.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

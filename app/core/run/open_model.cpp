@@ -1,10 +1,8 @@
 #include "app/core/run/open_model.h"
 
 #include "engine/base/error.h"
-#include "engine/load/recorded_run.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 #include <utility>
@@ -27,21 +25,6 @@ std::shared_ptr<const load::Model> on_recorded_example(std::shared_ptr<const loa
         return model;
     }
 }
-
-}  // namespace
-
-bool opens_as_trace(const std::string& path, OpenAs as) {
-    return as == OpenAs::trace || (as == OpenAs::whatever_it_is && load::is_recording(path));
-}
-
-load::Opened open_model(const std::string& name, OpenAs as, const Overrides& answers, LoadProgress* progress,
-                        const load::names::Mapping& mapping) {
-    if (opens_as_trace(name, as)) return load::run_of_trace(name);
-    std::shared_ptr<const load::Model> model = load::load_model(name, answers, progress, mapping);
-    return load::is_recording(name) ? on_recorded_example(std::move(model), name) : model;
-}
-
-namespace {
 
 // An input of the recorded model, under the name of its argument.
 struct RecordedInput {
@@ -154,6 +137,17 @@ void add_by_name(const trace::Trace& trace, Inputs& inputs) {
 }
 
 }  // namespace
+
+bool opens_as_trace(const std::string& path, OpenAs as) {
+    return as == OpenAs::trace || (as == OpenAs::whatever_it_is && load::is_recording(path));
+}
+
+load::Opened open_model(const std::string& name, OpenAs as, const Overrides& answers, LoadProgress* progress,
+                        const load::names::Mapping& mapping) {
+    if (opens_as_trace(name, as)) return load::run_of_trace(name);
+    std::shared_ptr<const load::Model> model = load::load_model(name, answers, progress, mapping);
+    return load::is_recording(name) ? on_recorded_example(std::move(model), name) : model;
+}
 
 Inputs inputs_of_trace(const trace::Trace& trace, const Config& config) {
     Inputs inputs;

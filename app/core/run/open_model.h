@@ -6,7 +6,6 @@
 #include "engine/model/inputs.h"
 #include "engine/trace/trace.h"
 
-#include <memory>
 #include <string>
 
 namespace decoderscope::core {

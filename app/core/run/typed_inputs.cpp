@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <span>
 
 namespace decoderscope::core {
@@ -116,6 +115,34 @@ void check_same_batch(const Tensor& target, const Tensor& source) {
                           {{"target", target.dim(0)}}));
 }
 
+// One sequence of the inputs.
+struct Sequence {
+    Tensor &tokens, &mask;
+    const tokenizer::Tokenizer& tokenizer;
+
+    [[nodiscard]] TokenRows rows() const { return rows_of(tokens, mask); }
+    void set(const TokenRows& rows) const {
+        TokenBatch batch = padded_batch(rows, tokens.axes()[1].name, tokenizer.special().pad.value_or(0));
+        tokens = std::move(batch.tokens);
+        mask = std::move(batch.mask);
+    }
+};
+
+void make_even(const Sequence& typed, const Sequence& other) {
+    const auto typed_beginning = typed.tokenizer.special().beginning,
+               other_beginning = other.tokenizer.special().beginning;
+    if (!typed_beginning || !other_beginning) return;
+    const TokenRows::value_type begun = {*typed_beginning}, other_begun = {*other_beginning};
+    TokenRows rows = typed.rows(), others = other.rows();
+    if (rows.size() == others.size()) return;
+    while (others.size() > rows.size() && others.back() == other_begun) others.pop_back();
+    const std::size_t batch = std::max(rows.size(), others.size());
+    rows.resize(batch, begun);
+    others.resize(batch, other_begun);
+    typed.set(rows);
+    other.set(others);
+}
+
 }  // namespace
 
 TokenRows rows_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed) {
@@ -155,38 +182,6 @@ Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows) {
     }
     return typed;
 }
-
-namespace {
-
-// One sequence of the inputs.
-struct Sequence {
-    Tensor &tokens, &mask;
-    const tokenizer::Tokenizer& tokenizer;
-
-    [[nodiscard]] TokenRows rows() const { return rows_of(tokens, mask); }
-    void set(const TokenRows& rows) const {
-        TokenBatch batch = padded_batch(rows, tokens.axes()[1].name, tokenizer.special().pad.value_or(0));
-        tokens = std::move(batch.tokens);
-        mask = std::move(batch.mask);
-    }
-};
-
-void make_even(const Sequence& typed, const Sequence& other) {
-    const auto typed_beginning = typed.tokenizer.special().beginning,
-               other_beginning = other.tokenizer.special().beginning;
-    if (!typed_beginning || !other_beginning) return;
-    const TokenRows::value_type begun = {*typed_beginning}, other_begun = {*other_beginning};
-    TokenRows rows = typed.rows(), others = other.rows();
-    if (rows.size() == others.size()) return;
-    while (others.size() > rows.size() && others.back() == other_begun) others.pop_back();
-    const std::size_t batch = std::max(rows.size(), others.size());
-    rows.resize(batch, begun);
-    others.resize(batch, other_begun);
-    typed.set(rows);
-    other.set(others);
-}
-
-}  // namespace
 
 Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
     Inputs next = inputs;

@@ -11,9 +11,6 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <memory>
-#include <string>
-#include <utility>
 
 // How models and sessions are opened, and messages about files.
 namespace decoderscope::core {

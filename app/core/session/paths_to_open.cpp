@@ -4,7 +4,6 @@
 #include "app/core/files/session_file.h"
 #include "app/core/run/overlay.h"
 #include "app/core/text/characters.h"
-#include "engine/base/message.h"
 #include "engine/platform/files.h"
 #include "engine/platform/folders.h"
 

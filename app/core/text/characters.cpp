@@ -1,7 +1,5 @@
 #include "app/core/text/characters.h"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace decoderscope::core {

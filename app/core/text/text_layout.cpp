@@ -52,6 +52,17 @@ double character_width(char32_t code, bool bold, bool monospace) {
     return proportional_width(code) * (bold ? 1.2 : 1.0);
 }
 
+bool is_one_of(char32_t code, std::u32string_view marks) { return marks.find(code) != std::u32string_view::npos; }
+
+// Marks that no line begins with, and marks that no line ends with.
+bool closes(char32_t code) { return is_one_of(code, U",.;:!?%)]}…—·”’、。，．；：！？％）】》〉」』〕々ー～"); }
+bool opens(char32_t code) { return is_one_of(code, U"([{“‘（【《〈「『〔"); }
+
+// Whether a line may end between two characters that no space separates.
+bool may_break(char32_t left, char32_t right) {
+    return (is_unspaced(left) || is_unspaced(right)) && !closes(right) && !opens(left);
+}
+
 }  // namespace
 
 double text_width_em(std::string_view text, bool bold, bool monospace) {
@@ -72,21 +83,6 @@ std::string elided(std::string_view text, double width_em, bool bold, bool monos
     }
     return kept.append(dots);
 }
-
-namespace {
-
-bool is_one_of(char32_t code, std::u32string_view marks) { return marks.find(code) != std::u32string_view::npos; }
-
-// Marks that no line begins with, and marks that no line ends with.
-bool closes(char32_t code) { return is_one_of(code, U",.;:!?%)]}…—·”’、。，．；：！？％）】》〉」』〕々ー～"); }
-bool opens(char32_t code) { return is_one_of(code, U"([{“‘（【《〈「『〔"); }
-
-// Whether a line may end between two characters that no space separates.
-bool may_break(char32_t left, char32_t right) {
-    return (is_unspaced(left) || is_unspaced(right)) && !closes(right) && !opens(left);
-}
-
-}  // namespace
 
 std::vector<TextPiece> pieces_of(std::string_view text) {
     std::vector<TextPiece> pieces;

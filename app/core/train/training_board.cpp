@@ -1,6 +1,5 @@
 #include "app/core/train/training_board.h"
 
-#include "app/core/jobs/job.h"
 #include "app/core/train/training_plan.h"
 
 #include <algorithm>

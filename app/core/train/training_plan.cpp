@@ -111,6 +111,34 @@ tokenizer::Tokenizer tokenizer_of(const std::vector<std::string>& pieces) {
                           : tokenizer::parse_character_vocabulary(decoderscope::train::vocabulary_json(pieces));
 }
 
+constexpr std::array<std::string_view, 3> kOptimiserWords = {"sgd", "adam", "adamw"};
+
+Index at_least_1(JsonObject& json, const char* key) {
+    const Index value = json.index(key);
+    if (value < 1) json.fail(key, message("expected at least 1"));
+    return value;
+}
+
+double from_0(JsonObject& json, const char* key) {
+    const double value = json.number(key);
+    if (!std::isfinite(value) || value < 0.0) json.fail(key, message("expected a number from 0"));
+    return value;
+}
+
+RunChoice read_run(JsonObject json) {
+    std::vector<const char*> places;
+    for (const PlaceOfNorms& place : places_of_norms()) places.push_back(place.word);
+    RunChoice run;
+    run.placement = places_of_norms()[json.word("norm_placement", places)].placement;
+    run.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
+    run.optimiser = static_cast<decoderscope::train::OptimiserKind>(json.word("optimizer", kOptimiserWords));
+    run.learning_rate = from_0(json, "lr");
+    run.warmup = json.index("warmup");
+    run.clip = from_0(json, "clip");
+    json.finish();
+    return run;
+}
+
 }  // namespace
 
 std::vector<std::string> trainable_tasks() {
@@ -202,38 +230,6 @@ std::shared_ptr<const load::ModelFolder> folder_of(const Recipe& recipe, const l
 }
 
 // ---- as a session keeps it
-
-namespace {
-
-constexpr std::array<std::string_view, 3> kOptimiserWords = {"sgd", "adam", "adamw"};
-
-Index at_least_1(JsonObject& json, const char* key) {
-    const Index value = json.index(key);
-    if (value < 1) json.fail(key, message("expected at least 1"));
-    return value;
-}
-
-double from_0(JsonObject& json, const char* key) {
-    const double value = json.number(key);
-    if (!std::isfinite(value) || value < 0.0) json.fail(key, message("expected a number from 0"));
-    return value;
-}
-
-RunChoice read_run(JsonObject json) {
-    std::vector<const char*> places;
-    for (const PlaceOfNorms& place : places_of_norms()) places.push_back(place.word);
-    RunChoice run;
-    run.placement = places_of_norms()[json.word("norm_placement", places)].placement;
-    run.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
-    run.optimiser = static_cast<decoderscope::train::OptimiserKind>(json.word("optimizer", kOptimiserWords));
-    run.learning_rate = from_0(json, "lr");
-    run.warmup = json.index("warmup");
-    run.clip = from_0(json, "clip");
-    json.finish();
-    return run;
-}
-
-}  // namespace
 
 std::string saved_plan(const TrainingPlan& plan) {
     nlohmann::ordered_json runs = nlohmann::ordered_json::array();

@@ -21,6 +21,27 @@ Config small_decoder(bool norm_first, const decoderscope::train::Task& task) {
     return config;
 }
 
+constexpr Index kStepsOfSlice = 16;  // that many steps of a pass
+
+std::vector<double> norms_by_layer(const decoderscope::train::Gradients& gradients, const std::string& prefix,
+                                   Index layers) {
+    std::vector<double> norms;
+    for (Index layer = 0; layer < layers; ++layer) {
+        const std::string at = prefix + "layers." + std::to_string(layer);
+        auto found = gradients.find(at + ".down_proj.weight");
+        if (found == gradients.end()) found = gradients.find(at + ".self_attn.o_proj.weight");
+        if (found != gradients.end()) norms.push_back(euclidean_norm(found->second));
+    }
+    return norms;
+}
+
+Resumable<decoderscope::train::TrainingStep> trained(decoderscope::train::Trainer& trainer, const Inputs& batch) {
+    decoderscope::train::BackwardRun run = trainer.begin(batch);
+    for (Index steps = 1; !run.advance(); ++steps)
+        if (steps % kStepsOfSlice == 0) co_yield kPause;
+    co_return trainer.follow(run.result());
+}
+
 }  // namespace
 
 decoderscope::train::Trainer first_trainer(const Recipe& recipe) {
@@ -49,31 +70,6 @@ std::vector<Recipe> norms_and_warmup(std::uint64_t seed) {
             recipe(message("Pre-Norm without warm-up"), true, 0),
             recipe(message("Post-Norm with warm-up"), false, 150)};
 }
-
-namespace {
-
-constexpr Index kStepsOfSlice = 16;  // that many steps of a pass
-
-std::vector<double> norms_by_layer(const decoderscope::train::Gradients& gradients, const std::string& prefix,
-                                   Index layers) {
-    std::vector<double> norms;
-    for (Index layer = 0; layer < layers; ++layer) {
-        const std::string at = prefix + "layers." + std::to_string(layer);
-        auto found = gradients.find(at + ".down_proj.weight");
-        if (found == gradients.end()) found = gradients.find(at + ".self_attn.o_proj.weight");
-        if (found != gradients.end()) norms.push_back(euclidean_norm(found->second));
-    }
-    return norms;
-}
-
-Resumable<decoderscope::train::TrainingStep> trained(decoderscope::train::Trainer& trainer, const Inputs& batch) {
-    decoderscope::train::BackwardRun run = trainer.begin(batch);
-    for (Index steps = 1; !run.advance(); ++steps)
-        if (steps % kStepsOfSlice == 0) co_yield kPause;
-    co_return trainer.follow(run.result());
-}
-
-}  // namespace
 
 TrainingRun::TrainingRun(Recipe recipe) : recipe_(std::move(recipe)), now_(first_trainer(recipe_)) { keep(); }
 

@@ -5,11 +5,8 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <ostream>
-#include <span>
-#include <utility>
 
 namespace decoderscope::core {
 

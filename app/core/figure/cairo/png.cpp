@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <ostream>
-#include <string>
 
 namespace decoderscope::core {
 namespace {

@@ -1,6 +1,5 @@
 #include "app/core/labs/bisect/bisection.h"
 
-#include "app/core/labs/bisect/tensor_check.h"
 #include "app/core/labs/diff/transformer_lens.h"
 #include "engine/base/error.h"
 #include "engine/decoder/decoder.h"

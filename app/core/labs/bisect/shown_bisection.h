@@ -8,7 +8,6 @@
 #include "engine/base/message.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <vector>
 
 namespace decoderscope::core::bisect {
 
@@ -113,6 +112,32 @@ void check_up_to_factor(TensorCheck& check, const trace::LaidOut& both, double t
     check.relative = again.relative;
 }
 
+constexpr std::size_t kTerms = 4;
+
+std::string text_of(const Factor& factor, const Plan& plan, const Step& step) {
+    const std::string number = factor.text.empty() ? short_number(factor.value) : factor.text;
+    if (!factor.cell || factor.cell->operand >= step.operands.size()) return number;
+    return cell_name(plan[step.operands[factor.cell->operand]].name, factor.cell->cell) + " " + number;
+}
+
+std::string text_of(const Term& term, const Plan& plan, const Step& step) {
+    std::string text;
+    for (const Factor& factor : term.factors) text += (text.empty() ? "" : " · ") + text_of(factor, plan, step);
+    return text;
+}
+
+std::string text_of(const Line& line, const Plan& plan, const Step& step) {
+    std::vector<const Term*> terms;
+    for (const Term& term : line.terms) terms.push_back(&term);
+    std::ranges::stable_sort(terms,
+                             [](const Term* a, const Term* b) { return std::abs(a->value) > std::abs(b->value); });
+    std::string text = line.name + " = " + short_number(line.value) + " = ";
+    for (std::size_t i = 0; i < std::min(terms.size(), kTerms); ++i)
+        text += (i == 0 ? "" : " + ") + text_of(*terms[i], plan, step);
+    if (terms.size() > kTerms) text += " + … (" + std::to_string(terms.size()) + ")";
+    return text;
+}
+
 }  // namespace
 
 TensorCheck check_tensor(const Run& run, const std::string& name, const trace::Match& match,
@@ -143,36 +168,6 @@ TensorCheck check_tensor(const Run& run, const std::string& name, const trace::M
     if (match.placed.head >= 0 && check.cell.size() == 4) check.cell[1] = match.placed.head;
     return check;
 }
-
-namespace {
-
-constexpr std::size_t kTerms = 4;
-
-std::string text_of(const Factor& factor, const Plan& plan, const Step& step) {
-    const std::string number = factor.text.empty() ? short_number(factor.value) : factor.text;
-    if (!factor.cell || factor.cell->operand >= step.operands.size()) return number;
-    return cell_name(plan[step.operands[factor.cell->operand]].name, factor.cell->cell) + " " + number;
-}
-
-std::string text_of(const Term& term, const Plan& plan, const Step& step) {
-    std::string text;
-    for (const Factor& factor : term.factors) text += (text.empty() ? "" : " · ") + text_of(factor, plan, step);
-    return text;
-}
-
-std::string text_of(const Line& line, const Plan& plan, const Step& step) {
-    std::vector<const Term*> terms;
-    for (const Term& term : line.terms) terms.push_back(&term);
-    std::ranges::stable_sort(terms,
-                             [](const Term* a, const Term* b) { return std::abs(a->value) > std::abs(b->value); });
-    std::string text = line.name + " = " + short_number(line.value) + " = ";
-    for (std::size_t i = 0; i < std::min(terms.size(), kTerms); ++i)
-        text += (i == 0 ? "" : " + ") + text_of(*terms[i], plan, step);
-    if (terms.size() > kTerms) text += " + … (" + std::to_string(terms.size()) + ")";
-    return text;
-}
-
-}  // namespace
 
 std::vector<std::string> explanation_lines(const Run& run, const std::string& name, const Cell& cell) {
     const Ref step = run.plan().find(name);

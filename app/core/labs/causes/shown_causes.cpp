@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cmath>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 

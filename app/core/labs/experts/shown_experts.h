@@ -11,7 +11,6 @@
 #include "engine/graph/run.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

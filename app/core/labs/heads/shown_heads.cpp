@@ -1,6 +1,5 @@
 #include "app/core/labs/heads/shown_heads.h"
 
-#include "app/core/labs/heads/head_scores.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/step_picture.h"
 
@@ -40,6 +39,9 @@ Resumable<MeasuredHeads> measure(std::shared_ptr<const Run> run, AttentionKind k
     co_return made;
 }
 
+constexpr float kLeastWeight = 0.02F;
+constexpr std::size_t kAlwaysDrawn = 400, kLinesOfToken = 4;
+
 }  // namespace
 
 Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
@@ -66,13 +68,6 @@ Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario
     return derived.later<OutputMoves>({before, after}, std::tuple<>(),
                                       [&] { return output_moves(before, after, scenario.inputs.attention_mask); });
 }
-
-namespace {
-
-constexpr float kLeastWeight = 0.02F;
-constexpr std::size_t kAlwaysDrawn = 400, kLinesOfToken = 4;
-
-}  // namespace
 
 PatternLines pattern_lines(const Heatmap& pattern) {
     std::vector<float> weights;

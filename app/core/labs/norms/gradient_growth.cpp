@@ -136,6 +136,56 @@ struct Measurement {
     }
 };
 
+constexpr Index kHeadWidth = 16, kMostHeads = 4;
+constexpr std::array<Index, 7> kDepths = {1, 2, 4, 6, 8, 12, 18};
+using Growths = std::vector<GradientGrowth>;
+
+auto key_of(const files::GrowthChoice& choice) {
+    return std::make_tuple(choice.layers, choice.d_model, choice.seeds, choice.encoder, choice.xavier);
+}
+
+std::vector<StackScheme> all_schemes() { return {stack_schemes().begin(), stack_schemes().end()}; }
+
+Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
+                            std::shared_ptr<GrowthProgress> progress) {
+    progress->done = 0;
+    progress->all = growth_passes(stack_schemes(), depths, setting);
+    Growths growths = co_await gradient_growth(all_schemes(), depths, setting, std::stop_token(), &progress->done);
+    co_return growths;
+}
+
+Resumable<MeasuredGrowth> at_one_depth(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
+    std::vector<Index> depths(1, choice.layers);
+    MeasuredGrowth made;
+    made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
+    co_return made;
+}
+
+Resumable<GrowthByDepth> at_all_depths(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
+    std::vector<Index> depths = growth_depths(choice.layers);
+    GrowthByDepth made;
+    made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
+    co_return made;
+}
+
+void add_point(GrowthCurves& curves, double depth, const Spread& spread) {
+    curves.mean.points.push_back({depth, spread.mean, {}});
+    curves.least.points.push_back({depth, spread.least, {}});
+    curves.most.points.push_back({depth, spread.most, {}});
+}
+
+const GradientGrowth* of_scheme(std::span<const GradientGrowth> schemes, StackScheme scheme) {
+    const auto found = std::ranges::find(schemes, scheme, &GradientGrowth::scheme);
+    return found == schemes.end() ? nullptr : &*found;
+}
+
+Sentence ratio_text(const Spread& spread, Index seeds) {
+    const Arguments numbers = {{"mean", short_number_text(spread.mean, 2)},
+                               {"least", short_number_text(spread.least, 2)},
+                               {"most", short_number_text(spread.most, 2)}};
+    return seeds > 1 ? message("{mean} times (from {least} to {most})", numbers) : message("{mean} times", numbers);
+}
+
 }  // namespace
 
 std::span<const StackScheme> stack_schemes() {
@@ -227,60 +277,6 @@ Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> 
     while (!stop.stop_requested() && seeds.advance()) co_yield kPause;
     co_return measurement.complete();
 }
-
-namespace {
-
-constexpr Index kHeadWidth = 16, kMostHeads = 4;
-constexpr std::array<Index, 7> kDepths = {1, 2, 4, 6, 8, 12, 18};
-using Growths = std::vector<GradientGrowth>;
-
-auto key_of(const files::GrowthChoice& choice) {
-    return std::make_tuple(choice.layers, choice.d_model, choice.seeds, choice.encoder, choice.xavier);
-}
-
-std::vector<StackScheme> all_schemes() { return {stack_schemes().begin(), stack_schemes().end()}; }
-
-Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
-                            std::shared_ptr<GrowthProgress> progress) {
-    progress->done = 0;
-    progress->all = growth_passes(stack_schemes(), depths, setting);
-    Growths growths = co_await gradient_growth(all_schemes(), depths, setting, std::stop_token(), &progress->done);
-    co_return growths;
-}
-
-Resumable<MeasuredGrowth> at_one_depth(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
-    std::vector<Index> depths(1, choice.layers);
-    MeasuredGrowth made;
-    made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
-    co_return made;
-}
-
-Resumable<GrowthByDepth> at_all_depths(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
-    std::vector<Index> depths = growth_depths(choice.layers);
-    GrowthByDepth made;
-    made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
-    co_return made;
-}
-
-void add_point(GrowthCurves& curves, double depth, const Spread& spread) {
-    curves.mean.points.push_back({depth, spread.mean, {}});
-    curves.least.points.push_back({depth, spread.least, {}});
-    curves.most.points.push_back({depth, spread.most, {}});
-}
-
-const GradientGrowth* of_scheme(std::span<const GradientGrowth> schemes, StackScheme scheme) {
-    const auto found = std::ranges::find(schemes, scheme, &GradientGrowth::scheme);
-    return found == schemes.end() ? nullptr : &*found;
-}
-
-Sentence ratio_text(const Spread& spread, Index seeds) {
-    const Arguments numbers = {{"mean", short_number_text(spread.mean, 2)},
-                               {"least", short_number_text(spread.least, 2)},
-                               {"most", short_number_text(spread.most, 2)}};
-    return seeds > 1 ? message("{mean} times (from {least} to {most})", numbers) : message("{mean} times", numbers);
-}
-
-}  // namespace
 
 GrowthSetting growth_setting(const files::GrowthChoice& choice) {
     const Index heads = std::clamp<Index>(choice.d_model / kHeadWidth, 1, kMostHeads);

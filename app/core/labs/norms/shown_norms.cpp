@@ -9,7 +9,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <span>

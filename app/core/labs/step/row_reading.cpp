@@ -9,7 +9,6 @@
 #include "engine/tensor/tensor.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -17,7 +16,6 @@
 #include <memory>
 #include <span>
 #include <tuple>
-#include <utility>
 
 namespace decoderscope::core::step {
 

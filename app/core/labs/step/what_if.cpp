@@ -9,7 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
