@@ -1,7 +1,7 @@
 // The page's arguments (its link) -> the window.
 
 #include "app/application.h"
-#include "app/core/files/autosave.h"
+#include "app/core/files/session_keeper.h"
 #include "app/core/files/settings.h"
 #include "app/core/lessons/progress.h"
 #include "app/page_request.h"

@@ -1,5 +1,4 @@
 #include "app/cli/commands.h"
-#include "app/core/generate/generation.h"
 #include "app/core/generate/generator.h"
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"

@@ -2,7 +2,7 @@
 
 #include "app/application.h"
 #include "app/cli.h"
-#include "app/core/files/autosave.h"
+#include "app/core/files/session_keeper.h"
 #include "app/core/files/settings.h"
 #include "app/core/lessons/progress.h"
 #include "app/desktop/opening.h"

@@ -112,19 +112,11 @@ std::size_t Invariants::count(Verdict verdict) const {
 }
 
 std::string title_of(Law law) {
-    switch (law) {
-        case Law::pattern_rows:
-            return tr("Rows of every pattern sum to 1");
-        case Law::masked_weights:
-            return tr("Masked weights are exactly 0 under −∞");
-        case Law::future:
-            return tr("Nothing from the future moves the past");
-        case Law::norms:
-            return tr("Norms give mean 0 and variance 1 before gain and shift");
-        case Law::finite:
-            return tr("No number is NaN or infinite");
-    }
-    return {};
+    static constexpr std::array<Phrase, kLaws> kTitles = {
+        message("Rows of every pattern sum to 1"), message("Masked weights are exactly 0 under −∞"),
+        message("Nothing from the future moves the past"),
+        message("Norms give mean 0 and variance 1 before gain and shift"), message("No number is NaN or infinite")};
+    return tr(kTitles[static_cast<std::size_t>(law)]);
 }
 
 Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config) {

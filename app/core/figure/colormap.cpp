@@ -139,6 +139,23 @@ constexpr MarkColors marks_on_sequential = {nan_color, 0xd30108, 0x000000, 0xff9
 constexpr MarkColors marks_on_diverging = {nan_color, 0x8fe000, 0x005c3c, 0x3d1400, 0x020c30};
 constexpr MarkColors marks_on_diverging_dark = {nan_color, 0xa1ff0f, 0x00a86b, 0xfff0b0, 0xe6f4ff};
 
+struct NamedColor {
+    std::string_view name;
+    std::uint32_t color;
+};
+// In the order of Meaning.
+constexpr std::array<NamedColor, 9> kMeanings = {{
+    {"embedding", 0xF0E442},
+    {"query", 0x0072B2},
+    {"key", 0xD55E00},
+    {"value", 0x009E73},
+    {"attention", 0xCC79A7},
+    {"MLP", 0xE69F00},
+    {"norm", 0x56B4E9},
+    {"residual stream", 0x6E6E6E},  // not a message: a name, like an axis's
+    {"output", 0x8A5532},
+}};
+
 }  // namespace
 
 ColorMap default_map(Scale scale) { return scale == Scale::sequential ? ColorMap::viridis : ColorMap::blue_orange; }
@@ -210,52 +227,8 @@ double contrast(Rgba a, Rgba b) {
     return (lighter + 0.05) / (darker + 0.05);
 }
 
-Rgba meaning_color(Meaning meaning) {
-    switch (meaning) {
-        case Meaning::embedding:
-            return {0xF0, 0xE4, 0x42, 255};
-        case Meaning::query:
-            return {0x00, 0x72, 0xB2, 255};
-        case Meaning::key:
-            return {0xD5, 0x5E, 0x00, 255};
-        case Meaning::value:
-            return {0x00, 0x9E, 0x73, 255};
-        case Meaning::attention:
-            return {0xCC, 0x79, 0xA7, 255};
-        case Meaning::mlp:
-            return {0xE6, 0x9F, 0x00, 255};
-        case Meaning::norm:
-            return {0x56, 0xB4, 0xE9, 255};
-        case Meaning::residual:
-            return {0x6E, 0x6E, 0x6E, 255};
-        case Meaning::output:
-            break;
-    }
-    return {0x8A, 0x55, 0x32, 255};
-}
+Rgba meaning_color(Meaning meaning) { return from_hex(kMeanings[static_cast<std::size_t>(meaning)].color); }
 
-std::string_view meaning_name(Meaning meaning) {
-    switch (meaning) {
-        case Meaning::embedding:
-            return "embedding";
-        case Meaning::query:
-            return "query";
-        case Meaning::key:
-            return "key";
-        case Meaning::value:
-            return "value";
-        case Meaning::attention:
-            return "attention";
-        case Meaning::mlp:
-            return "MLP";
-        case Meaning::norm:
-            return "norm";
-        case Meaning::residual:
-            return "residual stream";  // not a message: a name, like an axis's
-        case Meaning::output:
-            break;
-    }
-    return "output";
-}
+std::string_view meaning_name(Meaning meaning) { return kMeanings[static_cast<std::size_t>(meaning)].name; }
 
 }  // namespace decoderscope::core

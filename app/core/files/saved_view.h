@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/run/chosen_match.h"
-#include "app/core/run/norm_placements.h"
+#include "app/core/run/labels.h"
 #include "engine/tensor/tensor.h"
 
 #include <array>

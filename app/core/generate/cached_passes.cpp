@@ -1,6 +1,6 @@
 #include "app/core/generate/cached_passes.h"
 
-#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "engine/base/error.h"
 #include "engine/graph/mixture.h"
 

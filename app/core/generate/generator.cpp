@@ -1,7 +1,6 @@
 #include "app/core/generate/generator.h"
 
 #include "app/core/generate/cached_passes.h"
-#include "app/core/generate/generation.h"
 #include "app/core/run/edits.h"
 #include "engine/base/error.h"
 #include "engine/model/inputs.h"
@@ -12,6 +11,37 @@
 namespace decoderscope::core::generate {
 
 namespace {
+
+void check_row(const Inputs& inputs, Index row) {
+    if (row < 0 || row >= inputs.batch())
+        throw Error("batch row {row}: expected 0 to {highest}", {{"row", row}, {"highest", inputs.batch() - 1}});
+}
+
+// Makes every row one position longer, with padding that the mask hides.
+void add_position(Inputs& inputs, Index pad) {
+    const Index batch = inputs.batch(), pos = inputs.pos();
+    const auto longer = [&](const Tensor& rows, float filler) {
+        Tensor out({{axis::batch, batch}, {axis::pos, pos + 1}});
+        float* to = out.writable().data();
+        for (Index row = 0; row < batch; ++row) {
+            to = rows.empty() ? std::fill_n(to, pos, 1.0F) : std::ranges::copy(rows.row({row, 0}), to).out;
+            *to++ = filler;
+        }
+        return out;
+    };
+    inputs.attention_mask = longer(inputs.attention_mask, 0.0F);
+    inputs.tokens = longer(inputs.tokens, static_cast<float>(pad));
+}
+
+void set(Tensor& rows, Index row, Index position, float value) {
+    const Cell cell = {row, position};
+    rows.writable()[static_cast<std::size_t>(rows.offset(cell))] = value;
+}
+
+// Drops a mask that hides nothing.
+void drop_open_mask(Tensor& mask) {
+    if (!mask.empty() && std::ranges::all_of(mask.values(), [](float keep) { return keep == 1.0F; })) mask = Tensor();
+}
 
 Scenario row_of(Scenario scenario, Index row) {
     if (const Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
@@ -60,6 +90,101 @@ Index written_rows(const Scenario& scenario) {
 }
 
 }  // namespace
+
+Index row_length(const Inputs& inputs, Index row) { return kept_length(inputs.attention_mask, row, inputs.pos()); }
+
+std::vector<Index> row_tokens(const Inputs& inputs, Index row) {
+    const std::span<const float> all = inputs.tokens.row({row, 0});
+    const std::span<const float> kept = all.first(static_cast<std::size_t>(row_length(inputs, row)));
+    return {kept.begin(), kept.end()};
+}
+
+Index generated_count(const Scenario& scenario, Index row) {
+    const auto found = scenario.generated.find(row);
+    if (found == scenario.generated.end() || scenario.inputs.tokens.empty()) return 0;
+    const std::vector<Index>&generated = found->second, tokens = row_tokens(scenario.inputs, row);
+    const bool still_there =
+        generated.size() < tokens.size() && std::equal(generated.rbegin(), generated.rend(), tokens.rbegin());
+    return still_there ? static_cast<Index>(generated.size()) : 0;
+}
+
+Sentence generation_obstacle(const Scenario& scenario) {
+    const Config& config = scenario.config();
+    if (config.vocab_size == 0)
+        return message(
+            "This model reads vectors, not tokens (vocab_size is 0): no token can be appended to its input.");
+    if (!config.lm_head)
+        return message(
+            "This model has no language head (lm_head is false): it gives no probabilities for the next token.");
+    if (!config.causal)
+        return message(
+            "This model is not causal: each position reads what follows it, so the model can't continue a text.");
+    return {};
+}
+
+Sentence row_is_full(const Scenario& scenario, Index row) {
+    const Index most = scenario.config().max_positions;
+    if (most == 0 || row_length(scenario.inputs, row) < most) return {};
+    return message("All {count} positions that this model knows (max_positions) are taken.", {{"count", most}});
+}
+
+bool has_ended(const Scenario& scenario, Index row) {
+    const Index length = row_length(scenario.inputs, row);
+    return length > 0 &&
+           scenario.tokenizer().special().ends_at(static_cast<Index>(scenario.inputs.tokens.at(Cell{row, length - 1})));
+}
+
+Scenario with_token(Scenario scenario, Index row, Index token) {
+    if (const Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
+    Inputs& inputs = scenario.inputs;
+    check_row(inputs, row);
+    if (token < 0 || token >= scenario.config().vocab_size)
+        throw Error("token {token}: expected an id from 0 to {highest}",
+                    {{"token", token}, {"highest", scenario.config().vocab_size - 1}});
+    if (const Sentence full = row_is_full(scenario, row); !full.empty()) throw Error(full);
+    std::vector<Index>& generated = scenario.generated[row];
+    generated.resize(static_cast<std::size_t>(generated_count(scenario, row)));
+    inputs.targets = {};  // they are of the text as it was
+    const Index place = row_length(inputs, row);
+    if (place == inputs.pos()) add_position(inputs, scenario.tokenizer().special().pad.value_or(0));
+    set(inputs.tokens, row, place, static_cast<float>(token));
+    set(inputs.attention_mask, row, place, 1.0F);
+    drop_open_mask(inputs.attention_mask);
+    generated.push_back(token);
+    return scenario;
+}
+
+Scenario without_last_token(Scenario scenario, Index row) {
+    Inputs& inputs = scenario.inputs;
+    if (inputs.tokens.empty()) throw Error(generation_obstacle(scenario));
+    check_row(inputs, row);
+    const Index last = row_length(inputs, row) - 1, pos = inputs.pos();
+    if (last < 1) throw Error("batch row {row}: its only token can't be removed, expected two or more", {{"row", row}});
+    std::vector<Index>& generated = scenario.generated[row];
+    generated.resize(static_cast<std::size_t>(std::max<Index>(generated_count(scenario, row) - 1, 0)));
+    inputs.attention_mask =
+        with_kept_length(inputs.attention_mask, {{axis::batch, inputs.batch()}, {axis::pos, pos}}, row, last);
+    set(inputs.tokens, row, last, static_cast<float>(scenario.tokenizer().special().pad.value_or(0)));
+    Index longest = 0;
+    for (Index b = 0; b < inputs.batch(); ++b) longest = std::max(longest, row_length(inputs, b));
+    const InputsPart rest = {0, longest};
+    inputs = part_of(inputs, rest);
+    drop_open_mask(inputs.attention_mask);
+    scenario.edits = edits_of_part(scenario, rest);
+    return scenario;
+}
+
+std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, Index row, const Sampling& sampling) {
+    const Tensor& all = run.value("logits");  // [batch, pos, vocab]
+    if (all.empty() || row >= all.dim(0)) return std::nullopt;
+    const Index length = row_length(scenario.inputs, row), vocab = all.dim(2);
+    if (length < 1 || length > all.dim(1)) return std::nullopt;
+    // The logits of the last position may be ready before all others.
+    const Tensor logits = all.is_ready() ? all : rows_from(all, length - 1);
+    const Cell first = {row, length - 1 - (all.dim(1) - logits.dim(1)), 0};
+    const auto from = static_cast<std::size_t>(logits.offset(first));
+    return next_token(logits.values().subspan(from, static_cast<std::size_t>(vocab)), sampling);
+}
 
 Generator::Generator(Scenario scenario, Index row, Sampling sampling, bool cached)
     : scenario_(row_of(std::move(scenario), row)),

@@ -1,6 +1,6 @@
 #include "app/core/generate/prediction.h"
 
-#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "app/core/run/output_moves.h"
 
 #include <algorithm>

@@ -1,18 +1,45 @@
 #include "app/core/generate/shown_generation.h"
 
 #include "app/core/generate/cached_passes.h"
-#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/translate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace decoderscope::core::generate {
 
 namespace {
+
+constexpr Index kBytes = 4;  // of a float32
+
+// The numbers per position of k or v [batch, kv_head, pos, d_head].
+Index numbers_of(Ref rows) { return rows == nullptr ? 0 : rows->axes[1].size * rows->axes[3].size; }
+
+constexpr std::size_t kShown = 5;
+
+LensCell most_probable(std::span<const float> probabilities) {
+    LensCell cell;
+    for (std::size_t i = 0; i < probabilities.size(); ++i) {
+        const float p = probabilities[i];
+        if (std::isnan(p)) return {};
+        if (cell.top.size() == kShown && p <= cell.top.back().second) continue;
+        const auto place = std::find_if(cell.top.begin(), cell.top.end(), [&](const auto& t) { return p > t.second; });
+        cell.top.emplace(place, static_cast<Index>(i), p);
+        if (cell.top.size() > kShown) cell.top.pop_back();
+    }
+    return cell;
+}
+
+std::size_t settled_at(const LensTable& table, std::size_t position) {
+    const LensCell& final_cell = table.rows.back().cells[position];
+    std::size_t row = table.rows.size() - 1;
+    while (row > 0 && table.rows[row - 1].cells[position].agrees_with(final_cell)) --row;
+    return row;
+}
 
 // How many numbers a slice reads.
 constexpr Index kComparedInASlice = 500'000, kReadInASlice = 2'000'000;
@@ -95,6 +122,69 @@ std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Inde
 }
 
 }  // namespace
+
+CacheSize cache_size(const Plan& plan) {
+    CacheSize size;
+    const auto layers = static_cast<Index>(plan.blocks(StackKind::decoder).size());
+    for (Index layer = 0; layer < layers; ++layer) {
+        const std::string attention = cached_attention(plan, layer);
+        const Index whole = numbers_of(plan.step_of(attention, AttentionStep::key)) +
+                            numbers_of(plan.step_of(attention, AttentionStep::value));
+        size.with_k_and_v += whole;
+        const Ref latent = plan.step_of(attention, AttentionStep::kv_latent);
+        if (latent == nullptr) {
+            size.kept += whole;
+            continue;
+        }
+        const Ref shared = plan.step_of(attention, AttentionStep::k_shared);
+        size.latent = latent->axes.back().size;
+        size.shared = shared == nullptr ? 0 : shared->axes.back().size;
+        size.kept += size.latent + size.shared;
+    }
+    return size;
+}
+
+Sentence latent_cache_sentence(const CacheSize& size, Index rows, Index layers) {
+    return message_n(
+        "Kept {count} row × ({latent} latent + {shared} shared numbers) × {layers} layers = {numbers} numbers, {bytes} "
+        "bytes; k and v, which are made from them only to be looked at, would take {others} numbers, {other_bytes} "
+        "bytes",
+        "Kept {count} rows × ({latent} latent + {shared} shared numbers) × {layers} layers = {numbers} numbers, "
+        "{bytes} bytes; k and v, which are made from them only to be looked at, would take {others} numbers, "
+        "{other_bytes} bytes",
+        rows,
+        {{"latent", size.latent},
+         {"shared", size.shared},
+         {"layers", layers},
+         {"numbers", grouped(rows * size.kept)},
+         {"bytes", grouped(rows * size.kept * kBytes)},
+         {"others", grouped(rows * size.with_k_and_v)},
+         {"other_bytes", grouped(rows * size.with_k_and_v * kBytes)}});
+}
+
+LensReading::LensReading(std::shared_ptr<const Run> run, Index row, Index length)
+    : run_(std::move(run)), row_(row), length_(length) {
+    for (const Step& step : run_->plan().steps()) {
+        if (step.lens.empty() || !step.operation.traits().sums_to_one) continue;
+        probabilities_.push_back(&step);
+        table_.rows.push_back({step.lens, {}});
+    }
+}
+
+bool LensReading::advance(Index numbers) {
+    const Index cells = static_cast<Index>(probabilities_.size()) * length_;
+    for (Index read = 0; next_ < cells && read < numbers; ++next_) {
+        const auto at = static_cast<std::size_t>(next_ / length_);
+        const Tensor& probs = run_->value(probabilities_[at]->id);  // [batch, pos, vocab]
+        table_.rows[at].cells.push_back(most_probable(probs.row({row_, next_ % length_, 0})));
+        read += probs.dim(2);
+    }
+    if (next_ < cells) return false;
+    if (table_.settled.empty() && !table_.rows.empty())
+        for (Index position = 0; position < length_; ++position)
+            table_.settled.push_back(settled_at(table_, static_cast<std::size_t>(position)));
+    return true;
+}
 
 Value<ShownNextToken> shown_next_token(Derived& derived, const Scenario& scenario,
                                        const std::shared_ptr<const Run>& run, Index row, const Sampling& sampling) {

@@ -1,22 +1,77 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
-#include "app/core/generate/logit_lens.h"
 #include "app/core/generate/sampling.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/message.h"
+#include "engine/graph/plan.h"
+#include "engine/graph/run.h"
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-// Values derived from a text that is being continued.
 namespace decoderscope::core::generate {
 
+// What the KV cache keeps for one position, in numbers, over all layers of the decoder.
+struct CacheSize {
+    Index kept = 0;          // of a row: k and v of each head that has its own, or what latent attention keeps for them
+    Index with_k_and_v = 0;  // what k and v of all heads take
+    // Of one layer with latent attention: 0 without.
+    Index latent = 0, shared = 0;
+
+    [[nodiscard]] bool is_latent() const { return latent > 0; }
+};
+[[nodiscard]] CacheSize cache_size(const Plan& plan);
+
+// "Kept 20 rows × (16 latent + 4 shared numbers) × 2 layers = 800 numbers, 3200 bytes; k and v, made of them
+// only where they are looked at, would take 2560 numbers, 10,240 bytes", of a latent cache. A number has 4 bytes.
+[[nodiscard]] Sentence latent_cache_sentence(const CacheSize& size, Index rows, Index layers);
+
+// The most probable tokens at one place of the logit lens, best first; empty if a probability is not a number.
+struct LensCell {
+    std::vector<std::pair<Index, float>> top;  // token and probability
+
+    [[nodiscard]] bool agrees_with(const LensCell& other) const {
+        return !top.empty() && !other.top.empty() && top.front().first == other.top.front().first;
+    }
+};
+
+// One batch row of the logit lens: what enters the first block, then what leaves each block.
+struct LensTable {
+    struct Row {
+        std::string at;               // "embed", "blocks.0"
+        std::vector<LensCell> cells;  // [pos]
+    };
+    std::vector<Row> rows;             // the last one is the output
+    std::vector<std::size_t> settled;  // [pos]: the row from which on the top token is the final one
+};
+
+// Reads the table from a run with the logit lens, in parts, so that a window can spread the work over frames.
+class LensReading {
+public:
+    // `length` positions of a batch row.
+    LensReading(std::shared_ptr<const Run> run, Index row, Index length);
+
+    // Continues until about this many more numbers are read. Returns whether all are.
+    bool advance(Index numbers);
+    // Complete once advance() has returned true.
+    [[nodiscard]] const LensTable& table() const { return table_; }
+
+private:
+    std::shared_ptr<const Run> run_;
+    Index row_, length_;
+    std::vector<const Step*> probabilities_;  // of the rows of the table
+    Index next_ = 0;                          // counts cells, row by row
+    LensTable table_;
+};
+
+// Values derived from a text that is being continued.
 // The tokens that may come next in a batch row, and the one that is drawn.
 struct ShownNextToken {
     Sampling sampling;

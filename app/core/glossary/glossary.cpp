@@ -126,33 +126,10 @@ const GlossaryTerm* find_term(std::string_view id) {
 }
 
 const GlossaryTerm& term_of(Part part) {
-    switch (part) {
-        case Part::input:
-            return known("input");
-        case Part::embedding:
-            return known("embedding");
-        case Part::residual_stream:
-            return known("residual-stream");
-        case Part::norm:
-            return known("norm");
-        case Part::self_attention:
-            return known("self-attention");
-        case Part::cross_attention:
-            return known("cross-attention");
-        case Part::mlp:
-            return known("mlp");
-        case Part::add:
-            return known("residual-sum");
-        case Part::encoder_output:
-            return known("memory");
-        case Part::head:
-            return known("language-head");
-        case Part::logit_lens:
-            return known("logit-lens");
-        case Part::loss:
-            return known("loss");
-    }
-    return known("step");
+    static constexpr std::array kIds = {
+        "input", "embedding",    "residual-stream", "norm",          "self-attention", "cross-attention",
+        "mlp",   "residual-sum", "memory",          "language-head", "loss",           "logit-lens"};
+    return known(kIds[static_cast<std::size_t>(part)]);  // in the order of Part
 }
 
 const GlossaryTerm& term_of(Part part, const Phrase& title) {

@@ -1,6 +1,5 @@
 #include "app/core/language/languages.h"
 
-#include "app/core/language/po_file.h"
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -8,12 +7,244 @@
 #include "engine/platform/folders.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace decoderscope::core::language {
 
 namespace {
+
+using Number = std::uint64_t;
+using Expression = std::function<Number(Number n)>;
+
+struct Operator {
+    std::string_view sign;
+    Number (*apply)(Number a, Number b);
+};
+
+// By precedence, the loosest first. Longer signs come before those that they begin with.
+constexpr std::array<Operator, 1> kOr = {{{"||", [](Number a, Number b) { return Number{a != 0 || b != 0}; }}}};
+constexpr std::array<Operator, 1> kAnd = {{{"&&", [](Number a, Number b) { return Number{a != 0 && b != 0}; }}}};
+constexpr std::array<Operator, 2> kEqual = {{{"==", [](Number a, Number b) { return Number{a == b}; }},
+                                             {"!=", [](Number a, Number b) { return Number{a != b}; }}}};
+constexpr std::array<Operator, 4> kOrder = {{{"<=", [](Number a, Number b) { return Number{a <= b}; }},
+                                             {">=", [](Number a, Number b) { return Number{a >= b}; }},
+                                             {"<", [](Number a, Number b) { return Number{a < b}; }},
+                                             {">", [](Number a, Number b) { return Number{a > b}; }}}};
+constexpr std::array<Operator, 2> kSum = {
+    {{"+", [](Number a, Number b) { return a + b; }}, {"-", [](Number a, Number b) { return a - b; }}}};
+// A division by zero gives 0: a wrong header must not end the program.
+constexpr std::array<Operator, 3> kProduct = {{{"*", [](Number a, Number b) { return a * b; }},
+                                               {"/", [](Number a, Number b) { return b == 0 ? 0 : a / b; }},
+                                               {"%", [](Number a, Number b) { return b == 0 ? 0 : a % b; }}}};
+constexpr std::array<std::span<const Operator>, 6> kLevels = {kOr, kAnd, kEqual, kOrder, kSum, kProduct};
+
+// Parses an expression of C by recursive descent.
+class Parser {
+public:
+    explicit Parser(std::string_view text) : whole_(text), rest_(text) {}
+
+    Expression expression() {
+        Expression read = choice();
+        static_cast<void>(take(";"));
+        skip_spaces();
+        if (!rest_.empty()) fail();
+        return read;
+    }
+
+private:
+    static constexpr int kDeepest = 50;
+
+    // a ? b : c
+    Expression choice() {
+        if (++depth_ > kDeepest) fail();
+        Expression condition = level(0);
+        if (take("?")) {
+            Expression yes = choice();
+            if (!take(":")) fail();
+            Expression no = choice();
+            condition = [condition = std::move(condition), yes = std::move(yes), no = std::move(no)](Number n) {
+                return condition(n) != 0 ? yes(n) : no(n);
+            };
+        }
+        --depth_;
+        return condition;
+    }
+
+    Expression level(std::size_t at) {
+        if (at == kLevels.size()) return operand();
+        Expression left = level(at + 1);
+        while (const Operator* found = take_one_of(kLevels[at])) {
+            Expression right = level(at + 1);
+            left = [apply = found->apply, left = std::move(left), right = std::move(right)](Number n) {
+                return apply(left(n), right(n));
+            };
+        }
+        return left;
+    }
+
+    Expression operand() {
+        if (take("(")) {
+            Expression inside = choice();
+            if (!take(")")) fail();
+            return inside;
+        }
+        if (take("!")) {
+            if (++depth_ > kDeepest) fail();
+            return [negated = operand()](Number n) { return Number{negated(n) == 0}; };
+        }
+        if (take("n")) return [](Number n) { return n; };
+        Number value = 0;
+        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+        if (error != std::errc()) fail();
+        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+        return [value](Number) { return value; };
+    }
+
+    const Operator* take_one_of(std::span<const Operator> operators) {
+        for (const Operator& one : operators)
+            if (take(one.sign)) return &one;
+        return nullptr;
+    }
+
+    bool take(std::string_view sign) {
+        skip_spaces();
+        if (!rest_.starts_with(sign) || (sign == "!" && rest_.starts_with("!="))) return false;
+        rest_.remove_prefix(sign.size());
+        return true;
+    }
+    void skip_spaces() {
+        while (rest_.starts_with(' ') || rest_.starts_with('\t')) rest_.remove_prefix(1);
+    }
+    [[noreturn]] void fail() const {
+        throw Error("Plural-Forms: {expression} is not an expression over the count n",
+                    {{"expression", std::string(whole_)}});
+    }
+
+    std::string_view whole_, rest_;
+    int depth_ = 0;
+};
+
+[[noreturn]] void fail(std::size_t line, const Sentence& expected) {
+    throw Error("line {line}: {expected}", {{"line", line}, {"expected", expected}});
+}
+
+// A text in quotation marks, without them and with its escapes resolved.
+std::string unquoted(std::string_view quoted, std::size_t line) {
+    if (quoted.size() < 2 || quoted.front() != '"' || quoted.back() != '"')
+        fail(line, message("expected a text in quotation marks"));
+    quoted = quoted.substr(1, quoted.size() - 2);
+    std::string text;
+    for (std::size_t at = 0; at < quoted.size(); ++at) {
+        if (quoted[at] == '"') fail(line, message("a quotation mark within a text needs a backslash before it"));
+        if (quoted[at] != '\\') {
+            text += quoted[at];
+            continue;
+        }
+        constexpr std::string_view kEscapes = "nt\"\\", kMeant = "\n\t\"\\";
+        const std::size_t found = ++at < quoted.size() ? kEscapes.find(quoted[at]) : std::string_view::npos;
+        if (found == std::string_view::npos) fail(line, message("expected \\n, \\t, \\\" or \\\\ after the backslash"));
+        text += kMeant[found];
+    }
+    return text;
+}
+
+// One message as the file has it.
+struct Entry {
+    std::size_t line = 0;
+    bool fuzzy = false;
+    std::optional<std::string> context, english, plural;
+    std::vector<std::string> forms;
+};
+
+// Splits the file into its entries.
+class Reader {
+public:
+    explicit Reader(std::string_view text) : rest_(text) {}
+
+    std::vector<Entry> read() {
+        while (!rest_.empty()) {
+            const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+            ++line_;
+            read_line(trimmed(rest_.substr(0, end)));
+            rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        }
+        finish();
+        return std::move(entries_);
+    }
+
+private:
+    void read_line(std::string_view line) {
+        if (line.empty()) return finish();
+        if (line.starts_with('#')) {
+            if (!entry_.forms.empty()) finish();  // entries need no empty line between them
+            if (line.starts_with("#,") && line.find("fuzzy") != std::string_view::npos) entry_.fuzzy = true;
+            return;
+        }
+        if (line.starts_with('"')) {
+            if (text_ == nullptr) fail(line_, message("expected msgctxt, msgid, msgid_plural or msgstr"));
+            *text_ += unquoted(line, line_);
+            return;
+        }
+        const std::size_t end = std::min(line.find_first_of(" \t\""), line.size());
+        begin(line.substr(0, end)) = unquoted(trimmed(line.substr(end)), line_);
+    }
+
+    // The text that begins with this keyword.
+    std::string& begin(std::string_view keyword) {
+        if ((keyword == "msgctxt" || keyword == "msgid") && !entry_.forms.empty()) finish();
+        if (entry_.line == 0) entry_.line = line_;
+        if (keyword == "msgctxt") return begin(entry_.context);
+        if (keyword == "msgid") return begin(entry_.english);
+        if (keyword == "msgid_plural") return begin(entry_.plural);
+        const std::string expected = entry_.plural ? "msgstr[" + std::to_string(entry_.forms.size()) + "]" : "msgstr";
+        if (keyword != expected || !entry_.english)
+            fail(line_, message("expected {keyword}", {{"keyword", entry_.english ? expected : "msgid"}}));
+        if (!entry_.plural && !entry_.forms.empty()) fail(line_, message("this message has two translations"));
+        return *(text_ = &entry_.forms.emplace_back());
+    }
+    std::string& begin(std::optional<std::string>& text) {
+        if (text || !entry_.forms.empty()) fail(line_, message("expected msgstr"));
+        return *(text_ = &text.emplace());
+    }
+
+    void finish() {
+        text_ = nullptr;
+        if (entry_.line == 0) return;
+        if (!entry_.english || entry_.forms.empty())
+            fail(entry_.line, message("this message has no msgid or no msgstr"));
+        entries_.push_back(std::exchange(entry_, {}));
+    }
+
+    std::string_view rest_;
+    std::size_t line_ = 0;
+    Entry entry_;
+    std::string* text_ = nullptr;  // what further lines in quotation marks belong to
+    std::vector<Entry> entries_;
+};
+
+PoHeader header_of(const std::vector<Entry>& entries) {
+    if (entries.empty() || !entries.front().english->empty() || entries.front().context)
+        throw Error("expected a .po file, which begins with a header: msgid \"\"");
+    PoHeader header;
+    std::string_view text = entries.front().forms.front();
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        if (const std::size_t colon = line.find(':'); colon != std::string_view::npos)
+            header.insert_or_assign(std::string(line.substr(0, colon)), std::string(trimmed(line.substr(colon + 1))));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return header;
+}
+
+bool is_translated(const Entry& entry) {
+    return !entry.fuzzy && std::ranges::none_of(entry.forms, [](const std::string& form) { return form.empty(); });
+}
 
 namespace fs = std::filesystem;
 
@@ -49,6 +280,52 @@ std::string name_in(const fs::path& file) {
 }
 
 }  // namespace
+
+PluralRule plural_rule(std::string_view header) {
+    constexpr std::string_view kForms = "nplurals=", kPlural = "plural=";
+    constexpr std::size_t kMost = 6;  // Arabic has six
+    const std::size_t forms_at = header.find(kForms), end = header.find(';');
+    const std::size_t plural_at = end == std::string_view::npos ? end : header.find(kPlural, end);
+    std::size_t forms = 0;
+    if (forms_at != std::string_view::npos && plural_at != std::string_view::npos) {
+        const std::string_view number = header.substr(forms_at + kForms.size(), end - forms_at - kForms.size());
+        static_cast<void>(std::from_chars(number.data(), number.data() + number.size(), forms));
+    }
+    if (forms < 1 || forms > kMost)
+        throw Error("Plural-Forms is {header}, expected “nplurals=1; plural=0;” or another rule",
+                    {{"header", std::string(header)}});
+    Expression choose = Parser(header.substr(plural_at + kPlural.size())).expression();
+    return {forms, [choose = std::move(choose), forms](std::int64_t count) {
+                const Number form =
+                    choose(count < 0 ? Number{0} - static_cast<Number>(count) : static_cast<Number>(count));
+                return form < forms ? static_cast<std::size_t>(form) : std::size_t{0};
+            }};
+}
+
+std::string header_line(const PoHeader& header, std::string_view name) {
+    const auto found = header.find(name);
+    return found == header.end() ? std::string() : found->second;
+}
+
+PoHeader parse_po_header(std::string_view text) {
+    const std::size_t end = text.find("\n\n", std::min(text.find("msgstr"), text.size()));
+    return header_of(Reader(text.substr(0, end)).read());
+}
+
+PoFile parse_po(std::string_view text) {
+    if (valid_utf8(text) != text) throw Error("not UTF-8");
+    const std::vector<Entry> entries = Reader(text).read();
+    PoHeader header = header_of(entries);
+    const PluralRule rule = plural_rule(header_line(header, "Plural-Forms"));
+    PoFile file{std::move(header), Catalog(rule.choose)};
+    for (const Entry& entry : std::span(entries).subspan(1)) {
+        if (entry.plural && entry.forms.size() != rule.forms)
+            fail(entry.line, message("this message has {forms} plural forms, the language has {expected}",
+                                     {{"forms", entry.forms.size()}, {"expected", rule.forms}}));
+        if (is_translated(entry)) file.catalog.add(entry.context.value_or(""), *entry.english, entry.forms);
+    }
+    return file;
+}
 
 std::vector<Language> languages() {
     try {

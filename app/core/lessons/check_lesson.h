@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/lessons/given.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/lessons/lesson.h"
 #include "engine/base/message.h"
 

@@ -1,14 +1,244 @@
 #include "app/core/lessons/evaluate.h"
 
-#include "app/core/lessons/functions.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/text/token_text.h"
 #include "engine/base/error.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
 
 namespace decoderscope::core::lessons {
 
 namespace {
+
+using Given = std::span<const Value>;
+
+const std::vector<double>& all_of(const Value& value) {
+    const Numbers& numbers = numbers_of(value);
+    if (numbers.values.empty()) throw Error("there are no numbers here; expected at least one");
+    return numbers.values;
+}
+
+double sum(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
+double mean(const std::vector<double>& v) { return sum(v) / static_cast<double>(v.size()); }
+double norm(const std::vector<double>& v) { return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0)); }
+
+// In nats; a weight of 0 adds nothing.
+double entropy(const std::vector<double>& v) {
+    double total = 0.0;
+    for (const double p : v)
+        if (p > 0.0) total -= p * std::log(p);
+    return total;
+}
+
+double count(const std::vector<double>& v) {
+    return static_cast<double>(std::ranges::count_if(v, [](double x) { return x != 0.0; }));
+}
+
+template <double (*F)(const std::vector<double>&)>
+Value over_all(Given a) {
+    return single(F(all_of(a[0])));
+}
+
+// As in PyTorch, NaN wherever one is NaN.
+bool has_nan(const std::vector<double>& v) {
+    return std::ranges::any_of(v, [](double x) { return std::isnan(x); });
+}
+double unless_nan(const std::vector<double>& v, double number) {
+    return has_nan(v) ? std::numeric_limits<double>::quiet_NaN() : number;
+}
+
+double largest(const std::vector<double>& v) { return unless_nan(v, *std::ranges::max_element(v)); }
+double smallest(const std::vector<double>& v) { return unless_nan(v, *std::ranges::min_element(v)); }
+double any(const std::vector<double>& v) { return count(v) > 0.0 ? 1.0 : 0.0; }
+double every(const std::vector<double>& v) { return count(v) == static_cast<double>(v.size()) ? 1.0 : 0.0; }
+
+double where(const std::vector<double>& v, std::vector<double>::const_iterator at) {
+    return static_cast<double>(at - v.begin());
+}
+Value argmax(Given a) {
+    const auto& v = all_of(a[0]);
+    return single(unless_nan(v, where(v, std::ranges::max_element(v))));
+}
+Value argmin(Given a) {
+    const auto& v = all_of(a[0]);
+    return single(unless_nan(v, where(v, std::ranges::min_element(v))));
+}
+
+template <double (*F)(double)>
+Value each_number(Given a) {
+    Numbers numbers = numbers_of(a[0]);
+    for (double& value : numbers.values) value = F(value);
+    return numbers;
+}
+
+double absolute(double x) { return std::abs(x); }
+double root(double x) { return std::sqrt(x); }
+double exponential(double x) { return std::exp(x); }
+double logarithm(double x) { return std::log(x); }
+double tangent(double x) { return std::tanh(x); }
+double rounded(double x) { return std::round(x); }
+double is_nan(double x) { return std::isnan(x) ? 1.0 : 0.0; }
+double is_finite(double x) { return std::isfinite(x) ? 1.0 : 0.0; }
+
+Value softmax(Given a) {
+    Numbers numbers = numbers_of(a[0]);
+    const double most = largest(all_of(a[0]));
+    double total = 0.0;
+    for (double& value : numbers.values) total += value = std::exp(value - most);
+    for (double& value : numbers.values) value /= total;
+    return numbers;
+}
+
+double dot(const Value& a, const Value& b) {
+    const auto &x = all_of(a), &y = all_of(b);
+    if (x.size() != y.size())
+        throw Error("{first} numbers and {second}; expected equally many", {{"first", x.size()}, {"second", y.size()}});
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+}
+Value dot_product(Given a) { return single(dot(a[0], a[1])); }
+Value cosine(Given a) { return single(dot(a[0], a[1]) / (norm(all_of(a[0])) * norm(all_of(a[1])))); }
+
+Value correlation(Given a) {
+    const auto centred = [](const Value& value) {
+        std::vector<double> v = all_of(value);
+        const double middle = mean(v);
+        for (double& x : v) x -= middle;
+        return Value(vector_of(std::move(v)));
+    };
+    const std::array<Value, 2> both = {centred(a[0]), centred(a[1])};
+    return cosine(both);
+}
+
+// The diagonal of a matrix [row, column]: the numbers where column − row = k.
+Value diagonal(Given a) {
+    const Numbers& m = numbers_of(a[0]);
+    if (m.axes.size() != 2)
+        throw Error("diagonal of numbers of shape {shape}; expected two axes", {{"shape", shape_text(m.axes)}});
+    const auto k = static_cast<Index>(number_of(a[1]));
+    std::vector<double> found;
+    for (Index row = 0; row < m.axes[0].size; ++row)
+        if (const Index column = row + k; column >= 0 && column < m.axes[1].size)
+            found.push_back(m.values[static_cast<std::size_t>(row * m.axes[1].size + column)]);
+    return vector_of(std::move(found));
+}
+
+constexpr std::array<NamedFunction, 24> kFunctions = {{
+    {"sum", 1, over_all<sum>},
+    {"max", 1, over_all<largest>},
+    {"min", 1, over_all<smallest>},
+    {"mean", 1, over_all<mean>},
+    {"norm", 1, over_all<norm>},
+    {"entropy", 1, over_all<entropy>},
+    {"count", 1, over_all<count>},
+    {"any", 1, over_all<any>},
+    {"all", 1, over_all<every>},
+    {"argmax", 1, argmax},
+    {"argmin", 1, argmin},
+    {"abs", 1, each_number<absolute>},
+    {"sqrt", 1, each_number<root>},
+    {"exp", 1, each_number<exponential>},
+    {"log", 1, each_number<logarithm>},
+    {"tanh", 1, each_number<tangent>},
+    {"round", 1, each_number<rounded>},
+    {"isnan", 1, each_number<is_nan>},
+    {"isfinite", 1, each_number<is_finite>},
+    {"softmax", 1, softmax},
+    {"dot", 2, dot_product},
+    {"cosine", 2, cosine},
+    {"correlation", 2, correlation},
+    {"diagonal", 2, diagonal},
+}};
+
+using Given = std::span<const Value>;
+
+// One of the two sequences of a scenario.
+struct Sequence {
+    const Tensor& tokens;  // [batch, pos]
+    const Tensor& mask;    // [batch, pos], may be absent
+    const tokenizer::Tokenizer& tokenizer;
+};
+Sequence target(const Scenario& s) { return {s.inputs.tokens, s.inputs.attention_mask, s.tokenizer()}; }
+Sequence source(const Scenario& s) {
+    return {s.inputs.encoder_tokens, s.inputs.encoder_attention_mask, s.encoder_tokenizer()};
+}
+
+Index index_in(const Value& value, Index size, Phrase what) {
+    const double number = number_of(value);
+    Index index = std::isfinite(number) ? static_cast<Index>(std::llround(number)) : size;
+    if (index < 0) index += size;
+    if (index < 0 || index >= size)
+        throw Error("{what} {index}; expected less than {size}",
+                    {{"what", Sentence(what)}, {"index", shown_text(single(number))}, {"size", size}});
+    return index;
+}
+
+Index id_at(const Sequence& s, Index row, Index position) {
+    const std::array<Index, 2> cell = {row, position};
+    return static_cast<Index>(s.tokens.at(cell));
+}
+
+Value token_of(const Sequence& s, Given a) {
+    if (s.tokens.empty()) throw Error("the run reads no tokens here");
+    const Index row = a.size() == 2 ? index_in(a[0], s.tokens.dim(0), message("row")) : 0;
+    return token_text(s.tokenizer, id_at(s, row, index_in(a.back(), s.tokens.dim(1), message("position"))));
+}
+
+Value found_in(const Sequence& s, Given a) {
+    if (s.tokens.empty()) throw Error("the run reads no tokens here");
+    const Index id = id_of(s.tokenizer, text_of(a[0]));
+    double left = a.size() == 2 ? number_of(a[1]) : 0.0;
+    for (Index i = 0; i < s.tokens.dim(1); ++i)
+        if (id_at(s, 0, i) == id && left-- <= 0.0) return single(static_cast<double>(i));
+    return single(-1.0);
+}
+
+Value length_of(const Sequence& s) {
+    if (s.tokens.empty()) throw Error("the run reads no tokens here");
+    if (s.mask.empty()) return single(static_cast<double>(s.tokens.dim(1)));
+    const std::span<const float> row = s.mask.values().first(static_cast<std::size_t>(s.tokens.dim(1)));
+    return single(static_cast<double>(std::ranges::count_if(row, [](float keep) { return keep != 0.0F; })));
+}
+
+// A key of the configuration: a number, true or false, or a text.
+Value config_key(const Scenario& scenario, Given a) {
+    const std::string& key = text_of(a[0]);
+    for (const auto& [name, value] : config_values(scenario.config())) {
+        if (name != key) continue;
+        if (value == "true" || value == "false") return single(value == "true" ? 1.0 : 0.0);
+        char* end = nullptr;
+        const double number = std::strtod(value.c_str(), &end);
+        if (end == value.c_str() + value.size() && !value.empty()) return single(number);
+        return value;
+    }
+    throw Error("config: \"{key}\" is not a key of the configuration", {{"key", key}});
+}
+
+constexpr std::array<TextFunction, 10> kTextFunctions = {{
+    {"token", 1, 2, [](const Scenario& s, Given a) { return token_of(target(s), a); }},
+    {"source_token", 1, 2, [](const Scenario& s, Given a) { return token_of(source(s), a); }},
+    {"find", 1, 2, [](const Scenario& s, Given a) { return found_in(target(s), a); }},
+    {"source_find", 1, 2, [](const Scenario& s, Given a) { return found_in(source(s), a); }},
+    {"length", 0, 0, [](const Scenario& s, Given) { return length_of(target(s)); }},
+    {"source_length", 0, 0, [](const Scenario& s, Given) { return length_of(source(s)); }},
+    {"word", 1, 1,
+     [](const Scenario& s, Given a) {
+         return Value(token_text(s.tokenizer(), static_cast<Index>(std::llround(number_of(a[0])))));
+     }},
+    {"id", 1, 1,
+     [](const Scenario& s, Given a) {
+         return Value(single(static_cast<double>(id_of(s.tokenizer(), text_of(a[0])))));
+     }},
+    {"source_id", 1, 1,
+     [](const Scenario& s, Given a) {
+         return Value(single(static_cast<double>(id_of(s.encoder_tokenizer(), text_of(a[0])))));
+     }},
+    {"config", 1, 1, config_key},
+}};
 
 constexpr int kDeepestNames = 40;
 constexpr double kMostRepeats = 4096;
@@ -261,6 +491,33 @@ Value evaluate_call(const Expression& e, const Scope& scope) {
 }
 
 }  // namespace
+
+const NamedFunction* find_function(std::string_view name) {
+    const auto found = std::ranges::find(kFunctions, name, &NamedFunction::name);
+    return found != kFunctions.end() && !name.empty() ? &*found : nullptr;
+}
+
+Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double, double)) {
+    const Numbers& larger = a.is_single() && !b.is_single() ? b : a;
+    if (a.values.size() != 1 && b.values.size() != 1 && a.values.size() != b.values.size())
+        throw Error("numbers of shape {first} and numbers of shape {second}; expected the same shape, or one number",
+                    {{"first", shape_text(a.axes)}, {"second", shape_text(b.axes)}});
+    Numbers result{larger.axes, std::vector<double>(larger.values.size())};
+    for (std::size_t i = 0; i < result.values.size(); ++i)
+        result.values[i] = operation(a.values[a.values.size() == 1 ? 0 : i], b.values[b.values.size() == 1 ? 0 : i]);
+    return result;
+}
+
+const TextFunction* find_text_function(std::string_view name) {
+    const auto found = std::ranges::find(kTextFunctions, name, &TextFunction::name);
+    return found != kTextFunctions.end() ? &*found : nullptr;
+}
+
+Index id_of(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
+    for (Index id = 0; id < tokenizer.size(); ++id)
+        if (tokenizer.piece(id) == text || token_text(tokenizer, id) == text) return id;
+    throw Error("the vocabulary has no token '{text}'", {{"text", text}});
+}
 
 Value evaluate(const Expression& e, const Scope& scope) {
     switch (e.kind) {

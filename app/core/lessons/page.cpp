@@ -77,68 +77,13 @@ struct ShowBlock {
     }
 };
 
-// Light or dark as the reader's browser prefers; always light on paper, with the answers folded away. --line: of
-// figures.
-constexpr std::string_view kStyle = R"css(
-:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --soft: #f3f4f6; --edge: #8e959d; --line: #c9ced4; --mark: #805300; --good: #1a6b3c; --bad: #a3321f; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --soft: #202329; --edge: #6b727a; --line: #3a4048; --mark: #e69f00; --good: #7fd3a1; --bad: #f2a193; }
-}
-html { color-scheme: light dark; }
-body { margin: 0 auto; max-width: 44rem; padding: 2rem 1.5rem 4rem; background: var(--page); color: var(--text);
-  font: 17px/1.55 Inter, 'Noto Sans CJK SC', Helvetica, Arial, sans-serif; }
-h1 { line-height: 1.2; } h2 { margin-top: 2.6rem; }
-code { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .9em; }
-.below, .place { color: var(--quiet); }
-.place { border-left: 3px solid var(--edge); padding-left: .8rem; }
-.note { border-left: 3px solid var(--mark); padding-left: .8rem; break-inside: avoid; }
-fieldset { border: 1px solid var(--edge); border-radius: .4rem; background: var(--soft); margin: 1.4rem 0; padding: .4rem 1rem 1rem; }
-legend { font-weight: 600; padding: 0 .4rem; }
-label { display: block; padding: .2rem 0; }
-button, input { font: inherit; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
-.key { break-before: page; }
-output { display: block; margin-top: .6rem; }
-output.good::before { content: '✓ '; color: var(--good); } output.bad::before { content: '✗ '; color: var(--bad); }
-table { border-collapse: collapse; margin: 1rem 0; } caption { text-align: left; font-weight: 600; }
-th, td { border: 1px solid var(--edge); padding: .15rem .6rem; text-align: right; } th:first-child, td:first-child { text-align: left; }
-@media print {
-  body { max-width: none; padding: 0; font-size: 11pt; } fieldset { break-inside: avoid; background: none; }
-  button, output, details { display: none; } h2, .place { break-after: avoid; } figure { break-inside: avoid; }
-}
-)css";
-
-// Judges what can be judged without the program: a choice and a number. What the page knows is packed as base64.
-constexpr std::string_view kScript = R"js(
-const unpacked = text => new TextDecoder().decode(Uint8Array.from(atob(text), c => c.charCodeAt(0)));
-const typed = text => {
-  const found = /^\s*([^\/%\s]+)\s*(?:\/\s*([^\/%\s]+)\s*)?(%?)\s*$/.exec(text.replaceAll(',', '.').replaceAll('−', '-'));
-  return found ? Number(found[1]) / Number(found[2] ?? 1) / (found[3] ? 100 : 1) : NaN;
-};
-for (const folded of document.querySelectorAll('details[data-text]'))
-  folded.addEventListener('toggle', () => { folded.querySelector('div').innerHTML = unpacked(folded.dataset.text); }, { once: true });
-for (const form of document.querySelectorAll('form[data-answer]')) {
-  const known = JSON.parse(unpacked(form.dataset.answer)), said = form.querySelector('output');
-  form.addEventListener('submit', event => {
-    event.preventDefault();
-    const data = new FormData(form);
-    let good = false, reply = known.otherwise;
-    if ('right' in known) {
-      if (data.get('choice') === null) return;
-      const choice = Number(data.get('choice'));
-      good = choice === known.right;
-      reply = known.replies[choice] || reply;
-    } else {
-      const number = typed(String(data.get('number')));
-      if (!Number.isFinite(number)) return;
-      good = Math.abs(number - known.number) <= known.within;
-      for (const wrong of known.wrong.slice().reverse()) if (Math.abs(number - wrong.number) <= known.within) reply = wrong.reply;
-    }
-    said.className = good ? 'good' : 'bad';
-    said.textContent = good ? known.learned : reply;
-  });
-}
-)js";
+// The build makes them of assets/pages/ (app/CMakeLists.txt).
+constexpr std::string_view kStyle =
+#include "lesson.css.inc"
+    ;
+constexpr std::string_view kScript =
+#include "lesson.js.inc"
+    ;
 
 std::string html_of(const Shown& text) {
     std::string html;

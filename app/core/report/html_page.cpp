@@ -116,48 +116,10 @@ Page::Table table_of(const Scenario& scenario, const Run& run, const ExplainedCe
     return table;
 }
 
-// Light or dark as the reader's browser prefers; always light on paper.
-constexpr std::string_view style = R"css(
-:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --line: #8e959d; --soft: #f3f4f6; --edge: #d5d9de; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --line: #5a6068; --soft: #202329; --edge: #363b42; }
-}
-* { box-sizing: border-box; }
-html { color-scheme: light dark; }
-body { margin: 0 auto; max-width: 76rem; padding: 2rem 1.5rem 4rem; background: var(--page); color: var(--text);
-  font: 16px/1.5 Inter, Helvetica, Arial, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.25rem; margin: 2.6rem 0 .6rem; padding-bottom: .3rem; border-bottom: 1px solid var(--edge); }
-h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; }
-p { max-width: 46rem; margin: .4rem 0; overflow-wrap: anywhere; }
-.below, figcaption { color: var(--quiet); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: .6rem 0; }
-dt { color: var(--quiet); }
-dd { margin: 0; overflow-wrap: anywhere; }
-li { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .85rem; overflow-wrap: anywhere; }
-.tokens { display: flex; flex-wrap: wrap; gap: .25rem; align-items: baseline; margin: .4rem 0; }
-.tokens b { font-weight: normal; color: var(--quiet); margin-right: .5rem; }
-.tokens span { background: var(--soft); border: 1px solid var(--edge); border-radius: .25rem; padding: 0 .35rem;
-  font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .85rem; white-space: pre; }
-figure { margin: .8rem 0 1.4rem; overflow-x: auto; }
-figure svg { max-width: 100%; height: auto; display: block; }
-table { border-collapse: collapse; margin: .6rem 0 1.2rem; font-size: .85rem; }
-caption { text-align: left; font-weight: 600; padding: .2rem 0; overflow-wrap: anywhere; }
-th, td { border: 1px solid var(--edge); padding: .15rem .5rem; text-align: left; vertical-align: top; }
-td { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; }
-thead th, tbody th { background: var(--soft); font-weight: normal; }
-td span, td a { display: block; }
-a { color: inherit; }
-.scroll { overflow-x: auto; }
-details { margin: .4rem 0 1.4rem; }
-summary { color: var(--quiet); cursor: pointer; }
-figcaption { font-size: .85rem; max-width: 60rem; overflow-wrap: anywhere; }
-@media print {
-  body { max-width: none; padding: 0; font-size: 10.5pt; }
-  figure, dl, .tokens { break-inside: avoid; }
-  h2, h3, h2 + p { break-after: avoid; }
-}
-)css";
+// The build makes it of assets/pages/report.css (app/CMakeLists.txt).
+constexpr std::string_view style =
+#include "report.css.inc"
+    ;
 
 constexpr Index kMostCells = 1024;
 constexpr Index kMostColumns = 64;

@@ -15,6 +15,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 
 namespace decoderscope::core::report {
 
@@ -144,15 +145,9 @@ void step_section(Page& page, const ReportOf& report) {
 }
 
 const char* kind_text(heads::AttentionKind kind) {
-    switch (kind) {
-        case heads::AttentionKind::self:
-            return tr("Self-attention");
-        case heads::AttentionKind::cross:
-            return tr("Cross-attention");
-        case heads::AttentionKind::encoder:
-            return tr("The encoder's self-attention");
-    }
-    return "";
+    static constexpr std::array<Phrase, 3> kTexts = {message("Self-attention"), message("Cross-attention"),
+                                                     message("The encoder's self-attention")};
+    return tr(kTexts[static_cast<std::size_t>(kind)]);
 }
 
 void attention_sections(Page& page, const ReportOf& report) {

@@ -1,7 +1,7 @@
 #include "app/core/run/comparison.h"
 
 #include "app/core/run/edit_groups.h"
-#include "app/core/run/norm_placements.h"
+#include "app/core/run/labels.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"

@@ -113,9 +113,11 @@ std::optional<Scenario> only_row(const Scenario& scenario, const Plan& plan, Ind
 std::span<const float> Reader::operator()(const Tensor& tensor) {
     const auto* lazy = tensor.lazy<LazyValues>();
     if (lazy == nullptr) return tensor.values();
-    room_.resize(static_cast<std::size_t>(tensor.size()));
-    lazy->make(room_);
-    return room_;
+    const auto size = static_cast<std::size_t>(tensor.size());
+    if (room_.size() < size) room_.resize(size);  // fresh pages take longer than most of what they hold
+    const std::span<float> made = std::span(room_).first(size);
+    lazy->make(made);
+    return made;
 }
 
 Cell Slice::cell(Index row, Index column) const {

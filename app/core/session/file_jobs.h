@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/figure/exporter.h"
+#include "app/core/figure/export.h"
 #include "app/core/files/session_keeper.h"
 #include "app/core/run/cursor.h"
 #include "app/core/session/command.h"

@@ -1,11 +1,12 @@
 #include "app/core/session/introduction.h"
 
-#include "app/core/run/norm_placements.h"
+#include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/model/tables.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace decoderscope::core {
@@ -27,18 +28,11 @@ Sentence norm_of(const Config& config) {
                                    : message("{place} with RMSNorm", {{"place", place}});
 }
 
-Sentence positions_of(const Config& config) {
-    switch (config.positional_encoding) {
-        case PositionalEncoding::sinusoidal:
-            return message("sinusoidal positions");
-        case PositionalEncoding::learned:
-            return message("learned positions");
-        case PositionalEncoding::rope:
-            return message("rotary positions");
-        case PositionalEncoding::none:
-            break;
-    }
-    return message("no positional encoding");
+Phrase positions_of(const Config& config) {
+    static constexpr std::array<Phrase, 4> kPositions = {message("no positional encoding"),
+                                                         message("sinusoidal positions"), message("learned positions"),
+                                                         message("rotary positions")};
+    return kPositions[static_cast<std::size_t>(config.positional_encoding)];
 }
 
 Sentence output_of(const Config& config) {

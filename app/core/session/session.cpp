@@ -212,15 +212,9 @@ void Session::take(const ModelLoader::Result& result) {
     } catch (const Error& error) {
         return file_jobs_.refuse(error.sentence());
     }
-    forget_annotations();
+    work_.annotate({}, nullptr);  // they belong to the model that they were made for
     computed_.forget_companion_runs();
     file_jobs_.run(result);
-}
-
-// Notes and measurements belong to the model that they were made for.
-void Session::forget_annotations() {
-    work_.set_notes({});
-    work_.set_overlay(nullptr);
 }
 
 Notes Session::seen_notes() const {
@@ -231,7 +225,7 @@ Notes Session::seen_notes() const {
 
 void Session::open(const command::OpenScenario& command) {
     change(opened_anew(*command.scenario));
-    forget_annotations();
+    work_.annotate({}, nullptr);  // they belong to the model that they were made for
     computed_.forget_companion_runs();
     arriving_ = command.step;
 }
@@ -283,8 +277,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     computed_.compare_with_file(nullptr);
     file_jobs_.read_trace(work.view.compare.file);
     work_.set_training(work.training);
-    work_.set_notes(work.notes);
-    work_.set_overlay(work.overlay);
+    work_.annotate(work.notes, work.overlay);
     if (computed_.plan().find(work.cursor.step) != nullptr) {
         look_at(work.cursor);
         work_.keep_cursor_in(*shown().run);

@@ -142,7 +142,6 @@ private:
     void change(Scenario next, bool merge = false);
     void type(const command::TypeInput& command);
     void open(const command::OpenScenario& command);
-    void forget_annotations();
     void arrive_at(const std::string& step);
     void start(std::shared_ptr<const Plan> plan);
     // Does this once the run that it is about is there.
@@ -191,5 +190,8 @@ private:
     bool recovered_ = false;  // it comes from an autosave, and isn't saved yet
     mutable Unsaved unsaved_;
 };
+
+// Goes to where a note is pinned; nothing if the run has no such step, row or cell.
+[[nodiscard]] std::optional<Command> command_to(const Note& note, const Run& run);
 
 }  // namespace decoderscope::core

@@ -1,11 +1,10 @@
-#include "app/core/session/session_commands.h"
+#include "app/core/session/session.h"
 
-#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/overlay.h"
-#include "app/core/session/session.h"
 #include "app/core/train/training_plan.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
@@ -17,22 +16,10 @@
 
 namespace decoderscope::core {
 
-std::optional<Command> command_to(const Note& note, const Run& run) {
-    const Plan& plan = run.plan();
-    if (const Ref step = plan.find(note.step)) {
-        if (note.cell.empty()) return command::GoTo{note.step};
-        Cell cell = note.cell;
-        if (cell.size() + 1 == step->axes.size()) cell.push_back(0);
-        const Tensor& values = run.value(step->id);
-        if (!values.empty() && values.contains(cell)) return command::Follow{note.step, cell};
-        return std::nullopt;
-    }
-    // A part of the map: its first step.
-    for (const Step& step : plan.steps())
-        if (!step.is_source() && note.cell.empty() && is_in(note.step, step.name)) return command::GoTo{step.name};
-    return std::nullopt;
-}
+namespace {
 
+// The scenario after an editing command; `shown` is the snapshot that the command refers to. Nothing if the command
+// changes nothing. Throws Error if it doesn't fit.
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetOption& c) {
     return without_lost_gradients(with_override(std::move(scenario), c.key, c.value));
 }
@@ -154,7 +141,20 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     return scenario;
 }
 
-namespace {
+// A command that edits the scenario.
+template <class C>
+concept EditCommand = requires(const C& command, const Snapshot& shown, Scenario scenario) {
+    edited(scenario, shown, command);
+};
+
+// Whether the command continues the previous change, as a drag does, so that both are undone together.
+template <EditCommand C>
+bool continues(const C& command) {
+    if constexpr (requires { command.continues; })
+        return command.continues;
+    else
+        return false;
+}
 
 // A command's name, as the compiler writes its type: "SetOption".
 template <class C>
@@ -165,6 +165,22 @@ std::string name_of() {
 }
 
 }  // namespace
+
+std::optional<Command> command_to(const Note& note, const Run& run) {
+    const Plan& plan = run.plan();
+    if (const Ref step = plan.find(note.step)) {
+        if (note.cell.empty()) return command::GoTo{note.step};
+        Cell cell = note.cell;
+        if (cell.size() + 1 == step->axes.size()) cell.push_back(0);
+        const Tensor& values = run.value(step->id);
+        if (!values.empty() && values.contains(cell)) return command::Follow{note.step, cell};
+        return std::nullopt;
+    }
+    // A part of the map: its first step.
+    for (const Step& step : plan.steps())
+        if (!step.is_source() && note.cell.empty() && is_in(note.step, step.name)) return command::GoTo{step.name};
+    return std::nullopt;
+}
 
 // What each command does to a session: to the work, to what is shown, to the files in and out.
 

@@ -43,21 +43,17 @@ void UserState::set_training(train::TrainingPlan plan) {
 void UserState::change_notes(Notes next) {
     undo_.push_back(now_);
     redo_.clear();
-    set_notes(std::move(next));
-}
-
-void UserState::set_notes(Notes notes) {
-    now_.notes = std::move(notes);
-    note_change(Typing::none);
+    annotate(std::move(next), now_.overlay);
 }
 
 void UserState::change_overlay(std::shared_ptr<const Overlay> next) {
     undo_.push_back(now_);
     redo_.clear();
-    set_overlay(std::move(next));
+    annotate(now_.notes, std::move(next));
 }
 
-void UserState::set_overlay(std::shared_ptr<const Overlay> overlay) {
+void UserState::annotate(Notes notes, std::shared_ptr<const Overlay> overlay) {
+    now_.notes = std::move(notes);
     now_.overlay = std::move(overlay);
     note_change(Typing::none);
 }

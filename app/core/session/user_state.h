@@ -74,17 +74,13 @@ public:
     // ---- what is noted
 
     [[nodiscard]] const Notes& notes() const { return now_.notes; }
-    // Takes these notes, with undo.
-    void change_notes(Notes next);
-    // As above, without undo, as of a session that is opened.
-    void set_notes(Notes notes);
-
     // The numbers that colour map and timeline; nullptr: none.
     [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return now_.overlay; }
-    // Takes these numbers, with undo.
+    // Take these notes, or these numbers, with undo.
+    void change_notes(Notes next);
     void change_overlay(std::shared_ptr<const Overlay> next);
-    // As above, without undo, as of a session that is opened.
-    void set_overlay(std::shared_ptr<const Overlay> overlay);
+    // Takes both, without undo, as of a session that is opened.
+    void annotate(Notes notes, std::shared_ptr<const Overlay> overlay);
 
     // ---- where the user is
 

@@ -33,19 +33,21 @@ Resumable<TrainedModelRun> model_run(std::shared_ptr<const load::Model> model) {
     co_return made;
 }
 
+TrainingCurves curves_of(std::span<const TrainedStep> history) {
+    TrainingCurves curves;
+    for (const TrainedStep& step : history) {
+        const auto at = static_cast<double>(step.step.step);
+        curves.loss.points.push_back({at, step.step.loss, {}});
+        const std::vector<double>& layers = step.decoder_gradients;
+        if (layers.size() > 1) curves.growth.points.push_back({at, layers.back() / layers.front(), {}});
+    }
+    return curves;
+}
+
 }  // namespace
 
 Value<TrainingCurves> training_curves(Derived& derived, const SeenTraining& seen) {
-    return derived.get<TrainingCurves>({seen.history}, std::tuple<>(), [&] {
-        TrainingCurves curves;
-        for (const TrainedStep& step : *seen.history) {
-            const auto at = static_cast<double>(step.step.step);
-            curves.loss.points.push_back({at, step.step.loss, {}});
-            const std::vector<double>& layers = step.decoder_gradients;
-            if (layers.size() > 1) curves.growth.points.push_back({at, layers.back() / layers.front(), {}});
-        }
-        return curves;
-    });
+    return derived.get<TrainingCurves>({seen.history}, std::tuple<>(), [&] { return curves_of(*seen.history); });
 }
 
 DepthCurve gradients_at(const SeenTraining& seen, Index step) {
@@ -135,18 +137,12 @@ Exhibit training_exhibit(std::span<const SeenTraining> seen) {
     Chart loss{"loss", tr("Loss"), tr("cross-entropy of each step's batch"), steps, false, {}};
     Chart growth{"gradients", tr("Gradients"), tr("w.r.t. W2: last layer over first"), steps, true, {}};
     for (std::size_t i = 0; i < seen.size(); ++i) {
-        DepthCurve losses, growths;
-        for (const TrainedStep& step : *seen[i].history) {
-            const auto at = static_cast<double>(step.step.step);
-            losses.points.push_back({at, step.step.loss, {}});
-            if (step.decoder_gradients.size() > 1)
-                growths.points.push_back({at, step.decoder_gradients.back() / step.decoder_gradients.front(), {}});
-        }
+        TrainingCurves curves = curves_of(*seen[i].history);
         const Rgba color = meaning_color(kColors[i % kColors.size()]);
         const std::string title = tr(seen[i].recipe->title);
         exhibit.caption += (i == 0 ? "" : " · ") + title;
-        loss.curves.push_back({title, std::move(losses), color, i % 2 == 1});
-        growth.curves.push_back({title, std::move(growths), color, i % 2 == 1});
+        loss.curves.push_back({title, std::move(curves.loss), color, i % 2 == 1});
+        growth.curves.push_back({title, std::move(curves.growth), color, i % 2 == 1});
     }
     exhibit.charts = {std::move(loss), std::move(growth)};
     return exhibit;

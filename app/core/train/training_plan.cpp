@@ -164,15 +164,8 @@ TrainingPlan plan_of_warmup(std::uint64_t seed) {
 }
 
 Phrase title_of(decoderscope::train::OptimiserKind kind) {
-    switch (kind) {
-        case decoderscope::train::OptimiserKind::sgd:
-            return message("SGD");
-        case decoderscope::train::OptimiserKind::adam:
-            return message("Adam");
-        case decoderscope::train::OptimiserKind::adamw:
-            break;
-    }
-    return message("AdamW");
+    static constexpr std::array<Phrase, 3> kTitles = {message("SGD"), message("Adam"), message("AdamW")};
+    return kTitles[static_cast<std::size_t>(kind)];
 }
 
 Sentence title_of(const TrainingPlan& plan, std::size_t run) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/run/norm_placements.h"
-#include "app/core/train/training_run.h"
+#include "app/core/run/labels.h"
+#include "app/core/train/training_board.h"
 #include "engine/load/model.h"
 #include "engine/load/model_folder.h"
 

@@ -3,7 +3,6 @@
 #include "app/core/labs/diff/shown_comparison.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
-#include "app/core/session/session_commands.h"
 #include "app/core/text/characters.h"
 #include "app/views/frame/actions.h"
 #include "app/views/frame/view_state.h"

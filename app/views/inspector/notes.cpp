@@ -1,4 +1,4 @@
-#include "app/core/session/session_commands.h"
+#include "app/core/session/session.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"

@@ -1,7 +1,7 @@
 #include "app/views/lessons/lesson_page.h"
 
 #include "app/core/run/labels.h"
-#include "app/core/session/session_commands.h"
+#include "app/core/session/session.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"

@@ -1,6 +1,6 @@
 #include "app/views/shell/workspace.h"
 
-#include "app/core/run/norm_placements.h"
+#include "app/core/run/labels.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/lessons/lessons_panel.h"

@@ -1,5 +1,5 @@
 // Files that are written in the background.
-#include "app/core/figure/exporter.h"
+#include "app/core/figure/export.h"
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-#include "app/core/generate/cache_size.h"
+#include "app/core/generate/shown_generation.h"
 #include "engine/base/translate.h"
 #include "engine/decoder/kv_cache.h"
 #include "tests/catch.h"

@@ -1,8 +1,7 @@
 // Text that grows token by token: in the session, using the KV cache, and back again.
 #include "app/core/generate/cached_passes.h"
-#include "app/core/generate/generation.h"
 #include "app/core/generate/generator.h"
-#include "app/core/generate/logit_lens.h"
+#include "app/core/generate/shown_generation.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

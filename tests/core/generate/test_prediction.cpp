@@ -1,7 +1,7 @@
 // What the model predicts at each position, against a search by hand and PyTorch's definition of softmax.
 #include "app/core/generate/prediction.h"
 
-#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"

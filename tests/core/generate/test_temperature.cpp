@@ -1,5 +1,5 @@
 // Which temperature gives a token a probability: against the softmax itself, on a grid of temperatures.
-#include "app/core/generate/temperature.h"
+#include "app/core/generate/sampling.h"
 #include "tests/catch.h"
 
 #include <algorithm>

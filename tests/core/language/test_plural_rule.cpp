@@ -1,5 +1,5 @@
 // The plural rules that gettext's manual lists, each compared with the language's grammar.
-#include "app/core/language/po_file.h"
+#include "app/core/language/languages.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "app/core/language/po_file.h"
+#include "app/core/language/languages.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"
 

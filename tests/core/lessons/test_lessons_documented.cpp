@@ -1,6 +1,6 @@
 // What docs/lessons.md lists is what there is: the course, the questions of an exam, the items of the test, functions,
 // steps and axes.
-#include "app/core/lessons/functions.h"
+#include "app/core/lessons/evaluate.h"
 #include "app/core/lessons/library.h"
 #include "engine/base/file.h"
 #include "engine/load/bundled_models.h"
@@ -112,7 +112,7 @@ TEST_CASE("the items of the test are those of the table, ten of them transfer") 
 
 TEST_CASE("every function of expressions is documented") {
     const std::string docs = documented();
-    std::istringstream source(read_text(DECODERSCOPE_TESTS_DIR "/../app/core/lessons/functions.cpp"));
+    std::istringstream source(read_text(DECODERSCOPE_TESTS_DIR "/../app/core/lessons/evaluate.cpp"));
     std::size_t functions = 0;
     for (std::string line; std::getline(source, line);) {
         const std::size_t begin = line.find("    {\"");

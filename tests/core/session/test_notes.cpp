@@ -7,7 +7,6 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/notes.h"
 #include "app/core/session/session.h"
-#include "app/core/session/session_commands.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"

@@ -1,5 +1,5 @@
 // Trainings as the program offers them: what the three runs show, and returning to any step.
-#include "app/core/train/training_run.h"
+#include "app/core/train/training_board.h"
 #include "tests/catch.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/core/figure/cairo/cairo_handle.h"
 #include "app/core/figure/cairo/figure_fonts.h"
 #include "app/core/figure/figure.h"
 

@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/base/translate.h"
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -22,37 +23,19 @@ OrderedJson number(double value) {
     return std::isfinite(value) ? OrderedJson(value) : OrderedJson(value > 0.0 ? "inf" : "nan");
 }
 
-const char* basis_word(trace::Basis basis) {
-    switch (basis) {
-        case trace::Basis::name:
-            return "name";
-        case trace::Basis::call:
-            return "call";
-        case trace::Basis::value:
-            return "value";
-        case trace::Basis::place:
-            return "place";
-        case trace::Basis::chosen:
-            return "chosen";
-    }
-    return "";
-}
-
-Phrase basis_phrase(trace::Basis basis) {
-    switch (basis) {
-        case trace::Basis::name:
-            return message("its name");
-        case trace::Basis::call:
-            return message("the call that it was recorded in");
-        case trace::Basis::value:
-            return message("its numbers");
-        case trace::Basis::place:
-            return message("its place in the order");
-        case trace::Basis::chosen:
-            return message("your choice");
-    }
-    return Phrase("");
-}
+// How a match was found, in the order of trace::Basis: for machines, and in a sentence.
+struct NamedBasis {
+    const char* word;
+    Phrase phrase;
+};
+constexpr std::array<NamedBasis, 5> kBases = {{
+    {"name", message("its name")},
+    {"call", message("the call that it was recorded in")},
+    {"value", message("its numbers")},
+    {"place", message("its place in the order")},
+    {"chosen", message("your choice")},
+}};
+const NamedBasis& named(trace::Basis basis) { return kBases[static_cast<std::size_t>(basis)]; }
 
 OrderedJson json_of(const Cause& cause) {
     OrderedJson json = {{"name", cause.name},
@@ -76,7 +59,7 @@ OrderedJson matches_json(const Bisection& bisection) {
         if (!check.is_computed) continue;
         OrderedJson entry = {{"ours", check.ours},
                              {"theirs", check.theirs},
-                             {"by", basis_word(check.match.basis)},
+                             {"by", named(check.match.basis).word},
                              {"relative", number(check.relative)},
                              {"differs", check.differs}};
         if (check.harmless) entry["harmless"] = true;
@@ -169,7 +152,7 @@ std::vector<std::string> bisection_notes(const Bisection& bisection) {
 }
 
 std::vector<std::string> check_lines(const TensorCheck& check) {
-    std::vector<std::string> lines = {tr("aligned by {basis}", {{"basis", tr(basis_phrase(check.match.basis))}})};
+    std::vector<std::string> lines = {tr("aligned by {basis}", {{"basis", tr(named(check.match.basis).phrase)}})};
     if (check.other_shape) {
         lines.emplace_back(tr("It has another shape."));
     } else if (!check.cell.empty()) {

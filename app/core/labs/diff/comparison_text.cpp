@@ -38,48 +38,13 @@ std::vector<std::size_t> furthest_first(const Comparison& comparison) {
     return order;
 }
 
-std::string moves_table(const Comparison& comparison, std::string_view a, std::string_view b) {
-    std::vector<TableRow> rows = {{tr("tensor"), {tr("largest"), tr("relative"), tr("mean")}, tr("where")}};
-    for (const std::size_t at : furthest_first(comparison)) {
-        const TensorDifference& d = comparison.tensors[at];
-        if (!d.differs()) continue;
-        if (d.presence != Presence::in_both)
-            rows.push_back({d.name, {}, presence_text(d, a, b)});
-        else
-            rows.push_back({d.name,
-                            {difference_text(d.largest), difference_text(d.relative()), difference_text(d.mean)},
-                            place_of_largest(d)});
-    }
-    return rows.size() > 1 ? table_text(rows) : std::string();
-}
-
 namespace {
-
-std::string shape_text_of(const std::vector<Index>& shape) {
-    std::string text;
-    for (const Index size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
-    return "[" + text + "]";
-}
-
-// "24,576"
-std::string with_commas(Index number) {
-    std::string text = std::to_string(number);
-    for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
-    return text;
-}
 
 // Text padded with spaces, on its left if it is a number.
 std::string padded(const std::string& text, std::size_t width, bool right) {
     const std::size_t long_already = characters(text).size();
     const std::string space(width > long_already ? width - long_already : 0, ' ');
     return right ? space + text : text + space;
-}
-
-std::string cell_text(const Cell& cell) {
-    std::string text;
-    for (const Index i : cell) text += (text.empty() ? "" : ", ") + std::to_string(i);
-    return "[" + text + "]";
 }
 
 Sentence tensors_text(std::size_t count) { return message_n("{count} tensor", "{count} tensors", count); }
@@ -102,6 +67,23 @@ Sentence verdict_of_common(const Comparison& c) {
                  : message("None of {tensors} differs by more than {most}", what);
 }
 
+// One line per tensor that differs, in this order, below a header.
+std::string table_of(const Comparison& c, const std::vector<std::size_t>& order, const char* second, const char* third,
+                     std::string_view a, std::string_view b,
+                     std::vector<std::string> (*numbers)(const TensorDifference&)) {
+    if (!c.differs()) return {};
+    std::vector<TableRow> rows = {{tr("tensor"), {tr("largest"), second, third}, tr("where")}};
+    for (const std::size_t at : order) {
+        const TensorDifference& d = c.tensors[at];
+        if (!d.differs()) continue;
+        if (d.presence != Presence::in_both)
+            rows.push_back({d.name, {}, presence_text(d, a, b)});
+        else
+            rows.push_back({d.name, numbers(d), place_of_largest(d)});
+    }
+    return table_text(rows);
+}
+
 }  // namespace
 
 std::string difference_text(double difference) { return short_number_text(difference, 3); }
@@ -121,7 +103,7 @@ std::string verdict_of(const Comparison& c) {
 std::string measured_text(const Comparison& c) {
     return tr("{tensors}, {numbers} numbers compared, largest difference {difference}",
               {{"tensors", tensors_text(c.in_both)},
-               {"numbers", with_commas(c.numbers)},
+               {"numbers", grouped(c.numbers)},
                {"difference", difference_text(c.largest)}});
 }
 
@@ -135,10 +117,9 @@ std::string presence_text(const TensorDifference& d, std::string_view a, std::st
     const std::string in_a(a), in_b(b);
     switch (d.presence) {
         case Presence::other_shape:
-            return tr("{shape_a} in {a}, {shape_b} in {b}", {{"shape_a", shape_text_of(d.shape_a)},
-                                                             {"a", in_a},
-                                                             {"shape_b", shape_text_of(d.shape_b)},
-                                                             {"b", in_b}});
+            return tr(
+                "{shape_a} in {a}, {shape_b} in {b}",
+                {{"shape_a", shape_text(d.shape_a)}, {"a", in_a}, {"shape_b", shape_text(d.shape_b)}, {"b", in_b}});
         case Presence::only_in_a:
             return tr("only in {run}", {{"run", in_a}});
         case Presence::only_in_b:
@@ -169,25 +150,21 @@ std::string table_text(const std::vector<TableRow>& rows) {
 }
 
 std::string place_of_largest(const TensorDifference& d) {
-    return cell_text(d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " +
+    return cell_name("", d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " +
            short_number_text(static_cast<double>(d.b), 6);
 }
 
+std::string moves_table(const Comparison& c, std::string_view a, std::string_view b) {
+    return table_of(c, furthest_first(c), tr("relative"), tr("mean"), a, b, [](const TensorDifference& d) {
+        return std::vector{difference_text(d.largest), difference_text(d.relative()), difference_text(d.mean)};
+    });
+}
+
 std::string difference_table(const Comparison& c, std::string_view a, std::string_view b) {
-    if (!c.differs()) return {};
-    std::vector<TableRow> rows = {{tr("tensor"), {tr("largest"), tr("mean"), tr("cells over")}, tr("where")}};
-    for (const std::size_t at : worst_first(c)) {
-        const TensorDifference& d = c.tensors[at];
-        if (!d.differs()) continue;
-        if (d.presence != Presence::in_both)
-            rows.push_back({d.name, {}, presence_text(d, a, b)});
-        else
-            rows.push_back({d.name,
-                            {difference_text(d.largest), difference_text(d.mean),
-                             tr("{count} of {all}", {{"count", d.over}, {"all", d.count}})},
-                            place_of_largest(d)});
-    }
-    return table_text(rows);
+    return table_of(c, worst_first(c), tr("mean"), tr("cells over"), a, b, [](const TensorDifference& d) {
+        return std::vector{difference_text(d.largest), difference_text(d.mean),
+                           tr("{count} of {all}", {{"count", d.over}, {"all", d.count}})};
+    });
 }
 
 }  // namespace decoderscope::core::diff

@@ -2,7 +2,7 @@
 
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
-#include "engine/tensor/storage.h"
+#include "app/core/run/slice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,49 +37,18 @@ namespace {
 // How many numbers a slice compares, and how many of a tensor are computed for a comparison alone.
 constexpr Index kSlice = 1'000'000;
 
-// A tensor's numbers, made if they are not there. What is computed on demand is not kept, but its memory is, for the
-// next tensor: fresh pages take longer than most of what they hold.
-class ReadyNumbers {
-public:
-    void read(Tensor tensor) {
-        tensor_ = std::move(tensor);
-        all_ = {};
-        const auto* lazy = tensor_.lazy<LazyValues>();
-        if (lazy == nullptr) {
-            all_ = tensor_.values();
-            return;
-        }
-        const auto size = static_cast<std::size_t>(tensor_.size());
-        if (made_.size() < size) made_.resize(size);
-        lazy->make(std::span(made_).first(size));
-        all_ = std::span(made_).first(size);
-    }
-    [[nodiscard]] std::span<const float> all() const { return all_; }
-
-private:
-    Tensor tensor_;
-    std::vector<float> made_;
-    std::span<const float> all_;
-};
-
-// What two runs hold in one step.
-struct Pair {
-    ReadyNumbers before, after;
-};
-
 bool is_large_and_not_there(const Tensor& tensor) { return !tensor.is_ready() && tensor.size() > kSlice; }
 
 // Whether no check can tell two numbers apart: 0 is −0, and of NaN and NaN nothing can be said.
 bool same_number(float a, float b) { return a == b || distance_between(a, b) == 0.0; }
 
 // Whether a number of two tensors of the same shape differs. `read` counts the numbers of this slice.
-Resumable<bool> differ(const Pair& pair, Index& read) {
-    const ReadyNumbers &a = pair.before, &b = pair.after;
-    const auto count = static_cast<Index>(a.all().size());
+Resumable<bool> differ(std::span<const float> a, std::span<const float> b, Index& read) {
+    const auto count = static_cast<Index>(a.size());
     for (Index from = 0; from < count; from += kSlice) {
         const Index some = std::min(kSlice, count - from);
-        const auto part = [&](const ReadyNumbers& of) {
-            return of.all().subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(some));
+        const auto part = [&](std::span<const float> of) {
+            return of.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(some));
         };
         const auto bytes = static_cast<std::size_t>(some) * sizeof(float);
         const bool same_bits = std::memcmp(part(a).data(), part(b).data(), bytes) == 0;
@@ -101,7 +70,7 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
     const Plan& plan = run->plan();
     Reach reach;
     Index read = 0;
-    Pair pair;
+    Reader read_then, read_now;  // what is computed on demand is not kept
     reach.changed.resize(plan.steps().size());
     std::set<std::string> recorded;
     for (const auto& [name, tensor] : recorded_tensors(*run)) recorded.insert(name);
@@ -113,11 +82,9 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
         if (comparable && then.shares_values_with(now))
             changed = false;
         else if (comparable && !is_large_and_not_there(then) && !is_large_and_not_there(now)) {
-            pair.before.read(then);
-            pair.after.read(now);
-            changed = co_await differ(pair, read);
-            stays_nan =
-                !changed && std::ranges::any_of(pair.after.all(), [](float value) { return std::isnan(value); });
+            const std::span<const float> values = read_now(now);
+            changed = co_await differ(read_then(then), values, read);
+            stays_nan = !changed && std::ranges::any_of(values, [](float value) { return std::isnan(value); });
         } else if (!step.patches.empty())
             changed = true;
         reach.changed[step.id] = changed ? 1 : 0;

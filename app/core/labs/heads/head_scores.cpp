@@ -241,41 +241,23 @@ double highest_possible(PatternMeasure measure, Index keys) {
 }
 
 std::string_view measure_name(PatternMeasure measure) {
-    switch (measure) {
-        case PatternMeasure::entropy:
-            return tr("Entropy");
-        case PatternMeasure::spread:
-            return tr("Spread");
-        case PatternMeasure::largest:
-            return tr("Largest");
-        case PatternMeasure::previous:
-            return tr("Previous");
-        case PatternMeasure::first:
-            return tr("First");
-        case PatternMeasure::diagonal:
-            return tr("Diagonal");
-    }
-    return {};
+    static constexpr std::array<Phrase, kPatternMeasures.size()> kNames = {message("Entropy"), message("Spread"),
+                                                                           message("Largest"), message("Previous"),
+                                                                           message("First"),   message("Diagonal")};
+    return tr(kNames[static_cast<std::size_t>(measure)]);
 }
 
 std::string_view measure_unit(PatternMeasure measure) { return measure == PatternMeasure::entropy ? "bits" : ""; }
 
 std::string_view measure_sentence(PatternMeasure measure) {
-    switch (measure) {
-        case PatternMeasure::entropy:
-            return tr("In bits: 0 = all weight on one key, 1 = like uniform over 2 keys, 2 = over 4.");
-        case PatternMeasure::spread:
-            return tr("Entropy divided by its maximum: 0 = one key, 1 = uniform over all visible keys.");
-        case PatternMeasure::largest:
-            return tr("The largest weight of a query: 1 = it attends to a single key.");
-        case PatternMeasure::previous:
-            return tr("The weight on the token just before: 1 = a head that attends one step back.");
-        case PatternMeasure::first:
-            return tr("The weight on the first token, where idle heads often attend.");
-        case PatternMeasure::diagonal:
-            return tr("The weight on the key at the query's own position: 1 = it attends to itself.");
-    }
-    return {};
+    static constexpr std::array<Phrase, kPatternMeasures.size()> kSentences = {
+        message("In bits: 0 = all weight on one key, 1 = like uniform over 2 keys, 2 = over 4."),
+        message("Entropy divided by its maximum: 0 = one key, 1 = uniform over all visible keys."),
+        message("The largest weight of a query: 1 = it attends to a single key."),
+        message("The weight on the token just before: 1 = a head that attends one step back."),
+        message("The weight on the first token, where idle heads often attend."),
+        message("The weight on the key at the query's own position: 1 = it attends to itself.")};
+    return tr(kSentences[static_cast<std::size_t>(measure)]);
 }
 
 std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind) {

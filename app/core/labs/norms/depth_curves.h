@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/figure/chart.h"
-#include "app/core/run/norm_placements.h"
+#include "app/core/run/labels.h"
 #include "engine/base/message.h"
 #include "engine/graph/run.h"
 

@@ -24,20 +24,20 @@ namespace {
 
 constexpr Index kStepsOfSlice = 4;  // that many steps of a pass
 
-NormPlacement placement_of(StackScheme scheme) {
-    switch (scheme) {
-        case StackScheme::pre:
-            return NormPlacement::pre;
-        case StackScheme::peri:
-            return NormPlacement::peri;
-        case StackScheme::reordered:
-            return NormPlacement::reordered;
-        case StackScheme::post:
-        case StackScheme::deepnorm:
-            return NormPlacement::post;
-    }
-    return NormPlacement::pre;
-}
+// The schemes in the order of StackScheme: the placement that each has, and its title.
+struct NamedScheme {
+    NormPlacement placement;
+    Phrase title;
+};
+constexpr std::array<NamedScheme, 5> kSchemes = {{
+    {NormPlacement::pre, message("Pre-Norm")},
+    {NormPlacement::post, message("Post-Norm")},
+    {NormPlacement::peri, message("Peri-Norm")},
+    {NormPlacement::reordered, message("Reordered")},
+    {NormPlacement::post, message("DeepNorm")},
+}};
+
+NormPlacement placement_of(StackScheme scheme) { return kSchemes[static_cast<std::size_t>(scheme)].placement; }
 
 // Wang et al. 2022, table 1, for stacks of N encoder and M = N decoder layers, or of M decoder layers alone.
 double deepnorm_alpha(bool encoder, Index layers) {
@@ -154,16 +154,10 @@ Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
     co_return growths;
 }
 
-Resumable<MeasuredGrowth> at_one_depth(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
-    std::vector<Index> depths(1, choice.layers);
-    MeasuredGrowth made;
-    made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
-    co_return made;
-}
-
-Resumable<GrowthByDepth> at_all_depths(files::GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
-    std::vector<Index> depths = growth_depths(choice.layers);
-    GrowthByDepth made;
+template <class Made>
+Resumable<Made> at_depths(std::vector<Index> depths, files::GrowthChoice choice,
+                          std::shared_ptr<GrowthProgress> progress) {
+    Made made;
     made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
     co_return made;
 }
@@ -194,21 +188,7 @@ std::span<const StackScheme> stack_schemes() {
     return schemes;
 }
 
-Phrase title_of(StackScheme scheme) {
-    switch (scheme) {
-        case StackScheme::pre:
-            return message("Pre-Norm");
-        case StackScheme::post:
-            return message("Post-Norm");
-        case StackScheme::peri:
-            return message("Peri-Norm");
-        case StackScheme::reordered:
-            return message("Reordered");
-        case StackScheme::deepnorm:
-            return message("DeepNorm");
-    }
-    return Phrase("");
-}
+Phrase title_of(StackScheme scheme) { return kSchemes[static_cast<std::size_t>(scheme)].title; }
 
 Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index layers) {
     Config config;
@@ -302,13 +282,15 @@ std::vector<Index> growth_depths(Index deepest) {
 Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const load::Model>& of,
                                       const files::GrowthChoice& choice,
                                       const std::shared_ptr<GrowthProgress>& progress) {
-    return derived.later<MeasuredGrowth>({of}, key_of(choice), [&] { return at_one_depth(choice, progress); });
+    return derived.later<MeasuredGrowth>({of}, key_of(choice),
+                                         [&] { return at_depths<MeasuredGrowth>({choice.layers}, choice, progress); });
 }
 
 Value<GrowthByDepth> measured_growth_by_depth(Derived& derived, const std::shared_ptr<const load::Model>& of,
                                               const files::GrowthChoice& choice,
                                               const std::shared_ptr<GrowthProgress>& progress) {
-    return derived.later<GrowthByDepth>({of}, key_of(choice), [&] { return at_all_depths(choice, progress); });
+    return derived.later<GrowthByDepth>(
+        {of}, key_of(choice), [&] { return at_depths<GrowthByDepth>(growth_depths(choice.layers), choice, progress); });
 }
 
 std::vector<GrowthCurves> curves_by_layer(std::span<const GradientGrowth> schemes, bool of_encoder) {

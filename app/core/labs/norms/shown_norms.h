@@ -2,9 +2,9 @@
 
 #include "app/core/derived/derived.h"
 #include "app/core/labs/norms/depth_curves.h"
-#include "app/core/labs/step/outline.h"
+#include "app/core/labs/step/shown_step.h"
 #include "app/core/run/exhibit_step.h"
-#include "app/core/run/norm_placements.h"
+#include "app/core/run/labels.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/slice.h"
 #include "app/core/run/snapshot.h"

@@ -2,19 +2,44 @@
 
 #include "app/core/derived/derived.h"
 #include "app/core/labs/step/explanation_text.h"
-#include "app/core/labs/step/outline.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/slice.h"
 #include "app/core/session/session.h"
+#include "engine/graph/plan.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-// What is derived from single steps.
 namespace decoderscope::core::step {
 
+// A box of the diagram: steps that belong together.
+struct OutlinePart {
+    Part part = Part::input;
+    Phrase title;  // "Self-attention", "LayerNorm"
+    Meaning meaning = Meaning::residual;
+    std::vector<StepId> steps;
+    bool on_stream = false;               // it carries the residual stream, rather than adding to it from the side
+    std::vector<std::size_t> reads = {};  // the parts of its block that its steps read, by number, in order
+};
+
+// A block, or the steps before, between and after the blocks (then `name` is empty).
+struct OutlineBlock {
+    std::string name;  // "blocks.0", "encoder.blocks.1"
+    StackKind stack = StackKind::decoder;
+    std::vector<OutlinePart> parts;
+    bool is_back = false;  // of the backward pass: gradients
+};
+
+// "Encoder" or "Decoder".
+[[nodiscard]] const char* stack_name(StackKind stack);
+
+// The computed steps as the diagram draws them, in order. The arrows decide which parts lie on the stream: a norm does
+// if a residual sum or the next block reads it.
+[[nodiscard]] std::vector<OutlineBlock> outline_of(const Plan& plan);
+
+// What is derived from single steps.
 // A step's picture at a place.
 struct ShownHeatmap {
     static constexpr std::size_t kKept = 64;  // the cards of a step and of the steps around it
@@ -26,7 +51,7 @@ struct ShownHeatmap {
 // The step must have values.
 [[nodiscard]] Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place);
 
-// The outline of a run's plan (outline.h).
+// The outline of a run's plan.
 struct ShownOutline {
     std::vector<OutlineBlock> blocks;
 };

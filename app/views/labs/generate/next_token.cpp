@@ -1,5 +1,5 @@
 #include "app/core/figure/heatmap_image.h"
-#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/generate/lab.h"
 #include "app/views/widgets/imgui_compat.h"

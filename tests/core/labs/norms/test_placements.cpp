@@ -1,7 +1,7 @@
 // The four places of the norms: on the same weights, against PyTorch's numbers and the placements' definitions.
 #include "app/core/labs/norms/depth_curves.h"
 #include "app/core/labs/norms/shown_norms.h"
-#include "app/core/run/norm_placements.h"
+#include "app/core/run/labels.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/json.h"
 #include "engine/load/bundled_models.h"

@@ -1,7 +1,7 @@
 // The backward pass as the window shows it: where it is on the timeline and the map, what is said beside it.
 #include "app/core/labs/diff/transformer_lens.h"
 #include "app/core/labs/step/gradients.h"
-#include "app/core/labs/step/outline.h"
+#include "app/core/labs/step/shown_step.h"
 #include "app/core/run/slice.h"
 #include "engine/backward/gradient.h"
 #include "engine/load/bundled_models.h"

@@ -4,7 +4,7 @@
 #include "app/core/checks/leak.h"
 #include "app/core/labs/norms/depth_curves.h"
 #include "app/core/labs/norms/shown_norms.h"
-#include "app/core/labs/step/outline.h"
+#include "app/core/labs/step/shown_step.h"
 #include "app/core/report/report.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"

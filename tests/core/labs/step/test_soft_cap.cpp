@@ -3,7 +3,7 @@
 #include "app/core/checks/invariants.h"
 #include "app/core/checks/leak.h"
 #include "app/core/labs/masks/shown_masks.h"
-#include "app/core/labs/step/outline.h"
+#include "app/core/labs/step/shown_step.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/scenario.h"
 #include "engine/load/model.h"

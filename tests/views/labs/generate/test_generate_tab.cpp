@@ -1,5 +1,5 @@
 // What a user does in the Generate tab, and what it then shows.
-#include "app/core/generate/generation.h"
+#include "app/core/generate/generator.h"
 #include "app/core/generate/shown_generation.h"
 #include "app/core/text/numbers.h"
 #include "app/views/labs/generate/lab.h"
