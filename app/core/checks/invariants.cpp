@@ -104,6 +104,16 @@ Sentence reason_of(const Run& run, const Culprit& culprit, Reader& read) {
     return nothing_left ? message("The mask hides every key from that row.") : Sentence();
 }
 
+// The step that filled in the mask hiding some of this step's cells: this step itself, or one it is computed from;
+// nullptr if none.
+Ref fill_before(const Plan& plan, const Step& step) {
+    if (!step.masked_by || step.masked_by == step.id) return nullptr;
+    if (step.operation.traits().fill) return &step;
+    for (const StepId operand : step.operands)
+        if (plan[operand].masked_by == step.masked_by) return fill_before(plan, plan[operand]);
+    return nullptr;
+}
+
 }  // namespace
 
 std::size_t Invariants::count(Verdict verdict) const {
@@ -136,14 +146,6 @@ std::optional<Invariants> measure_invariants(const Run& run, const std::optional
     while (!stop.stop_requested())
         if (work.advance()) return work.result();
     return std::nullopt;
-}
-
-Ref fill_before(const Plan& plan, const Step& step) {
-    if (!step.masked_by || step.masked_by == step.id) return nullptr;
-    if (step.operation.traits().fill) return &step;
-    for (const StepId operand : step.operands)
-        if (plan[operand].masked_by == step.masked_by) return fill_before(plan, plan[operand]);
-    return nullptr;
 }
 
 std::vector<PatternStep> patterns_of(const Run& run) {

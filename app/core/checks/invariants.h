@@ -89,9 +89,6 @@ struct PatternStep {
     Tensor sink;   // [batch, head, query, 1]: what goes to no key; empty without a sink
     Tensor sinks;  // [head]: its score
 };
-// The step that filled in the mask hiding some of this step's cells: this step itself, or one it is computed from;
-// nullptr if none.
-[[nodiscard]] Ref fill_before(const Plan& plan, const Step& step);
 // Every attention pattern of a run, in order.
 [[nodiscard]] std::vector<PatternStep> patterns_of(const Run& run);
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 namespace decoderscope::core::checks {
 
@@ -85,6 +84,20 @@ void sum_up_earlier(Leak& leak) {
     }
 }
 
+// Compares one step of two runs in a batch row.
+void compare(const Run& run, const Run& other, const Step& step, Index batch, Leak& leak) {
+    const std::ptrdiff_t along = position_axis(step);
+    const Tensor& before = run.value(step.id);
+    const Tensor& after = other.value(step.name);
+    if (step.is_source() || along < 0 || before.empty() || before.axes() != after.axes()) return;
+    ++leak.tensors;
+    const auto axis = static_cast<std::size_t>(along);
+    leak.moved.resize(std::max(leak.moved.size(), static_cast<std::size_t>(before.dim(axis))));
+    const Tensor mask = step.mask_to_come ? run.value(*step.mask_to_come) : Tensor();
+    const std::vector<Moved> changes = changes_in(step.name, before, after, mask, axis, batch);
+    for (std::size_t p = 0; p < changes.size(); ++p) add(leak.moved[p], changes[p]);
+}
+
 }  // namespace
 
 std::ptrdiff_t position_axis(const Step& step) {
@@ -116,45 +129,26 @@ Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, 
     return variation;
 }
 
-LeakTest::LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position)
-    : run_(std::move(run)), changed_(std::move(changed)), batch_(batch) {
-    leak_.changed = position;
-    way_back_ = backward::backward_begins(run_->plan()).value_or(run_->plan().steps().size());
-}
-
-void LeakTest::compare(const Step& step) {
-    const std::ptrdiff_t along = position_axis(step);
-    const Tensor& before = run_->value(step.id);
-    const Tensor& after = changed_->value(step.name);
-    if (step.is_source() || step.id >= way_back_ || along < 0 || before.empty() || before.axes() != after.axes())
-        return;
-    ++leak_.tensors;
-    const auto axis = static_cast<std::size_t>(along);
-    leak_.moved.resize(std::max(leak_.moved.size(), static_cast<std::size_t>(before.dim(axis))));
-    const Tensor mask = step.mask_to_come ? run_->value(*step.mask_to_come) : Tensor();
-    const std::vector<Moved> changes = changes_in(step.name, before, after, mask, axis, batch_);
-    for (std::size_t p = 0; p < changes.size(); ++p) add(leak_.moved[p], changes[p]);
-}
-
-bool LeakTest::advance(std::size_t numbers) {
-    const std::deque<Step>& steps = run_->plan().steps();
-    std::size_t compared = 0;
-    while (next_ < steps.size() && compared < numbers) {
-        const Step& step = steps[next_++];
-        compare(step);
-        compared += static_cast<std::size_t>(run_->value(step.id).size());
+Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch,
+                             Index position) {
+    constexpr Index kSlice = 1'000'000;  // how many numbers a slice compares
+    Leak leak{.changed = position};
+    const Plan& plan = run->plan();
+    const StepId way_back = backward::backward_begins(plan).value_or(plan.steps().size());  // gradients are no leak
+    Index compared = 0;
+    for (StepId id = 0; id < way_back; ++id) {
+        compare(*run, *changed, plan[id], batch, leak);
+        if ((compared += run->value(id).size()) < kSlice) continue;
+        compared = 0;
+        co_yield kPause;
     }
-    if (next_ < steps.size()) return false;
-    if (!std::exchange(summed_up_, true)) sum_up_earlier(leak_);
-    return true;
+    sum_up_earlier(leak);
+    co_return leak;
 }
 
 Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed, Index batch,
                   Index position) {
-    LeakTest test(run, changed, batch, position);
-    while (!test.advance(std::numeric_limits<std::size_t>::max())) {
-    }
-    return test.leak();
+    return finished(leak_between(run, changed, batch, position));
 }
 
 }  // namespace decoderscope::core::checks

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/jobs/resumable.h"
 #include "app/core/run/scenario.h"
 
 #include <cstddef>
@@ -38,28 +39,11 @@ struct Leak {
     std::string worst_in;     // the tensor with the largest of those changes; empty if there is none
 };
 
-// Compares a batch row of two runs of the same plan, in parts, so that a window can spread the work over frames. Raw
-// scores count only where the mask keeps them: a score against a later key is computed first and hidden afterwards. The
-// encoder and the cross-attention's memory are left out: they don't belong to the decoder's positions.
-class LeakTest {
-public:
-    LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position);
-
-    // Continues until about this many more numbers are compared. Returns whether all are.
-    bool advance(std::size_t numbers);
-    // The result; complete once advance() has returned true.
-    [[nodiscard]] const Leak& leak() const { return leak_; }
-
-private:
-    void compare(const Step& step);
-
-    std::shared_ptr<const Run> run_, changed_;
-    Index batch_;
-    StepId next_ = 0, way_back_ = 0;  // gradients flow back: they are no leak
-    bool summed_up_ = false;
-    Leak leak_;
-};
-
+// Compares a batch row of two runs of the same plan. Pauses now and then. Raw scores count only where the mask keeps
+// them: a score against a later key is computed first and hidden afterwards. The encoder and the cross-attention's
+// memory are left out: they don't belong to the decoder's positions.
+[[nodiscard]] Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed,
+                                           Index batch, Index position);
 // The whole test at once.
 [[nodiscard]] Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed,
                                 Index batch, Index position);

@@ -249,8 +249,6 @@ Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
     return canvas.finished(name_of(exhibit));
 }
 
-using namespace figure;
-
 Figure chart_figure(const Chart& chart, const FigureStyle& style) {
     figure::Canvas canvas(style.dark);
     const ChartPlot plot{{figure::margin + 46, figure::margin + 46, plot_width, plot_height},
@@ -267,8 +265,6 @@ Figure chart_figure(const Chart& chart, const FigureStyle& style) {
     for (const ChartCurve& curve : chart.curves) draw_curve(canvas, plot, curve);
     return canvas.finished(chart.title);
 }
-
-using namespace figure;
 
 Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
     figure::Canvas canvas(style.dark);

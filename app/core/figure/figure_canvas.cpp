@@ -157,28 +157,12 @@ void Canvas::grow(const Box& box) {
     bottom_ = std::max(bottom_, box.bottom());
 }
 
-void Canvas::put(Text text) {
-    grow(text_box(text));
-    figure_.primitives.emplace_back(std::move(text));
+void Canvas::put(Primitive primitive) {
+    if (const auto* text = std::get_if<Text>(&primitive)) grow(text_box(*text));
+    if (const auto* rectangle = std::get_if<FilledRectangle>(&primitive)) grow(rectangle->box);
+    if (const auto* grid = std::get_if<CellGrid>(&primitive)) grow(grid->box);
+    figure_.primitives.push_back(std::move(primitive));
 }
-
-void Canvas::put(const FilledRectangle& rectangle) {
-    grow(rectangle.box);
-    figure_.primitives.emplace_back(rectangle);
-}
-
-void Canvas::put(CellGrid grid) {
-    grow(grid.box);
-    figure_.primitives.emplace_back(std::move(grid));
-}
-
-void Canvas::put(const HatchedRectangle& rectangle) { figure_.primitives.emplace_back(rectangle); }
-
-void Canvas::put(const Line& line) { figure_.primitives.emplace_back(line); }
-
-void Canvas::put(Polyline line) { figure_.primitives.emplace_back(std::move(line)); }
-
-void Canvas::put(const Circle& circle) { figure_.primitives.emplace_back(circle); }
 
 void Canvas::line(double x1, double y1, double x2, double y2, Rgba color) { put(Line{x1, y1, x2, y2, hair, color}); }
 

@@ -71,13 +71,8 @@ public:
     [[nodiscard]] double bottom() const { return bottom_; }
 
     void grow(const Box& box);
-    void put(Text text);
-    void put(const FilledRectangle& rectangle);
-    void put(CellGrid grid);
-    void put(const HatchedRectangle& rectangle);
-    void put(const Line& line);
-    void put(Polyline line);
-    void put(const Circle& circle);
+    // Texts, rectangles and cells make it grow.
+    void put(Primitive primitive);
     // A hair line.
     void line(double x1, double y1, double x2, double y2, Rgba color);
     // A hair line around a box.

@@ -9,6 +9,8 @@
 #include "engine/base/translate.h"
 
 #include <cmath>
+#include <functional>
+#include <vector>
 
 namespace decoderscope::core::figure {
 
@@ -88,6 +90,12 @@ double round_step(double least) {
     }
     return 10 * power;
 }
+
+// One tick of a colour bar: its place on the range, and its text.
+struct Tick {
+    double value = 0;
+    std::string text;
+};
 
 Tick tick_at(double value) { return {value, short_number_text(value, 4)}; }
 
@@ -182,6 +190,63 @@ double size_of_numbers(const PlacedHeatmap& placed, bool whole) {
     return placed.heatmap.texts.empty() ? size : std::max(size, 9.0);
 }
 
+// The ticks of a bar that is `length` long, from low to high: the ends of the range, to four significant digits, and
+// round numbers between them where they do not touch. `room_of` returns how much of the length a text takes.
+std::vector<Tick> ticks(Range range, double length, const std::function<double(const std::string&)>& room_of) {
+    const double low = range.low;
+    const double high = range.high;
+    const double per_unit = length / (high - low);
+    const auto touch = [&](const Tick& a, const Tick& b) {
+        return (b.value - a.value) * per_unit < (room_of(a.text) + room_of(b.text)) / 2 + label_gap;
+    };
+    const double step = round_step(length_of_a_step / per_unit);
+    const Tick last = tick_at(high);
+    std::vector<Tick> found = {tick_at(low)};
+    for (double k = std::ceil(low / step); k * step < high; ++k) {
+        const Tick tick = tick_at(k * step);
+        if (!touch(found.back(), tick) && !touch(tick, last)) found.push_back(tick);
+    }
+    found.push_back(last);
+    return found;
+}
+
+// Vertical, the high end at the top, the numbers on its right.
+void draw_upright_bar(Canvas& canvas, const ColorBar& bar, const Box& box) {
+    std::vector<Rgba> colors = bar_colors(bar);
+    std::reverse(colors.begin(), colors.end());
+    const auto steps = static_cast<Index>(colors.size());
+    canvas.put(CellGrid{box, steps, 1, std::move(colors)});
+    canvas.frame(box);
+    const Face face{label_size, canvas.inks().text};
+    for (const Tick& tick : ticks(bar.range, box.height, [](const std::string&) { return line_height; })) {
+        const double y = box.bottom() - part_of_range(bar.range, tick.value) * box.height;
+        canvas.line(box.right(), y, box.right() + 4, y, canvas.inks().line);
+        canvas.put(text_at(tick.text, box.right() + 8, y + half_capital * label_size, face));
+    }
+}
+
+// Horizontal, the numbers below it.
+void draw_level_bar(Canvas& canvas, const ColorBar& bar, const Box& box) {
+    std::vector<Rgba> colors = bar_colors(bar);
+    const auto steps = static_cast<Index>(colors.size());
+    canvas.put(CellGrid{box, 1, steps, std::move(colors)});
+    canvas.frame(box);
+    const Face face{label_size, canvas.inks().text};
+    const auto width = [](const std::string& text) { return label_size * text_width_em(text, false, false); };
+    for (const Tick& tick : ticks(bar.range, box.width, width)) {
+        const double x = box.x + part_of_range(bar.range, tick.value) * box.width;
+        canvas.line(x, box.bottom(), x, box.bottom() + 4, canvas.inks().line);
+        canvas.put(text_at(tick.text, x, box.bottom() + 17, face, Anchor::middle));
+    }
+}
+
+// The face of an axis name: queries and keys have their own colours here too.
+Face axis_face(const std::string& name, const Inks& inks) {
+    for (const Meaning meaning : {Meaning::query, Meaning::key})
+        if (name == meaning_name(meaning)) return {axis_name_size, meaning_color(meaning), true};
+    return {axis_name_size, inks.quiet, true};
+}
+
 }  // namespace
 
 void LegendContents::add(const Heatmap& heatmap) {
@@ -212,34 +277,6 @@ void draw_legend(Canvas& canvas, const LegendContents& contents, const LegendSty
     if (!note.empty()) legend.add_note(note);
 }
 
-void draw_upright_bar(Canvas& canvas, const ColorBar& bar, const Box& box) {
-    std::vector<Rgba> colors = bar_colors(bar);
-    std::reverse(colors.begin(), colors.end());
-    const auto steps = static_cast<Index>(colors.size());
-    canvas.put(CellGrid{box, steps, 1, std::move(colors)});
-    canvas.frame(box);
-    const Face face{label_size, canvas.inks().text};
-    for (const Tick& tick : ticks(bar.range, box.height, [](const std::string&) { return line_height; })) {
-        const double y = box.bottom() - part_of_range(bar.range, tick.value) * box.height;
-        canvas.line(box.right(), y, box.right() + 4, y, canvas.inks().line);
-        canvas.put(text_at(tick.text, box.right() + 8, y + half_capital * label_size, face));
-    }
-}
-
-void draw_level_bar(Canvas& canvas, const ColorBar& bar, const Box& box) {
-    std::vector<Rgba> colors = bar_colors(bar);
-    const auto steps = static_cast<Index>(colors.size());
-    canvas.put(CellGrid{box, 1, steps, std::move(colors)});
-    canvas.frame(box);
-    const Face face{label_size, canvas.inks().text};
-    const auto width = [](const std::string& text) { return label_size * text_width_em(text, false, false); };
-    for (const Tick& tick : ticks(bar.range, box.width, width)) {
-        const double x = box.x + part_of_range(bar.range, tick.value) * box.width;
-        canvas.line(x, box.bottom(), x, box.bottom() + 4, canvas.inks().line);
-        canvas.put(text_at(tick.text, x, box.bottom() + 17, face, Anchor::middle));
-    }
-}
-
 void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left) {
     if (cells.height >= 112) {
         draw_upright_bar(canvas, bar, {cells.right() + 20, cells.y, 12, cells.height});
@@ -249,24 +286,6 @@ void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double l
     const double half = label_size * text_width_em(short_number_text(bar.range.low, 4), false, false) / 2;
     const double start = std::max(cells.x, left + half);
     draw_level_bar(canvas, bar, {start, cells.bottom() + 16, std::clamp(cells.width, 160.0, 320.0), 12});
-}
-
-std::vector<Tick> ticks(Range range, double length, const std::function<double(const std::string&)>& room_of) {
-    const double low = range.low;
-    const double high = range.high;
-    const double per_unit = length / (high - low);
-    const auto touch = [&](const Tick& a, const Tick& b) {
-        return (b.value - a.value) * per_unit < (room_of(a.text) + room_of(b.text)) / 2 + label_gap;
-    };
-    const double step = round_step(length_of_a_step / per_unit);
-    const Tick last = tick_at(high);
-    std::vector<Tick> found = {tick_at(low)};
-    for (double k = std::ceil(low / step); k * step < high; ++k) {
-        const Tick tick = tick_at(k * step);
-        if (!touch(found.back(), tick) && !touch(tick, last)) found.push_back(tick);
-    }
-    found.push_back(last);
-    return found;
 }
 
 double hatch_spacing(const PlacedHeatmap& placed) { return std::clamp(placed.smaller_side() / 2, 4.0, 7.0); }
@@ -356,12 +375,6 @@ void draw_column_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisL
         if (labels.stride > 1) canvas.line(x, placed.box.y - 4, x, placed.box.y, canvas.inks().line);
         column += labels.stride;
     }
-}
-
-Face axis_face(const std::string& name, const Inks& inks) {
-    for (const Meaning meaning : {Meaning::query, Meaning::key})
-        if (name == meaning_name(meaning)) return {axis_name_size, meaning_color(meaning), true};
-    return {axis_name_size, inks.quiet, true};
 }
 
 double row_name_room(const std::string& name) { return name.empty() ? 0 : 24; }

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace decoderscope::core::figure {
 
@@ -51,9 +49,6 @@ void draw_hatch(Canvas& canvas, const Box& box, std::uint8_t causes, double spac
 
 void draw_row_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisLabels& labels);
 void draw_column_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisLabels& labels);
-
-// The face of an axis name: queries and keys have their own colours here too.
-[[nodiscard]] Face axis_face(const std::string& name, const Inks& inks);
 
 // The space that a row axis name takes on the left, and a column axis name above; 0 if there is none.
 [[nodiscard]] double row_name_room(const std::string& name);
@@ -103,23 +98,7 @@ struct ColorBar {
     bool dark = false;
 };
 
-// Vertical, the high end at the top, the numbers on its right.
-void draw_upright_bar(Canvas& canvas, const ColorBar& bar, const Box& box);
-// Horizontal, the numbers below it.
-void draw_level_bar(Canvas& canvas, const ColorBar& bar, const Box& box);
-
 // Next to the cells if they are high enough, otherwise below them; there, text may begin at `left`.
 void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left);
-
-// One tick of a colour bar: its place on the range, and its text.
-struct Tick {
-    double value = 0;
-    std::string text;
-};
-
-// The ticks of a bar that is `length` long, from low to high: the ends of the range, to four significant digits, and
-// round numbers between them where they do not touch. `room_of` returns how much of the length a text takes.
-[[nodiscard]] std::vector<Tick> ticks(Range range, double length,
-                                      const std::function<double(const std::string&)>& room_of);
 
 }  // namespace decoderscope::core::figure

@@ -2,6 +2,7 @@
 
 #include "engine/graph/run.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -69,5 +70,7 @@ struct Heatmap {
 // The range that the finite values span: [0, max] for a sequential scale (0 to 1 if there are no finite values),
 // symmetric about zero for a diverging one. Never empty.
 [[nodiscard]] Range range_of(std::span<const float> values, Scale scale);
+// The range that holds both.
+[[nodiscard]] inline Range spanning(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 }  // namespace decoderscope::core

@@ -9,6 +9,8 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <span>
 
 namespace decoderscope::core {
 
@@ -97,6 +99,12 @@ bool joined_above(std::vector<HiddenBlock>& blocks, std::vector<std::size_t>& bl
     return fits;
 }
 
+// If several cells share a pixel, the one of the largest magnitude is shown. Each cell is turned into one number, its
+// priority, so that a picture of millions of cells takes one comparison per cell: the bits of the magnitude, which grow
+// with it up to ∞ and NaN, then the sign bit; minus 2^31, because signed numbers are compared in fewer instructions. A
+// hidden cell other than NaN has the lowest one.
+using Priority = std::int32_t;
+constexpr Priority kHiddenPriority = std::numeric_limits<Priority>::min();
 constexpr std::uint32_t kTop = 0x80000000U;
 constexpr Priority kInfinitePriority = static_cast<Priority>(0xff000001U ^ kTop);
 
@@ -115,6 +123,21 @@ void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* 
         const bool shows = !hidden_by::masked(hidden[i]) || key > kInfinitePriority;
         keys[i] = std::max(keys[i], shows ? key : kHiddenPriority);
     }
+}
+
+// The value of a priority other than kHiddenPriority.
+float value_of(Priority key) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(key) ^ kTop;
+    return std::bit_cast<float>(bits >> 1U | bits << 31U);
+}
+
+// Raises the priorities of a row of pixels, one pixel per cell, to those of the cells from `offset` on.
+void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset) {
+    const float* values = heatmap.values.data() + offset;
+    if (heatmap.hidden.empty())
+        on_this_cpu<raise>(keys.data(), values, keys.size());
+    else
+        on_this_cpu<raise_where_shown>(keys.data(), values, heatmap.hidden.data() + offset, keys.size());
 }
 
 }  // namespace
@@ -224,19 +247,6 @@ std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap) {
         }
     }
     return blocks;
-}
-
-float value_of(Priority key) {
-    const std::uint32_t bits = static_cast<std::uint32_t>(key) ^ kTop;
-    return std::bit_cast<float>(bits >> 1U | bits << 31U);
-}
-
-void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset) {
-    const float* values = heatmap.values.data() + offset;
-    if (heatmap.hidden.empty())
-        on_this_cpu<raise>(keys.data(), values, keys.size());
-    else
-        on_this_cpu<raise_where_shown>(keys.data(), values, heatmap.hidden.data() + offset, keys.size());
 }
 
 }  // namespace decoderscope::core

@@ -4,8 +4,6 @@
 #include "app/core/figure/heatmap.h"
 
 #include <cstdint>
-#include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -68,19 +66,5 @@ struct HiddenBlock {
     std::uint8_t causes = hidden_by::nothing;
 };
 [[nodiscard]] std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap);
-
-// If several cells share a pixel, the one of the largest magnitude is shown. Each cell is turned into one number, its
-// priority, so that a picture of millions of cells takes one comparison per cell.
-
-// The bits of the magnitude, which grow with it up to ∞ and NaN, then the sign bit; minus 2^31, because signed numbers
-// are compared in fewer instructions. A hidden cell other than NaN has the lowest key.
-using Priority = std::int32_t;
-inline constexpr Priority kHiddenPriority = std::numeric_limits<Priority>::min();
-
-// The value of a key other than kHiddenPriority.
-[[nodiscard]] float value_of(Priority key);
-
-// Raises the keys of a row of pixels, one pixel per cell, to those of the cells from `offset` on.
-void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset);
 
 }  // namespace decoderscope::core

@@ -27,11 +27,7 @@ struct NamedArray {
 // All of them as one, if they have one shape: [layer, head, row, column]. Throws Error if they don't.
 [[nodiscard]] NamedArray one_array_of(const Exhibit& exhibit);
 
-// NumPy's NPY 1.0: the header of an array of this shape, and values as little-endian float32 in C order.
-[[nodiscard]] std::string npy_header(const std::vector<Index>& shape);
-[[nodiscard]] std::string npy_values(std::span<const float> values);
-
-// Writes an array as NPY.
+// Writes an array as NumPy's NPY 1.0: little-endian float32 in C order.
 void write_npy(std::ostream& out, const NamedArray& array);
 // A heatmap's values, of shape (rows, columns).
 void write_npy(std::ostream& out, const Heatmap& heatmap);

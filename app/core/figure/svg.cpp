@@ -178,25 +178,14 @@ private:
 }  // namespace
 
 std::string xml_escaped(std::string_view text) {
+    static constexpr std::string_view kMarks = "<>&\"";
+    static constexpr std::array<std::string_view, 4> kEscapes = {"&lt;", "&gt;", "&amp;", "&quot;"};
     std::string safe;
-    for (const char c : printable(text)) {
-        switch (c) {
-            case '<':
-                safe += "&lt;";
-                break;
-            case '>':
-                safe += "&gt;";
-                break;
-            case '&':
-                safe += "&amp;";
-                break;
-            case '"':
-                safe += "&quot;";
-                break;
-            default:
-                safe += c;
-        }
-    }
+    for (const char c : printable(text))
+        if (const std::size_t mark = kMarks.find(c); mark != std::string_view::npos)
+            safe += kEscapes[mark];
+        else
+            safe += c;
     return safe;
 }
 

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <ostream>
 #include <sstream>
+#include <type_traits>
+#include <utility>
 
 namespace decoderscope::core::files {
 
@@ -36,11 +38,17 @@ std::optional<std::string> ini_value(const fs::path& path, const std::string& ke
     return value;
 }
 
-namespace fs = std::filesystem;
-bool flag(const OrderedJson& json, const char* key, bool otherwise) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
+// What is kept under a key of its own, by its kind.
+constexpr std::pair<const char*, bool Settings::*> kFlags[] = {{"map_folded", &Settings::map_folded},
+                                                               {"inspector_folded", &Settings::inspector_folded},
+                                                               {"hint_done", &Settings::hint_done},
+                                                               {"large_pointer", &Settings::large_pointer},
+                                                               {"introduction_closed", &Settings::introduction_closed},
+                                                               {"calm", &Settings::calm}};
+constexpr std::pair<const char*, std::optional<bool> Settings::*> kChoices[] = {
+    {"dark", &Settings::dark}, {"reduced_motion", &Settings::reduced_motion}};
+constexpr std::pair<const char*, std::string Settings::*> kTexts[] = {{"language", &Settings::language},
+                                                                      {"browser_address", &Settings::browser_address}};
 
 float length(const OrderedJson& json, const char* key, float otherwise, float least, float most) {
     const auto found = json.find(key);
@@ -88,25 +96,19 @@ Settings load_settings(const std::string& path) {
         return settings;
     }
     if (!json.is_object()) return settings;
-    if (const auto dark = json.find("dark"); dark != json.end() && dark->is_boolean())
-        settings.dark = dark->get<bool>();
+    const auto read = [&]<class T>(const char* key, T& to) {
+        const auto found = json.find(key);
+        if (found != json.end() && (std::is_same_v<T, std::string> ? found->is_string() : found->is_boolean()))
+            to = found->get<std::conditional_t<std::is_same_v<T, std::string>, std::string, bool>>();
+    };
+    for (const auto& [key, member] : kFlags) read(key, settings.*member);
+    for (const auto& [key, member] : kChoices) read(key, settings.*member);
+    for (const auto& [key, member] : kTexts) read(key, settings.*member);
     settings.text_scale = length(json, "text_scale", settings.text_scale, 0.6F, 3.0F);
-    const auto map = json.find("color_map");
-    if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
     settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
     settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
-    settings.map_folded = flag(json, "map_folded", settings.map_folded);
-    settings.inspector_folded = flag(json, "inspector_folded", settings.inspector_folded);
-    if (const auto motion = json.find("reduced_motion"); motion != json.end() && motion->is_boolean())
-        settings.reduced_motion = motion->get<bool>();
-    if (const auto language = json.find("language"); language != json.end() && language->is_string())
-        settings.language = language->get<std::string>();
-    if (const auto address = json.find("browser_address"); address != json.end() && address->is_string())
-        settings.browser_address = address->get<std::string>();
-    settings.hint_done = flag(json, "hint_done", settings.hint_done);
-    settings.large_pointer = flag(json, "large_pointer", settings.large_pointer);
-    settings.introduction_closed = flag(json, "introduction_closed", settings.introduction_closed);
-    settings.calm = flag(json, "calm", settings.calm);
+    const auto map = json.find("color_map");
+    if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
     if (const auto tabs = json.find("more_tabs"); tabs != json.end() && tabs->is_array())
         for (const auto& tab : *tabs)
             if (tab.is_string()) settings.more_tabs.push_back(tab.get<std::string>());
@@ -123,22 +125,13 @@ void save_settings(const std::string& path, const Settings& settings) {
     if (failed)
         throw Error("{folder}: cannot be created: {reason}",
                     {{"folder", folder.string()}, {"reason", failed.message()}});
-    OrderedJson json = {{"text_scale", settings.text_scale},
-                        {"color_map", color_map_name(settings.sequential)},
-                        {"map_width", settings.map_width},
-                        {"inspector_width", settings.inspector_width},
-                        {"map_folded", settings.map_folded},
-                        {"inspector_folded", settings.inspector_folded},
-                        {"language", settings.language},
-                        {"browser_address", settings.browser_address},
-                        {"hint_done", settings.hint_done},
-                        {"large_pointer", settings.large_pointer},
-                        {"introduction_closed", settings.introduction_closed},
-                        {"calm", settings.calm},
-                        {"more_tabs", settings.more_tabs},
-                        {"recent", settings.recent}};
-    if (settings.dark) json["dark"] = *settings.dark;
-    if (settings.reduced_motion) json["reduced_motion"] = *settings.reduced_motion;
+    OrderedJson json = {{"text_scale", settings.text_scale}, {"color_map", color_map_name(settings.sequential)},
+                        {"map_width", settings.map_width},   {"inspector_width", settings.inspector_width},
+                        {"more_tabs", settings.more_tabs},   {"recent", settings.recent}};
+    for (const auto& [key, member] : kFlags) json[key] = settings.*member;
+    for (const auto& [key, member] : kTexts) json[key] = settings.*member;
+    for (const auto& [key, member] : kChoices)
+        if (settings.*member) json[key] = *(settings.*member);
     // JSON must be UTF-8, but a path need not be.
     const std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });

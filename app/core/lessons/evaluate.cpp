@@ -154,8 +154,6 @@ constexpr std::array<NamedFunction, 24> kFunctions = {{
     {"diagonal", 2, diagonal},
 }};
 
-using Given = std::span<const Value>;
-
 // One of the two sequences of a scenario.
 struct Sequence {
     const Tensor& tokens;  // [batch, pos]

@@ -43,6 +43,25 @@ bool differs(const Run& a, const Run& b, const std::string& step) {
                                [](float p, float q) { return p == q || (std::isnan(p) && std::isnan(q)); });
 }
 
+// The check that a run fails, though it passed before what the learner did, and the question doesn't allow it.
+std::optional<checks::Law> broken_law(const Asked& asked, const MayBreak& may_break) {
+    const Ran& now = asked.runs.now();
+    if (asked.opened == nullptr) return {};
+    const Ran& before = asked.runs.before();
+    const Scenario &did = now.scenario, &was = before.scenario;
+    const bool changed_text_only = did.edits == was.edits && did.config() == was.config() &&
+                                   did.mutation == was.mutation && did.dropout_seed == was.dropout_seed;
+    if (changed_text_only) return {};  // both are the same run
+    const auto measured = [](const Ran& of) { return checks::measure_invariants(*of.run, of.scenario.config()); };
+    const std::optional<checks::Invariants> after = measured(now), held = measured(before);
+    for (const checks::Invariant& one : after->all) {
+        const bool broken = one.verdict == checks::Verdict::broken;
+        const bool was_broken = held->of(one.law).verdict == checks::Verdict::broken;
+        if (broken && !was_broken && !may_break[static_cast<std::size_t>(one.law)]) return one.law;
+    }
+    return {};
+}
+
 // ---- one kind of question each
 
 struct Judge {
@@ -299,24 +318,6 @@ std::vector<std::size_t> right_choices(const Asked& asked) {
     else
         add_where(bug->choices, [](const Choice& choice) { return choice.mutation == "nothing"; });
     return right;
-}
-
-std::optional<checks::Law> broken_law(const Asked& asked, const MayBreak& may_break) {
-    const Ran& now = asked.runs.now();
-    if (asked.opened == nullptr) return {};
-    const Ran& before = asked.runs.before();
-    const Scenario &did = now.scenario, &was = before.scenario;
-    const bool changed_text_only = did.edits == was.edits && did.config() == was.config() &&
-                                   did.mutation == was.mutation && did.dropout_seed == was.dropout_seed;
-    if (changed_text_only) return {};  // both are the same run
-    const auto measured = [](const Ran& of) { return checks::measure_invariants(*of.run, of.scenario.config()); };
-    const std::optional<checks::Invariants> after = measured(now), held = measured(before);
-    for (const checks::Invariant& one : after->all) {
-        const bool broken = one.verdict == checks::Verdict::broken;
-        const bool was_broken = held->of(one.law).verdict == checks::Verdict::broken;
-        if (broken && !was_broken && !may_break[static_cast<std::size_t>(one.law)]) return one.law;
-    }
-    return {};
 }
 
 std::string first_wrong_step(const Scenario& mutant) {

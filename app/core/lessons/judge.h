@@ -82,9 +82,6 @@ struct Asked {
 // For a bug: the first step that the mutation computes differently; empty if there is none.
 [[nodiscard]] std::string first_wrong_step(const Scenario& mutant);
 
-// The check that a run fails, though it passed before what the learner did, and the question doesn't allow it.
-[[nodiscard]] std::optional<checks::Law> broken_law(const Asked& asked, const MayBreak& may_break);
-
 // How a choice of a question is shown: its own text, or the mutation's sentence.
 [[nodiscard]] Shown shown_choice(const Choice& choice, const Scope& scope);
 

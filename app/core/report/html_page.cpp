@@ -65,6 +65,42 @@ std::string cell_heading(const ExplainedCell& one) {
     return tr("{name} = {value}", {{"name", one.name}, {"value", step::exact_number(one.value)}});
 }
 
+// An operand of a factor by name: "blocks.0.attn.q[0, 1, 2, 5]" and its place.
+struct NamedOperand {
+    std::string name, place;
+};
+
+NamedOperand named_operand(const Scenario& scenario, const Run& run, const Step& step, const OperandCell& at) {
+    const Step& operand = run.plan()[step.operands[at.operand]];
+    return {cell_name(operand.name, at.cell), place_text(scenario, operand, at.cell)};
+}
+
+// The entries of a list of terms as they are read out: groups are closed, a single term has its factors as one text.
+struct WrittenTerm {
+    std::string name;                          // "key 3 “a”", "head 0 (16 terms)"
+    std::string factors;                       // "0.31 · (−1.2)"; empty for a group
+    std::vector<const OperandCell*> operands;  // of its factors
+    double value = 0.0;
+};
+
+std::vector<WrittenTerm> written_terms(const step::ReadExplanation& read, std::size_t line) {
+    std::vector<WrittenTerm> written;
+    for (const step::TermPart& part : read.lines[line]) {
+        WrittenTerm& term = written.emplace_back();
+        term.name = part.name;
+        term.value = part.value;
+        if (!part.term) {
+            term.name = tr_n("{name} ({count} term)", "{name} ({count} terms)", part.count, {{"name", part.name}});
+            continue;
+        }
+        for (const Factor& factor : read.explanation.lines[line].terms[*part.term].factors) {
+            term.factors += (term.factors.empty() ? "" : " · ") + step::factor_text(factor, term.factors.empty());
+            if (factor.cell) term.operands.push_back(&*factor.cell);
+        }
+    }
+    return written;
+}
+
 // ---- as text
 
 void write_terms(std::ostream& out, const Scenario& scenario, const Run& run, const ExplainedCell& one,
@@ -168,29 +204,6 @@ ExplainedCells explained_cells(const Scenario& scenario, const Run& run, const S
         level = std::move(next);
     }
     return all;
-}
-
-NamedOperand named_operand(const Scenario& scenario, const Run& run, const Step& step, const OperandCell& at) {
-    const Step& operand = run.plan()[step.operands[at.operand]];
-    return {cell_name(operand.name, at.cell), place_text(scenario, operand, at.cell)};
-}
-
-std::vector<WrittenTerm> written_terms(const step::ReadExplanation& read, std::size_t line) {
-    std::vector<WrittenTerm> written;
-    for (const step::TermPart& part : read.lines[line]) {
-        WrittenTerm& term = written.emplace_back();
-        term.name = part.name;
-        term.value = part.value;
-        if (!part.term) {
-            term.name = tr_n("{name} ({count} term)", "{name} ({count} terms)", part.count, {{"name", part.name}});
-            continue;
-        }
-        for (const Factor& factor : read.explanation.lines[line].terms[*part.term].factors) {
-            term.factors += (term.factors.empty() ? "" : " · ") + step::factor_text(factor, term.factors.empty());
-            if (factor.cell) term.operands.push_back(&*factor.cell);
-        }
-    }
-    return written;
 }
 
 void write_explanation(std::ostream& out, const Scenario& scenario, const Run& run, const ExplainedCells& explained) {

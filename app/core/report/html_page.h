@@ -33,22 +33,6 @@ struct ExplainedCells {
 [[nodiscard]] ExplainedCells explained_cells(const Scenario& scenario, const Run& run, const Step& step,
                                              const Cell& cell, int depth);
 
-// An operand of a factor by name: "blocks.0.attn.q[0, 1, 2, 5]" and its place.
-struct NamedOperand {
-    std::string name, place;
-};
-[[nodiscard]] NamedOperand named_operand(const Scenario& scenario, const Run& run, const Step& step,
-                                         const OperandCell& at);
-
-// The entries of a list of terms as they are read out: groups are closed, a single term has its factors as one text.
-struct WrittenTerm {
-    std::string name;                          // "key 3 “a”", "head 0 (16 terms)"
-    std::string factors;                       // "0.31 · (−1.2)"; empty for a group
-    std::vector<const OperandCell*> operands;  // of its factors
-    double value = 0.0;
-};
-[[nodiscard]] std::vector<WrittenTerm> written_terms(const step::ReadExplanation& read, std::size_t line);
-
 // An explanation written down for readers without a window: as text, and as a page of HTML with headings, tables and
 // links, which screen readers follow. Every operand is named by tensor, index and token.
 

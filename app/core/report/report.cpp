@@ -218,6 +218,20 @@ Page::Table tensors_of(const Plan& plan, std::size_t most) {
     return table;
 }
 
+// The sections of a report on a trace that was opened without its model: what it is, and its tensors.
+void write_recorded_sections(Page& page, const ReportOf& report) {
+    constexpr std::size_t kMost = 500;
+    const load::ModelInfo& about = report.shown.scenario.about();
+    const Plan& plan = report.shown.run->plan();
+    page.section(tr("Recording"));
+    page.paragraph(tr(about.description));
+    for (const Sentence& remark : about.remarks) page.paragraph(tr(remark));
+    page.section(tr("Tensors"));
+    page.table(tensors_of(plan, kMost));
+    if (const std::size_t all = plan.steps().size(); all > kMost)
+        page.paragraph(tr_n("… and {count} more tensor.", "… and {count} more tensors.", all - kMost));
+}
+
 }  // namespace
 
 void write_report(std::ostream& out, const ReportOf& report) {
@@ -243,19 +257,6 @@ void write_report(std::ostream& out, const ReportOf& report) {
     masks_section(page, report);
     norms_section(page, report);
     model_section(page, scenario);
-}
-
-void write_recorded_sections(Page& page, const ReportOf& report) {
-    constexpr std::size_t kMost = 500;
-    const load::ModelInfo& about = report.shown.scenario.about();
-    const Plan& plan = report.shown.run->plan();
-    page.section(tr("Recording"));
-    page.paragraph(tr(about.description));
-    for (const Sentence& remark : about.remarks) page.paragraph(tr(remark));
-    page.section(tr("Tensors"));
-    page.table(tensors_of(plan, kMost));
-    if (const std::size_t all = plan.steps().size(); all > kMost)
-        page.paragraph(tr_n("… and {count} more tensor.", "… and {count} more tensors.", all - kMost));
 }
 
 }  // namespace decoderscope::core::report

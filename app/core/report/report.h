@@ -22,7 +22,4 @@ struct ReportOf {
 // curves. Throws Error if the page cannot be written.
 void write_report(std::ostream& out, const ReportOf& report);
 
-// The sections of a report on a trace that was opened without its model: what it is, and its tensors.
-void write_recorded_sections(Page& page, const ReportOf& report);
-
 }  // namespace decoderscope::core::report

@@ -17,7 +17,6 @@
 #include <limits>
 #include <map>
 #include <ostream>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -150,7 +149,6 @@ std::string bullets(const std::vector<std::string>& lines, std::size_t most) {
 }
 
 using bisect::Bisection;
-using bisect::TensorCheck;
 
 // ---- two models, or two recordings: tensors of one name
 
@@ -225,12 +223,8 @@ std::string edits_of(const ComparedRun& run) {
     constexpr std::size_t kMost = 5;
     const std::vector<std::string> edits = texts_of_edits(run.shown.scenario.edits);
     if (edits.empty()) return tr("No edits in {run}", {{"run", run.label}});
-    std::string list;
-    for (const std::string& edit : std::span(edits).first(std::min(edits.size(), kMost)))
-        list += (list.empty() ? "" : "; ") + edit;
-    if (edits.size() > kMost) list += tr_n("; and {count} more", "; and {count} more", edits.size() - kMost);
     return tr_n("{count} edit in {run}: {edits}", "{count} edits in {run}: {edits}", edits.size(),
-                {{"run", run.label}, {"edits", list}});
+                {{"run", run.label}, {"edits", first_of_edits(edits, kMost)}});
 }
 
 NamedTensors weights(const ComparedRun& run) {

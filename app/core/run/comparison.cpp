@@ -179,8 +179,6 @@ const Overrides& worth_a_look() {
     return values;
 }
 
-Range hull(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
-
 std::vector<float> values_at(const Tensor& tensor, const Slice& slice) {
     const std::size_t count = static_cast<std::size_t>(slice.rows() * slice.columns());
     const auto start = static_cast<std::size_t>(tensor.offset(slice.cell(0, 0)));
@@ -389,7 +387,7 @@ DifferencePictures difference_pictures(const Scenario& scenario, const Run& run,
     if (twin != nullptr && scale_of(other_run->plan(), *twin) == Scale::diverging)
         p.b.scale = p.a.scale = Scale::diverging;
     const Range range_b = twin != nullptr ? range_of_step(*other_run, *twin) : range_of_seen(p.b);
-    p.a.range = p.b.range = hull(p.a.range, range_b);
+    p.a.range = p.b.range = spanning(p.a.range, range_b);
     p.a.title = "A";
     p.b.title = "B";
     p.difference = subtract(p.a, p.b);

@@ -211,6 +211,13 @@ std::vector<std::string> texts_of_edits(const std::vector<Edit>& edits) {
     return texts;
 }
 
+std::string first_of_edits(const std::vector<std::string>& texts, std::size_t most) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) list += (i > 0 ? "; " : "") + texts[i];
+    if (texts.size() > most) list += tr_n("; and {count} more", "; and {count} more", texts.size() - most);
+    return list;
+}
+
 void number_gesture(std::vector<Edit>& edits, std::uint32_t gesture) {
     for (Edit& edit : edits)
         if (gesture_of(edit).number == 0) gesture_of(edit).number = gesture;

@@ -26,6 +26,8 @@ struct EditGroup {
 [[nodiscard]] std::size_t count_of_edits(const std::vector<Edit>& edits);
 // Their texts.
 [[nodiscard]] std::vector<std::string> texts_of_edits(const std::vector<Edit>& edits);
+// The first of these texts in a row: "…; …; and 3 more".
+[[nodiscard]] std::string first_of_edits(const std::vector<std::string>& texts, std::size_t most);
 
 // Gives the edits that have no number the number of this gesture.
 void number_gesture(std::vector<Edit>& edits, std::uint32_t gesture);

@@ -51,8 +51,6 @@ std::vector<Ref> gathered_steps(const Run& run, const Step& step, bool all_layer
     }
 }
 
-Range union_of(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
-
 // What the slices of some steps share, computed once with the first of them.
 class Common {
 public:
@@ -82,7 +80,7 @@ private:
         if (!range_)
             for (const Ref step : steps_) {
                 const Range own = picture_range(*shown_->run, *step);
-                range_ = range_ ? union_of(*range_, own) : own;
+                range_ = range_ ? spanning(*range_, own) : own;
             }
         return *range_;
     }
@@ -137,10 +135,8 @@ std::string edits_of(const Scenario& scenario) {
     constexpr std::size_t most = 4;
     const std::vector<std::string> edits = texts_of_edits(scenario.edits);
     if (edits.empty()) return tr("no edits");
-    std::string list;
-    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) list += (i > 0 ? "; " : "") + edits[i];
-    if (edits.size() > most) list += tr_n("; and {count} more", "; and {count} more", edits.size() - most);
-    return tr_n("{count} edit: {edits}", "{count} edits: {edits}", edits.size(), {{"edits", list}});
+    return tr_n("{count} edit: {edits}", "{count} edits: {edits}", edits.size(),
+                {{"edits", first_of_edits(edits, most)}});
 }
 
 }  // namespace

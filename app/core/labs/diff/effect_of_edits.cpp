@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <utility>
 
 namespace decoderscope::core::diff {
 
@@ -120,6 +119,13 @@ Sentence changed_tensors_sentence(const Run& run, const Reach& reach) {
     if (reach.nan_tensors == 0) return changed;
     return message_n("{changed}; {count} more holds NaN before and after",
                      "{changed}; {count} more hold NaN before and after", reach.nan_tensors, {{"changed", changed}});
+}
+
+Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario,
+                                      const std::shared_ptr<const Run>& before,
+                                      const std::shared_ptr<const Run>& after) {
+    return derived.later<OutputMoves>({before, after}, std::tuple<>(),
+                                      [&] { return output_moves(before, after, scenario.inputs.attention_mask); });
 }
 
 }  // namespace decoderscope::core::diff

@@ -50,4 +50,9 @@ struct Reach {
 // "16 of 111 tensors changed, first blocks.0.attn.z"; empty if none did.
 [[nodiscard]] Sentence changed_tensors_sentence(const Run& run, const Reach& reach);
 
+// How far apart the outputs of two runs of this scenario's inputs are; empty while they are being compared.
+[[nodiscard]] Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario,
+                                                    const std::shared_ptr<const Run>& before,
+                                                    const std::shared_ptr<const Run>& after);
+
 }  // namespace decoderscope::core::diff

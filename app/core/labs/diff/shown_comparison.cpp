@@ -92,12 +92,6 @@ DifferencePictures titled(DifferencePictures pictures, const std::string& label)
     return pictures;
 }
 
-Resumable<Cost> measured_cost(std::shared_ptr<const Run> before, std::shared_ptr<const Run> after, Tensor mask) {
-    Cost cost;  // GCC 12 destroys a temporary that is awaited within braces twice
-    cost.moves = co_await output_moves(std::move(before), std::move(after), std::move(mask));
-    co_return cost;
-}
-
 }  // namespace
 
 Value<DifferenceByPosition> shown_by_position(Derived& derived, const Scenario& scenario,
@@ -119,12 +113,6 @@ Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<
 double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
                            const std::shared_ptr<const void>& b, double tolerance, Listed part) {
     return *progress_of(derived, run, b, tolerance, part);
-}
-
-Value<Cost> shown_cost(Derived& derived, const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& b,
-                       const Scenario& scenario) {
-    return derived.later<Cost>({b, run}, std::tuple<>(),
-                               [&] { return measured_cost(b, run, scenario.inputs.attention_mask); });
 }
 
 Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario, const Value<ShownComparison>& of,

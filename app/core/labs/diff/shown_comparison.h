@@ -40,14 +40,6 @@ struct ShownComparison {
                                          const std::shared_ptr<const void>& b, double tolerance,
                                          Listed part = Listed::steps);
 
-// How the output differs between a run with other weights and this one: from B to A.
-struct Cost {
-    OutputMoves moves;
-};
-// Empty while it is being measured.
-[[nodiscard]] Value<Cost> shown_cost(Derived& derived, const std::shared_ptr<const Run>& run,
-                                     const std::shared_ptr<const Run>& b, const Scenario& scenario);
-
 // The pictures of a step of A in both, which must have it in the same shape. A must be alive, and a run of this
 // scenario.
 [[nodiscard]] Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario,

@@ -175,12 +175,6 @@ Value<ShownLoads> shown_loads(Derived& derived, const Snapshot& shown, Index bat
     });
 }
 
-Value<OutputMoves> effect_on_output(Derived& derived, const Snapshot& shown) {
-    return derived.later<OutputMoves>({shown.unedited, shown.run}, std::tuple<>(), [&] {
-        return output_moves(shown.unedited, shown.run, shown.scenario.inputs.attention_mask);
-    });
-}
-
 Exhibit experts_exhibit(const Scenario& scenario, const ShownRouting& routing, const ShownLoads& loads, Index batch) {
     Exhibit exhibit{.title = tr("Experts"), .subtitle = routing.routing.mlp};
     exhibit.caption = caption_of(scenario, tr("Experts"), tr("batch {index}", {{"index", batch}}));

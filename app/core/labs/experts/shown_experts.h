@@ -76,9 +76,6 @@ struct ShownLoads {
 };
 [[nodiscard]] Value<ShownLoads> shown_loads(Derived& derived, const Snapshot& shown, Index batch);
 
-// How far the edits moved the output; empty while it is being compared.
-[[nodiscard]] Value<OutputMoves> effect_on_output(Derived& derived, const Snapshot& shown);
-
 [[nodiscard]] Exhibit experts_exhibit(const Scenario& scenario, const ShownRouting& routing, const ShownLoads& loads,
                                       Index batch);
 

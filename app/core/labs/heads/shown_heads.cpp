@@ -62,13 +62,6 @@ std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& 
         .number();
 }
 
-Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario,
-                                      const std::shared_ptr<const Run>& before,
-                                      const std::shared_ptr<const Run>& after) {
-    return derived.later<OutputMoves>({before, after}, std::tuple<>(),
-                                      [&] { return output_moves(before, after, scenario.inputs.attention_mask); });
-}
-
 PatternLines pattern_lines(const Heatmap& pattern) {
     std::vector<float> weights;
     for (const float weight : pattern.values)

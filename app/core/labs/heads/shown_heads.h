@@ -36,11 +36,6 @@ struct MeasuredHeads {
 // edit repaints only the layers that it reaches.
 [[nodiscard]] std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern);
 
-// How far apart the outputs of two runs of the same inputs are; empty while they are being compared.
-[[nodiscard]] Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario,
-                                                    const std::shared_ptr<const Run>& before,
-                                                    const std::shared_ptr<const Run>& after);
-
 // Which weights of a pattern are drawn as lines while no token is pointed at.
 struct PatternLines {
     float largest = 0.0F;     // at most 1

@@ -95,9 +95,6 @@ bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const T
 
 // A run with more bytes than this is searched for NaN in the background.
 constexpr std::size_t kSearchedAtOnce = 20'000'000;
-// How many numbers the leak test compares in a slice.
-constexpr std::size_t kSlice = 1'000'000;
-
 MaskPicture picture_of(Derived& derived, const Snapshot& shown, const Step& step, const char* title, Place place) {
     const Value<step::ShownHeatmap> made = step::shown_heatmap(derived, shown, step, place);
     MaskPicture picture{&step, made->heatmap, made->changed, step.axes.back().name == axis::key};
@@ -111,13 +108,6 @@ Resumable<NanTrail> search(std::shared_ptr<const Run> run, Value<NanTrail> known
     made.run = run;
     made.steps = known ? nan_trail(*run, *known->run, known->steps) : nan_trail(*run);
     co_return made;
-}
-
-Resumable<checks::Leak> tested(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch,
-                               Index position) {
-    checks::LeakTest test(std::move(run), std::move(changed), batch, position);
-    while (!test.advance(kSlice)) co_yield kPause;
-    co_return test.leak();
 }
 
 std::string place_text(Place place) {
@@ -250,7 +240,7 @@ Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario
 Value<checks::Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
                                const std::shared_ptr<const Run>& changed, Index batch, Index position) {
     return derived.later<checks::Leak>({run, changed}, std::tie(batch, position),
-                                       [&] { return tested(run, changed, batch, position); });
+                                       [&] { return checks::leak_between(run, changed, batch, position); });
 }
 
 Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place) {

@@ -69,6 +69,12 @@ void set_norms(SeedsByLayer& layers, std::size_t seed, const decoderscope::train
             euclidean_norm(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight"));
 }
 
+Spread spread_of(std::span<const double> values) {
+    if (values.empty()) return {};
+    const auto [least, most] = std::ranges::minmax(values);
+    return {std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()), least, most};
+}
+
 StackGradients summary_of(const SeedsByLayer& layers) {
     StackGradients summary;
     for (const std::vector<double>& seeds : layers) summary.by_layer.push_back(spread_of(seeds));
@@ -220,12 +226,6 @@ Weights growth_weights(const GrowthSetting& setting, StackScheme scheme, Index l
                     (of_encoder ? "encoder.layers." : "layers.") + std::to_string(layer) + "." + matrix + ".weight",
                     deepnorm_beta(of_encoder, setting.encoder, layers));
     return weights;
-}
-
-Spread spread_of(std::span<const double> values) {
-    if (values.empty()) return {};
-    const auto [least, most] = std::ranges::minmax(values);
-    return {std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()), least, most};
 }
 
 std::size_t growth_passes(std::span<const StackScheme> schemes, std::span<const Index> depths,

@@ -59,7 +59,6 @@ struct Spread {
     double mean = 0.0, least = 0.0, most = 0.0;
     bool operator==(const Spread&) const = default;
 };
-[[nodiscard]] Spread spread_of(std::span<const double> values);
 
 // The gradients of one stack.
 struct StackGradients {

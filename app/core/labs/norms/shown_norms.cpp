@@ -36,6 +36,20 @@ double distance_of(const PositionMove& move) {
     return std::isnan(move.largest) ? std::numeric_limits<double>::infinity() : move.largest;
 }
 
+Disagreements disagreements_of(const OutputMoves& moves) {
+    Disagreements found{.changed = static_cast<Index>(moves.changed.size()),
+                        .all = moves.positions,
+                        .both_nan = moves.stays_nan,
+                        .predicts = moves.predicts};
+    for (const PositionMove& move : moves.all)
+        if (move.counts && move.largest != 0.0) found.positions.push_back(move);
+    std::ranges::stable_sort(found.positions, [](const PositionMove& a, const PositionMove& b) {
+        return std::make_tuple(!a.changes_prediction(), -distance_of(a)) <
+               std::make_tuple(!b.changes_prediction(), -distance_of(b));
+    });
+    return found;
+}
+
 Resumable<Disagreements> compare_answers(std::shared_ptr<const Run> left, std::shared_ptr<const Run> right,
                                          Tensor attention_mask) {
     co_return disagreements_of(co_await output_moves(std::move(left), std::move(right), std::move(attention_mask)));
@@ -97,8 +111,6 @@ const Tensor& mask_of(const Run& run, const Step& step) {
     const bool masked = step.masked_by && step.masked_by != step.id;
     return masked ? run.value(*step.masked_by) : none;
 }
-
-Range both(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 // Differences over the whole tensor; 0 where a mask hides the cell.
 std::vector<float> differences(const Tensor& a, const Tensor& b, const Tensor& mask_a, const Tensor& mask_b) {
@@ -222,20 +234,6 @@ std::vector<StreamLength> stream_lengths(const Run& run, StackKind stack, Index 
     return lengths;
 }
 
-Disagreements disagreements_of(const OutputMoves& moves) {
-    Disagreements found{.changed = static_cast<Index>(moves.changed.size()),
-                        .all = moves.positions,
-                        .both_nan = moves.stays_nan,
-                        .predicts = moves.predicts};
-    for (const PositionMove& move : moves.all)
-        if (move.counts && move.largest != 0.0) found.positions.push_back(move);
-    std::ranges::stable_sort(found.positions, [](const PositionMove& a, const PositionMove& b) {
-        return std::make_tuple(!a.changes_prediction(), -distance_of(a)) <
-               std::make_tuple(!b.changes_prediction(), -distance_of(b));
-    });
-    return found;
-}
-
 Value<Disagreements> shown_disagreements(Derived& derived, const BothNorms<Companion>& runs) {
     return derived.later<Disagreements>({runs.left.run, runs.right.run}, std::tuple<>(), [&] {
         return compare_answers(runs.left.run, runs.right.run, runs.left.scenario.inputs.attention_mask);
@@ -343,7 +341,7 @@ std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Sce
     const Tensor& values_b = run_b.value(in_b->id);
     if (values_a.empty() || values_b.empty()) return std::nullopt;
     StepPair pair{heatmap_of(a, run_a, *in_a, place), heatmap_of(b, run_b, *in_b, place), {}};
-    pair.a.range = pair.b.range = both(pair.a.range, pair.b.range);
+    pair.a.range = pair.b.range = spanning(pair.a.range, pair.b.range);
 
     const Slice slice = slice_of(*in_a, place, a.query_heads());
     const Tensor& mask_a = mask_of(run_a, *in_a);

@@ -34,7 +34,6 @@ struct Disagreements {
     Index both_nan = 0;                   // those that are NaN in both, which can't be compared
     bool predicts = false;
 };
-[[nodiscard]] Disagreements disagreements_of(const OutputMoves& moves);
 
 // From the left run to the right one; empty while it is being compared. No positions where the outputs have different
 // shapes.

@@ -1,6 +1,7 @@
 #include "app/views/labs/diff/lab.h"
 
 #include "app/core/labs/diff/comparison_text.h"
+#include "app/core/labs/diff/effect_of_edits.h"
 #include "app/views/frame/stale.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
@@ -189,11 +190,11 @@ std::string diff_caption(const core::Session& session, const ViewState& state) {
     const core::diff::ShownComparison& drawn = *diff.drawn.answer();
     if (!of_two_models(diff)) return tr("largest |A − B| of each step");
     const core::Snapshot& shown = diff.drawn.question();
-    const core::Value<core::diff::Cost> cost =
-        core::diff::shown_cost(session.derived(), shown.run, drawn.reference.run, shown.scenario);
-    return cost && !cost->moves.output.empty()
+    const core::Value<core::OutputMoves> cost =
+        core::diff::shown_output_moves(session.derived(), shown.scenario, drawn.reference.run, shown.run);
+    return cost && !cost->output.empty()
                ? tr("from B to A: {moves}",
-                    {{"moves", core::moves_sentence(shown.scenario, cost->moves, core::Mood::happened)}})
+                    {{"moves", core::moves_sentence(shown.scenario, *cost, core::Mood::happened)}})
                : std::string(diff.part == core::diff::Listed::weights ? tr("largest |A − B| of each weight")
                                                                       : tr("largest |A − B| of each step"));
 }

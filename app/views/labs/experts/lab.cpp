@@ -1,5 +1,6 @@
 #include "app/views/labs/experts/lab.h"
 
+#include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/experts/shown_experts.h"
 #include "app/core/run/output_moves.h"
 #include "app/views/frame/export_choices.h"
@@ -126,7 +127,8 @@ std::string effect_text(const Scene& s) {
         return tr(
             "Click an expert to choose it, then switch it off or send every position to it: the effect on the "
             "predictions appears here.");
-    const core::Value<core::OutputMoves> moves = core::experts::effect_on_output(s.session.derived(), shown);
+    const core::Value<core::OutputMoves> moves =
+        core::diff::shown_output_moves(s.session.derived(), shown.scenario, shown.unedited, shown.run);
     if (!moves) return tr("Measuring …");
     return tr(
         core::against_unedited(shown.scenario, core::moves_sentence(shown.scenario, *moves, core::Mood::happened)));

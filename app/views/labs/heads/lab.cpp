@@ -374,7 +374,7 @@ void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& st
     if (output == nullptr) return;
     const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
     const core::Value<core::OutputMoves> moves =
-        core::heads::shown_output_moves(session.derived(), session.shown().scenario, runs.before, runs.after);
+        core::diff::shown_output_moves(session.derived(), session.shown().scenario, runs.before, runs.after);
     const Index batch = session.cursor().place.batch;
     if (!ready(runs.before) || !ready(runs.after) || !moves || moves->all.empty()) {  // they are computed last
         draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, tr("Computing {output} …", {{"output", output->name}}),

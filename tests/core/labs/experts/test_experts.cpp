@@ -1,3 +1,4 @@
+#include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/labs/experts/shown_experts.h"
 #include "app/core/session/session.h"
 #include "engine/base/translate.h"
@@ -171,7 +172,9 @@ TEST_CASE("an expert is switched off, undone and redone like any other edit, and
     session.finish();
     const Value<OutputMoves> moves = [&] {
         Value<OutputMoves> found;
-        while (!(found = effect_on_output(session.derived(), session.shown()))) session.finish();
+        while (!(found = diff::shown_output_moves(session.derived(), session.scenario(), session.shown().unedited,
+                                                  session.shown().run)))
+            session.finish();
         return found;
     }();
     CHECK(moves->output == "logits");
