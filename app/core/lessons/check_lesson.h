@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/lessons/progress.h"
 #include "app/core/lessons/lesson.h"
+#include "app/core/lessons/progress.h"
 #include "engine/base/message.h"
 
 #include <memory>

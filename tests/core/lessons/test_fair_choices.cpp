@@ -1,7 +1,7 @@
 // That nothing but knowing tells the right choice from the others: neither its place, nor its length, nor the form of
 // the question. Counted over all lessons and the gallery, in both languages.
-#include "app/core/lessons/progress.h"
 #include "app/core/lessons/library.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/lessons/versions.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"

@@ -1,8 +1,8 @@
 // A learner who answers at random: choices by lot, numbers from where a guess would be made, any cell of the step that
 // is asked about, any head switched off. Such a learner is right no more often than chance says.
-#include "app/core/lessons/progress.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/library.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/random.h"
 #include "tests/catch.h"

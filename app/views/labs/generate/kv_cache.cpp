@@ -1,5 +1,5 @@
-#include "app/core/generate/shown_generation.h"
 #include "app/core/generate/generator.h"
+#include "app/core/generate/shown_generation.h"
 #include "app/core/labs/diff/comparison_text.h"
 #include "app/core/labs/step/shown_step.h"
 #include "app/core/run/labels.h"

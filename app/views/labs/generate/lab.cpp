@@ -1,8 +1,8 @@
 #include "app/views/labs/generate/lab.h"
 
 #include "app/core/generate/generator.h"
-#include "app/core/generate/shown_generation.h"
 #include "app/core/generate/sampling.h"
+#include "app/core/generate/shown_generation.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/stale.h"
