@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <variant>
 
 namespace decoderscope::core::lessons {
 
@@ -127,33 +128,6 @@ Value diagonal(Given a) {
     return vector_of(std::move(found));
 }
 
-constexpr std::array<NamedFunction, 24> kFunctions = {{
-    {"sum", 1, over_all<sum>},
-    {"max", 1, over_all<largest>},
-    {"min", 1, over_all<smallest>},
-    {"mean", 1, over_all<mean>},
-    {"norm", 1, over_all<norm>},
-    {"entropy", 1, over_all<entropy>},
-    {"count", 1, over_all<count>},
-    {"any", 1, over_all<any>},
-    {"all", 1, over_all<every>},
-    {"argmax", 1, argmax},
-    {"argmin", 1, argmin},
-    {"abs", 1, each_number<absolute>},
-    {"sqrt", 1, each_number<root>},
-    {"exp", 1, each_number<exponential>},
-    {"log", 1, each_number<logarithm>},
-    {"tanh", 1, each_number<tangent>},
-    {"round", 1, each_number<rounded>},
-    {"isnan", 1, each_number<is_nan>},
-    {"isfinite", 1, each_number<is_finite>},
-    {"softmax", 1, softmax},
-    {"dot", 2, dot_product},
-    {"cosine", 2, cosine},
-    {"correlation", 2, correlation},
-    {"diagonal", 2, diagonal},
-}};
-
 // One of the two sequences of a scenario.
 struct Sequence {
     const Tensor& tokens;  // [batch, pos]
@@ -215,28 +189,6 @@ Value config_key(const Scenario& scenario, Given a) {
     }
     throw Error("config: \"{key}\" is not a key of the configuration", {{"key", key}});
 }
-
-constexpr std::array<TextFunction, 10> kTextFunctions = {{
-    {"token", 1, 2, [](const Scenario& s, Given a) { return token_of(target(s), a); }},
-    {"source_token", 1, 2, [](const Scenario& s, Given a) { return token_of(source(s), a); }},
-    {"find", 1, 2, [](const Scenario& s, Given a) { return found_in(target(s), a); }},
-    {"source_find", 1, 2, [](const Scenario& s, Given a) { return found_in(source(s), a); }},
-    {"length", 0, 0, [](const Scenario& s, Given) { return length_of(target(s)); }},
-    {"source_length", 0, 0, [](const Scenario& s, Given) { return length_of(source(s)); }},
-    {"word", 1, 1,
-     [](const Scenario& s, Given a) {
-         return Value(token_text(s.tokenizer(), static_cast<Index>(std::llround(number_of(a[0])))));
-     }},
-    {"id", 1, 1,
-     [](const Scenario& s, Given a) {
-         return Value(single(static_cast<double>(id_of(s.tokenizer(), text_of(a[0])))));
-     }},
-    {"source_id", 1, 1,
-     [](const Scenario& s, Given a) {
-         return Value(single(static_cast<double>(id_of(s.encoder_tokenizer(), text_of(a[0])))));
-     }},
-    {"config", 1, 1, config_key},
-}};
 
 constexpr int kDeepestNames = 40;
 constexpr double kMostRepeats = 4096;
@@ -418,82 +370,123 @@ Value in_run(const Expression& e, const Scope& scope, const Ran& ran) {
 }
 
 // In the run that is asked about, since the place opened.
-Value predictions_changed(const Scope& scope) {
+Value predictions_changed(const Expression&, const Scope& scope) {
     const Ran& now = ran_of(scope);
     const OutputMoves moves =
         finished(output_moves(scope.runs.before().run, now.run, now.scenario.inputs.attention_mask));
     return single(static_cast<double>(moves.changed.size()));
 }
 
-void need_arguments(const Expression& e, std::size_t least, std::size_t most) {
-    if (e.parts.size() >= least && e.parts.size() <= most) return;
-    throw Error("{name}: {count} arguments, expected {least}",
-                {{"name", e.text}, {"count", e.parts.size()}, {"least", least}});
+Value chosen_of(const Expression& e, const Scope& scope) {
+    const double number = number_of(evaluate(*e.parts[0], scope));
+    const std::size_t count = e.parts.size() - 1;
+    if (!(number >= 0.0 && number < static_cast<double>(count)))
+        throw Error("pick: {number}, expected a number from 0 to {last}",
+                    {{"number", shown_text(single(number))}, {"last", count - 1}});
+    return evaluate(*e.parts[1 + static_cast<std::size_t>(number)], scope);
+}
+
+// The functions of expressions: those that need nothing but their arguments; those that ask about the text, the
+// vocabulary and the configuration; and those that need the run, or don't compute all their arguments.
+using OfNumbers = Value (*)(Given arguments);
+using OfScenario = Value (*)(const Scenario& scenario, Given arguments);
+using OfRun = Value (*)(const Expression& call, const Scope& scope);
+struct Function {
+    std::string_view name;
+    std::size_t least, most;  // how many arguments
+    std::variant<OfNumbers, OfScenario, OfRun> call;
+};
+constexpr std::array<Function, 43> kFunctions = {{
+    {"sum", 1, 1, over_all<sum>},
+    {"max", 1, 1, over_all<largest>},
+    {"min", 1, 1, over_all<smallest>},
+    {"mean", 1, 1, over_all<mean>},
+    {"norm", 1, 1, over_all<norm>},
+    {"entropy", 1, 1, over_all<entropy>},
+    {"count", 1, 1, over_all<count>},
+    {"any", 1, 1, over_all<any>},
+    {"all", 1, 1, over_all<every>},
+    {"argmax", 1, 1, argmax},
+    {"argmin", 1, 1, argmin},
+    {"abs", 1, 1, each_number<absolute>},
+    {"sqrt", 1, 1, each_number<root>},
+    {"exp", 1, 1, each_number<exponential>},
+    {"log", 1, 1, each_number<logarithm>},
+    {"tanh", 1, 1, each_number<tangent>},
+    {"round", 1, 1, each_number<rounded>},
+    {"isnan", 1, 1, each_number<is_nan>},
+    {"isfinite", 1, 1, each_number<is_finite>},
+    {"softmax", 1, 1, softmax},
+    {"dot", 2, 2, dot_product},
+    {"cosine", 2, 2, cosine},
+    {"correlation", 2, 2, correlation},
+    {"diagonal", 2, 2, diagonal},
+    {"token", 1, 2, [](const Scenario& s, Given a) { return token_of(target(s), a); }},
+    {"source_token", 1, 2, [](const Scenario& s, Given a) { return token_of(source(s), a); }},
+    {"find", 1, 2, [](const Scenario& s, Given a) { return found_in(target(s), a); }},
+    {"source_find", 1, 2, [](const Scenario& s, Given a) { return found_in(source(s), a); }},
+    {"length", 0, 0, [](const Scenario& s, Given) { return length_of(target(s)); }},
+    {"source_length", 0, 0, [](const Scenario& s, Given) { return length_of(source(s)); }},
+    {"word", 1, 1,
+     [](const Scenario& s, Given a) {
+         return Value(token_text(s.tokenizer(), static_cast<Index>(std::llround(number_of(a[0])))));
+     }},
+    {"id", 1, 1,
+     [](const Scenario& s, Given a) {
+         return Value(single(static_cast<double>(id_of(s.tokenizer(), text_of(a[0])))));
+     }},
+    {"source_id", 1, 1,
+     [](const Scenario& s, Given a) {
+         return Value(single(static_cast<double>(id_of(s.encoder_tokenizer(), text_of(a[0])))));
+     }},
+    {"config", 1, 1, config_key},
+    {"if", 3, 3,
+     [](const Expression& e, const Scope& scope) {
+         return evaluate(holds(evaluate(*e.parts[0], scope)) ? *e.parts[1] : *e.parts[2], scope);
+     }},
+    {"pick", 2, 17, chosen_of},
+    {"each", 3, 3, each},
+    {"size", 1, 2, size_of},
+    {"before", 1, 1,
+     [](const Expression& e, const Scope& scope) { return in_run(*e.parts[0], scope, scope.runs.before()); }},
+    {"with", 2, 2,
+     [](const Expression& e, const Scope& scope) {
+         const std::string changes = text_of(evaluate(*e.parts[0], scope));
+         return in_run(*e.parts[1], scope, scope.runs.with(ran_of(scope), changes));
+     }},
+    {"exists", 1, 1,
+     [](const Expression& e, const Scope& scope) {
+         const std::string name = text_of(evaluate(*e.parts[0], scope));
+         return Value(single(as_number(ran_of(scope).run->plan().find(name) != nullptr)));
+     }},
+    {"edits", 0, 0,
+     [](const Expression&, const Scope& scope) { return Value(single(static_cast<double>(scope.runs.edits()))); }},
+    {"predictions_changed", 0, 0, predictions_changed},
+}};
+
+const Function* find_function(std::string_view name) {
+    const auto found = std::ranges::find(kFunctions, name, &Function::name);
+    return found != kFunctions.end() ? &*found : nullptr;
 }
 
 Value evaluate_call(const Expression& e, const Scope& scope) {
-    const std::string& name = e.text;
-    if (name == "if") {
-        need_arguments(e, 3, 3);
-        return evaluate(holds(evaluate(*e.parts[0], scope)) ? *e.parts[1] : *e.parts[2], scope);
-    }
-    if (name == "pick") {
-        need_arguments(e, 2, 17);
-        const double number = number_of(evaluate(*e.parts[0], scope));
-        const std::size_t count = e.parts.size() - 1;
-        if (!(number >= 0.0 && number < static_cast<double>(count)))
-            throw Error("pick: {number}, expected a number from 0 to {last}",
-                        {{"number", shown_text(single(number))}, {"last", count - 1}});
-        return evaluate(*e.parts[1 + static_cast<std::size_t>(number)], scope);
-    }
-    if (name == "each") {
-        need_arguments(e, 3, 3);
-        return each(e, scope);
-    }
-    if (name == "size") {
-        need_arguments(e, 1, 2);
-        return size_of(e, scope);
-    }
-    if (name == "before") {
-        need_arguments(e, 1, 1);
-        return in_run(*e.parts[0], scope, scope.runs.before());
-    }
-    if (name == "with") {
-        need_arguments(e, 2, 2);
-        const std::string changes = text_of(evaluate(*e.parts[0], scope));
-        return in_run(*e.parts[1], scope, scope.runs.with(ran_of(scope), changes));
-    }
-    if (name == "exists") {
-        need_arguments(e, 1, 1);
-        return single(as_number(ran_of(scope).run->plan().find(text_of(evaluate(*e.parts[0], scope))) != nullptr));
-    }
-    if (name == "edits") {
-        need_arguments(e, 0, 0);
-        return single(static_cast<double>(scope.runs.edits()));
-    }
-    if (name == "predictions_changed") {
-        need_arguments(e, 0, 0);
-        return predictions_changed(scope);
-    }
+    const Function* function = find_function(e.text);
+    if (function == nullptr)
+        throw Error("{name}: there is no such function; docs/lessons.md lists them", {{"name", e.text}});
+    if (e.parts.size() < function->least || e.parts.size() > function->most)
+        throw Error("{name}: {count} arguments, expected {least}",
+                    {{"name", e.text}, {"count", e.parts.size()}, {"least", function->least}});
+    if (const auto* of_run = std::get_if<OfRun>(&function->call)) return (*of_run)(e, scope);
     std::vector<Value> arguments;
     for (const ExpressionRef& part : e.parts) arguments.push_back(evaluate(*part, scope));
-    if (const NamedFunction* function = find_function(name)) {
-        need_arguments(e, function->arguments, function->arguments);
-        return function->call(arguments);
-    }
-    if (const TextFunction* function = find_text_function(name)) {
-        need_arguments(e, function->least, function->most);
-        return function->call(ran_of(scope).scenario, arguments);
-    }
-    throw Error("{name}: there is no such function; docs/lessons.md lists them", {{"name", name}});
+    if (const auto* of_scenario = std::get_if<OfScenario>(&function->call))
+        return (*of_scenario)(ran_of(scope).scenario, arguments);
+    return std::get<OfNumbers>(function->call)(arguments);
 }
 
 }  // namespace
 
-const NamedFunction* find_function(std::string_view name) {
-    const auto found = std::ranges::find(kFunctions, name, &NamedFunction::name);
-    return found != kFunctions.end() && !name.empty() ? &*found : nullptr;
-}
+bool is_function(std::string_view name) { return find_function(name) != nullptr; }
 
 Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double, double)) {
     const Numbers& larger = a.is_single() && !b.is_single() ? b : a;
@@ -504,11 +497,6 @@ Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double,
     for (std::size_t i = 0; i < result.values.size(); ++i)
         result.values[i] = operation(a.values[a.values.size() == 1 ? 0 : i], b.values[b.values.size() == 1 ? 0 : i]);
     return result;
-}
-
-const TextFunction* find_text_function(std::string_view name) {
-    const auto found = std::ranges::find(kTextFunctions, name, &TextFunction::name);
-    return found != kTextFunctions.end() ? &*found : nullptr;
 }
 
 Index id_of(const tokenizer::Tokenizer& tokenizer, std::string_view text) {

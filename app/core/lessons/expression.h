@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/tensor/tensor.h"
 
 #include <map>
@@ -68,6 +69,16 @@ struct Expression {
 
 // Throws Error that quotes what was found and says what was expected.
 [[nodiscard]] ExpressionRef parse_expression(std::string_view text);
+
+// What `make` returns; `otherwise` if it throws Error: what is open may not have what a lesson asks about.
+template <class Value, class Make>
+[[nodiscard]] Value made_or(Value otherwise, Make make) {
+    try {
+        return make();
+    } catch (const Error&) {
+        return otherwise;
+    }
+}
 
 // The expressions separated by commas, but not by those inside parentheses, brackets or quotes.
 [[nodiscard]] std::vector<std::string> split_at(std::string_view text, char separator);

@@ -155,11 +155,7 @@ std::string handin_path(const std::string& folder, const Lesson& lesson, const s
     const std::string who = in_file_name(learner);
     const std::string name = "decoderscope-" + fs::path(lesson.name).stem().string() + (who.empty() ? "" : "-" + who);
     const auto is_this = [&](const fs::path& path) {
-        try {
-            return read_text(path.string(), kMostHandinBytes) == text;
-        } catch (const Error&) {
-            return false;
-        }
+        return made_or(false, [&] { return read_text(path.string(), kMostHandinBytes) == text; });
     };
     for (int number = 1;; ++number) {
         const fs::path path = fs::path(folder) / (name + (number > 1 ? "-" + std::to_string(number) : "") + ".json");

@@ -111,11 +111,7 @@ struct Judge {
 
     // Whether a condition holds at a place. One that asks for an axis that isn't there doesn't.
     [[nodiscard]] bool holds_at(const ExpressionRef& condition, const Scope& at) const {
-        try {
-            return holds(evaluate(*condition, at));
-        } catch (const Error&) {
-            return false;
-        }
+        return made_or(false, [&] { return holds(evaluate(*condition, at)); });
     }
 
     // Which of these wrong cells it is.
@@ -161,14 +157,12 @@ struct Judge {
 
     // Whether the scenario is the opened one with just these changes.
     [[nodiscard]] bool made_by(const Scenario& now, const Changes& changes) const {
-        try {
+        return made_or(false, [&] {
             const Scenario other = changed(*asked.opened, changes);
             return other.edits == now.edits && other.config() == now.config() &&
                    std::ranges::equal(other.inputs.tokens.values(), now.inputs.tokens.values()) &&
                    std::ranges::equal(other.inputs.encoder_tokens.values(), now.inputs.encoder_tokens.values());
-        } catch (const Error&) {
-            return false;
-        }
+        });
     }
 
     Verdict operator()(const ByBug& by, const BugAnswer& answer) const {

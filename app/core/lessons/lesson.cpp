@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <set>
 #include <sstream>
 
@@ -39,20 +40,34 @@ std::vector<ExpressionRef> expressions(const std::string& text) {
     return all;
 }
 
-[[noreturn]] void refuse_key(const std::string& key, const char* known) {
-    throw Error("\"{key}\" is not a key here; expected one of {known}", {{"key", key}, {"known", known}});
+// A key of a block: what its line sets, and whether it may stand several times.
+struct Key {
+    std::string_view name;
+    std::function<void(const BlockLine&)> take;
+    bool repeats = false;
+};
+
+// Sets `to` to what `read` makes of the line's value.
+template <class To, class Read = std::identity>
+std::function<void(const BlockLine&)> into(To& to, Read read = {}) {
+    return [&to, read](const BlockLine& line) { to = read(line.value); };
 }
 
-// Runs `take(line)` for each line; an Error of it names the line, and a key that stands twice is one, unless it is
-// among `repeated`.
-template <class Take>
-void for_each_line(const BlockSource& source, const std::set<std::string_view>& repeated, Take take) {
+// Reads a block's lines by its keys. An Error names the line; another key is one, and so is one that is given twice.
+void read_keys(const BlockSource& source, const std::vector<Key>& keys) {
     std::set<std::string> seen;
     for (const BlockLine& line : source.lines)
         at_line(source.path, line.line, [&] {
-            if (!seen.insert(line.key).second && !repeated.contains(line.key))
+            const auto key = std::ranges::find(keys, line.key, &Key::name);
+            if (!seen.insert(line.key).second && (key == keys.end() || !key->repeats))
                 throw Error("{key} is given twice; expected it once", {{"key", line.key}});
-            naming(line.key, [&] { take(line); });
+            naming(line.key, [&] {
+                if (key != keys.end()) return key->take(line);
+                std::string known;
+                for (const Key& other : keys) known.append(known.empty() ? "" : ", ").append(other.name);
+                throw Error("\"{key}\" is not a key here; expected one of {known}",
+                            {{"key", line.key}, {"known", known}});
+            });
         });
 }
 
@@ -63,6 +78,18 @@ LessonKind kind_of(const std::string& value) {
     const auto found = std::ranges::find(kKinds, value);
     if (found == kKinds.end()) throw Error("\"{value}\", expected lesson, bug or test", {{"value", value}});
     return static_cast<LessonKind>(found - kKinds.begin());
+}
+
+WindowPart window_part(const std::string& value) {
+    const auto found = std::ranges::find(kWindowParts, value);
+    if (found == kWindowParts.end() || value.empty())
+        throw Error("\"{value}\", expected one of input, toolbar, map, tabs, stage, timeline, inspector",
+                    {{"value", value}});
+    return static_cast<WindowPart>(found - kWindowParts.begin());
+}
+
+auto prose_of(const BlockSource& source) {
+    return [&source](const std::string& value) { return read_prose(value, source.formulas); };
 }
 
 // Puts the blocks of a file together to a lesson.
@@ -240,85 +267,54 @@ CellAnswer parse_cell_answer(const std::string& text) {
 }
 
 void read_head(const BlockSource& source, Lesson& lesson) {
-    for_each_line(source, {"let", "happened"}, [&](const BlockLine& line) {
-        const auto& [key, value, at] = line;
-        if (key == "number")
-            lesson.number = whole_number(value);
-        else if (key == "minutes")
-            lesson.minutes = whole_number(value);
-        else if (key == "tries")
-            lesson.tries = whole_number(value);
-        else if (key == "hints")
-            lesson.hints = std::min(static_cast<std::size_t>(whole_number(value)), kHints);
-        else if (key == "summary")
-            lesson.summary = read_prose(value, source.formulas);
-        else if (key == "kind")
-            lesson.kind = kind_of(value);
-        else if (key == "versions")
-            lesson.versions = std::max(whole_number(value), 1);
-        else if (key == "happened")
-            lesson.happened.push_back(value);
-        else if (key == "let")
-            add_let(lesson.lets, value);
-        else
-            refuse_key(key,
-                       "number, minutes, tries, hints, versions, summary, kind, happened, let");  // not a message: keys
-    });
+    read_keys(
+        source,
+        {{"number", into(lesson.number, whole_number)},
+         {"minutes", into(lesson.minutes, whole_number)},
+         {"tries", into(lesson.tries, whole_number)},
+         {"hints", into(lesson.hints,
+                        [](const std::string& value) {
+                            return std::min(static_cast<std::size_t>(whole_number(value)), kHints);
+                        })},
+         {"versions", into(lesson.versions, [](const std::string& value) { return std::max(whole_number(value), 1); })},
+         {"summary", into(lesson.summary, prose_of(source))},
+         {"kind", into(lesson.kind, kind_of)},
+         {"happened", [&](const BlockLine& line) { lesson.happened.push_back(line.value); }, true},
+         {"let", [&](const BlockLine& line) { add_let(lesson.lets, line.value); }, true}});
 }
 
 Place read_place(const BlockSource& source) {
     Place place;
     place.line = source.line;
-    bool changes = false;
-    for_each_line(source, {"set", "source", "target"}, [&](const BlockLine& line) {
-        const auto& [key, value, at] = line;
-        changes = changes || key == "set" || key == "edits" || key == "mutation" || key == "dropout_seed" ||
-                  key == "gradients_of" || key == "source" || key == "target";
-        if (key == "title") {
-            place.title = read_prose(value, source.formulas);
-        } else if (key == "model") {
-            place.model = value;
-        } else if (key == "source") {
-            add_row(place.changes.source, value);
-        } else if (key == "target") {
-            add_row(place.changes.target, value);
-        } else if (key == "set" || key == "edits") {
-            const Changes part = parse_changes(value);
-            place.changes.set.insert(place.changes.set.end(), part.set.begin(), part.set.end());
-            place.changes.edits.insert(place.changes.edits.end(), part.edits.begin(), part.edits.end());
-        } else if (key == "mutation") {
-            place.changes.mutation = parse_changes("mutation=" + value).mutation;
-        } else if (key == "dropout_seed") {
-            place.changes.dropout_seed = parse_changes("dropout_seed=" + value).dropout_seed;
-        } else if (key == "gradients_of") {
-            place.changes.gradient_target = value;
-        } else if (key == "tab") {
-            place.tab = value;
-        } else if (key == "step") {
-            place.step = value;
-        } else if (key == "cell") {
-            place.cell = expressions(value);
-        } else if (key == "batch") {
-            place.batch = parse_expression(value);
-        } else if (key == "head") {
-            place.head = parse_expression(value);
-        } else if (key == "version") {
-            place.version = whole_number(value);
-        } else if (key == "point") {
-            const auto found = std::ranges::find(kWindowParts, value);
-            if (found == kWindowParts.end() || value.empty())
-                throw Error("\"{value}\", expected one of input, toolbar, map, tabs, stage, timeline, inspector",
-                            {{"value", value}});
-            place.point = static_cast<WindowPart>(found - kWindowParts.begin());
-        } else {
-            refuse_key(key,
-                       "title, model, source, target, set, edits, mutation, dropout_seed, "  // not a message: keys
-                       "gradients_of, tab, step, cell, batch, head, point, version");        // not a message: keys
-        }
-    });
+    Changes& changes = place.changes;
+    const auto add_changes = [&](const BlockLine& line) {
+        const Changes part = parse_changes(line.value);
+        changes.set.insert(changes.set.end(), part.set.begin(), part.set.end());
+        changes.edits.insert(changes.edits.end(), part.edits.begin(), part.edits.end());
+    };
+    read_keys(source,
+              {{"title", into(place.title, prose_of(source))},
+               {"model", into(place.model)},
+               {"source", [&](const BlockLine& line) { add_row(changes.source, line.value); }, true},
+               {"target", [&](const BlockLine& line) { add_row(changes.target, line.value); }, true},
+               {"set", add_changes, true},
+               {"edits", add_changes},
+               {"mutation", into(changes.mutation,
+                                 [](const std::string& value) { return parse_changes("mutation=" + value).mutation; })},
+               {"dropout_seed",
+                into(changes.dropout_seed,
+                     [](const std::string& value) { return parse_changes("dropout_seed=" + value).dropout_seed; })},
+               {"gradients_of", into(changes.gradient_target)},
+               {"tab", into(place.tab)},
+               {"step", into(place.step)},
+               {"cell", into(place.cell, expressions)},
+               {"batch", into(place.batch, parse_expression)},
+               {"head", into(place.head, parse_expression)},
+               {"point", into(place.point, window_part)},
+               {"version", into(place.version, whole_number)}});
     at_line(source.path, source.line, [&] {
         if (place.title.empty()) throw Error("a place without a title; expected \"title: …\"");
-        if (place.model.empty() && changes)
+        if (place.model.empty() && changes != Changes{})
             throw Error(
                 "a place that changes what is open; expected a model, too: only the learner changes what is open");
         if (!place.cell.empty() && place.step.empty()) throw Error("cell without step; expected both");
@@ -329,31 +325,30 @@ Place read_place(const BlockSource& source) {
 Table read_table(const BlockSource& source) {
     Table table;
     table.line = source.line;
-    for_each_line(source, {"row"}, [&](const BlockLine& line) {
-        const auto& [key, value, at] = line;
-        if (key == "caption") {
-            table.caption = read_prose(value, source.formulas);
-        } else if (key == "columns") {
-            for (const std::string& column : split_at(value, ','))
-                table.columns.push_back(read_prose(without_blanks(column), source.formulas));
-        } else if (key == "for") {
-            const auto sign = value.find('=');
-            if (sign == std::string::npos) throw Error("\"{value}\", expected NAME = COUNT", {{"value", value}});
-            table.variable = without_blanks(value.substr(0, sign));
-            table.count = parse_expression(value.substr(sign + 1));
-        } else if (key == "row") {
-            std::vector<Formula>& row = table.rows.emplace_back();
-            for (const std::string& cell : split_at(value, ',')) {
-                const auto bar = cell.rfind('|');
-                Formula formula{.source = without_blanks(cell), .line = at};
-                formula.expression = parse_expression(std::string_view(cell).substr(0, bar));
-                if (bar != std::string::npos) formula.format = parse_format(std::string_view(cell).substr(bar + 1));
-                row.push_back(std::move(formula));
-            }
-        } else {
-            refuse_key(key, "caption, columns, for, row");  // not a message: keys
+    const auto read_count = [&](const BlockLine& line) {
+        const auto sign = line.value.find('=');
+        if (sign == std::string::npos) throw Error("\"{value}\", expected NAME = COUNT", {{"value", line.value}});
+        table.variable = without_blanks(line.value.substr(0, sign));
+        table.count = parse_expression(line.value.substr(sign + 1));
+    };
+    const auto read_row = [&](const BlockLine& line) {
+        std::vector<Formula>& row = table.rows.emplace_back();
+        for (const std::string& cell : split_at(line.value, ',')) {
+            const auto bar = cell.rfind('|');
+            Formula formula{.source = without_blanks(cell), .line = line.line};
+            formula.expression = parse_expression(std::string_view(cell).substr(0, bar));
+            if (bar != std::string::npos) formula.format = parse_format(std::string_view(cell).substr(bar + 1));
+            row.push_back(std::move(formula));
         }
-    });
+    };
+    const auto read_columns = [&](const BlockLine& line) {
+        for (const std::string& column : split_at(line.value, ','))
+            table.columns.push_back(read_prose(without_blanks(column), source.formulas));
+    };
+    read_keys(source, {{"caption", into(table.caption, prose_of(source))},
+                       {"columns", read_columns},
+                       {"for", read_count},
+                       {"row", read_row, true}});
     at_line(source.path, source.line, [&] {
         if (table.caption.empty()) throw Error("a table without a caption; expected \"caption: …\"");
         if (table.rows.empty()) throw Error("a table without a row; expected \"row: …\"");
@@ -369,17 +364,9 @@ Table read_table(const BlockSource& source) {
 PinnedNote read_note(const BlockSource& source) {
     PinnedNote note;
     note.line = source.line;
-    for_each_line(source, {}, [&](const BlockLine& line) {
-        const auto& [key, value, at] = line;
-        if (key == "at")
-            note.at = parse_cell_answer(value);
-        else if (key == "text")
-            note.text = read_prose(value, source.formulas);
-        else if (key == "version")
-            note.version = whole_number(value);
-        else
-            refuse_key(key, "at, text, version");  // not a message: keys
-    });
+    read_keys(source, {{"at", into(note.at, parse_cell_answer)},
+                       {"text", into(note.text, prose_of(source))},
+                       {"version", into(note.version, whole_number)}});
     at_line(source.path, source.line, [&] {
         if (note.at.step.empty())
             throw Error("a note without a place; expected \"at: STEP\" or \"at: STEP[INDEX, …]\"");

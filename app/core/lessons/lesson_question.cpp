@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -141,8 +143,8 @@ ByChoice by_choice(QuestionLines& lines, bool explains) { return {choices_of(lin
 
 ByNumber by_number(QuestionLines& lines) {
     ByNumber number;
-    number.answer = lines.need("answer", "EXPRESSION", [](const std::string& v) { return parse_expression(v); });
-    number.within = lines.need("within", "0.1", [](const std::string& v) { return parse_expression(v); });
+    number.answer = lines.need("answer", "EXPRESSION", parse_expression);
+    number.within = lines.need("within", "0.1", parse_expression);
     lines.need("between", "0, 1", [&](const std::string& value) {
         const std::vector<std::string> ends = split_at(value, ',');
         if (ends.size() != 2) throw Error("\"{value}\", expected two numbers", {{"value", value}});
@@ -155,18 +157,25 @@ ByNumber by_number(QuestionLines& lines) {
     return number;
 }
 
-std::vector<WrongCell> wrong_cells(QuestionLines& lines) {
-    std::vector<WrongCell> wrong;
+template <class Wrong, class Read>
+std::vector<Wrong> wrong_answers(QuestionLines& lines, Read read) {
+    std::vector<Wrong> wrong;
     for (const Group& group : lines.groups("wrong"))
-        wrong.push_back({lines.at(group.head, [&] { return parse_cell_answer(group.head.value); }),
-                         lines.condition_of(group), lines.reply_of(group), group.head.line});
+        wrong.push_back({lines.at(group.head, [&] { return read(group.head.value); }), lines.condition_of(group),
+                         lines.reply_of(group), group.head.line});
     return wrong;
 }
 
 ByPoint by_point(QuestionLines& lines) {
-    return {lines.need("right", "CONDITION", [](const std::string& v) { return parse_expression(v); }),
-            lines.need("solution", "STEP[…]", [](const std::string& v) { return parse_cell_answer(v); }),
-            wrong_cells(lines)};
+    return {lines.need("right", "CONDITION", parse_expression), lines.need("solution", "STEP[…]", parse_cell_answer),
+            wrong_answers<WrongCell>(lines, parse_cell_answer)};
+}
+
+// "future, rows" without the commas.
+std::vector<std::string> words_of(std::string list) {
+    std::ranges::replace(list, ',', ' ');
+    std::istringstream in(list);
+    return {std::istream_iterator<std::string>(in), {}};
 }
 
 // "future, rows": the checks that an action may break.
@@ -175,10 +184,7 @@ MayBreak may_break(QuestionLines& lines) {
     const BlockLine* line = lines.find("breaks");
     if (line == nullptr) return laws;
     return lines.at(*line, [&] {
-        std::string words = line->value;
-        std::ranges::replace(words, ',', ' ');
-        std::istringstream in(words);
-        for (std::string name; in >> name;) {
+        for (const std::string& name : words_of(line->value)) {
             const auto found = std::ranges::find(kLawNames, name);
             if (found == kLawNames.end())
                 throw Error("\"{word}\", expected some of rows, masked, future, norms, finite", {{"word", name}});
@@ -190,17 +196,15 @@ MayBreak may_break(QuestionLines& lines) {
 
 ByRun by_run(QuestionLines& lines) {
     ByRun run{.may_break = may_break(lines)};
-    run.right = lines.need("right", "CONDITION", [](const std::string& v) { return parse_expression(v); });
-    run.solution_text = lines.need("solution", "CHANGES", [](const std::string& v) { return v; });
-    run.solution = lines.need("solution", "CHANGES", [](const std::string& v) { return parse_changes(v); });
-    for (const Group& group : lines.groups("wrong"))
-        run.wrong.push_back({lines.at(group.head, [&] { return parse_changes(group.head.value); }),
-                             lines.condition_of(group), lines.reply_of(group), group.head.line});
+    run.right = lines.need("right", "CONDITION", parse_expression);
+    run.solution_text = lines.need("solution", "CHANGES", std::identity{});
+    run.solution = lines.need("solution", "CHANGES", parse_changes);
+    run.wrong = wrong_answers<WrongChange>(lines, parse_changes);
     return run;
 }
 
 ByBug by_bug(QuestionLines& lines) {
-    ByBug bug{.choices = choices_of(lines, true), .wrong = wrong_cells(lines)};
+    ByBug bug{.choices = choices_of(lines, true), .wrong = wrong_answers<WrongCell>(lines, parse_cell_answer)};
     if (const BlockLine* solution = lines.find("solution")) bug.solution = solution->value;
     for (const BlockLine& also : lines.all("also")) bug.also.push_back(also.value);
     return bug;
@@ -210,17 +214,13 @@ ClosedPanels withheld_by(QuestionLines& lines, bool is_do) {
     const BlockLine* line = lines.find("withhold");
     if (line == nullptr) return is_do ? ClosedPanels{.checks = true} : ClosedPanels{true, true, true};
     return lines.at(*line, [&] {
+        const std::map<std::string_view, bool ClosedPanels::*> panels{{"diff", &ClosedPanels::diff},
+                                                                      {"checks", &ClosedPanels::checks},
+                                                                      {"configuration", &ClosedPanels::configuration}};
         ClosedPanels withheld;
-        std::string words = line->value;
-        std::ranges::replace(words, ',', ' ');
-        std::istringstream in(words);
-        for (std::string word; in >> word;) {
-            if (word == "diff")
-                withheld.diff = true;
-            else if (word == "checks")
-                withheld.checks = true;
-            else if (word == "configuration")
-                withheld.configuration = true;
+        for (const std::string& word : words_of(line->value)) {
+            if (const auto panel = panels.find(word); panel != panels.end())
+                withheld.*panel->second = true;
             else if (word != "nothing")
                 throw Error("\"{word}\", expected some of diff, checks, configuration, or nothing", {{"word", word}});
         }
@@ -263,7 +263,7 @@ Question read_question(const BlockSource& source) {
     Question question;
     question.line = source.line;
     question.id = lines.need("id", "how-much", checked_id);
-    const std::string kind = lines.need("kind", "predict", [](const std::string& value) { return value; });
+    const std::string kind = lines.need("kind", "predict", std::identity{});
     const auto prose = [&](const std::string& value) { return lines.prose(value); };
     question.ask = lines.need("ask", "…", prose);
     question.learned = lines.need("learned", "…", prose);

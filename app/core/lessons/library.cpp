@@ -20,11 +20,7 @@ constexpr std::string_view kFile = "lesson.md";
 
 // The folder of the program's lessons; empty if it is missing.
 fs::path lessons_folder() {
-    try {
-        return load::asset_path("lessons");
-    } catch (const Error&) {
-        return {};
-    }
+    return made_or(fs::path(), [] { return load::asset_path("lessons"); });
 }
 
 // The names of all lessons: their folders below the folder of all.

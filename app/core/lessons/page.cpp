@@ -35,11 +35,8 @@ struct ShowBlock {
         const Scope here = scope(&question.lets);
         ShownBlock block{.text = shown(question.ask, here), .learned = shown(question.learned, here)};
         for (const Prose& hint : question.hints) block.hints.push_back(shown(hint, here));
-        const auto add = [&](const std::vector<Choice>& choices) {
-            for (const Choice& choice : choices) block.choices.push_back(shown_choice(choice, here));
-        };
-        if (const auto* by = std::get_if<ByChoice>(&question.answer)) add(by->choices);
-        if (const auto* by = std::get_if<ByBug>(&question.answer)) add(by->choices);
+        if (const std::vector<Choice>* choices = choices_of(question))
+            for (const Choice& choice : *choices) block.choices.push_back(shown_choice(choice, here));
         return block;
     }
 
@@ -61,12 +58,10 @@ struct ShowBlock {
 
     ShownBlock operator()(const PinnedNote& note) const {
         ShownBlock block{.text = shown(note.text, scope())};
-        try {
+        block.note = made_or(Note{}, [&] {  // the run that is open may have no such place
             Spot spot = spot_of(note.at, scope());
-            block.note = {std::move(spot.step), spot.cell.value_or(Cell{}), plain_text(block.text)};
-        } catch (const Error&) {
-            block.note = {};  // the run that is open has no such place
-        }
+            return Note{std::move(spot.step), spot.cell.value_or(Cell{}), plain_text(block.text)};
+        });
         return block;
     }
 
@@ -230,12 +225,10 @@ private:
         files::SavedSession work{.scenario = *opened_, .cursor = cursor};
         if (!tab.empty()) work.view.tab = tab;
         if (lesson_.bundled) work.view.lesson = lesson_.name;
-        try {
+        return made_or(std::string(), [&] {  // the lesson's own model may lie in a file
             const std::string link = files::link_at(options_.site, files::link_of(files::session_file_of(work)));
             return " · <a href=\"" + xml_escaped(link) + "\">" + xml_escaped(tr("open it in the program")) + "</a>";
-        } catch (const Error&) {
-            return {};  // the lesson's own model lies in a file
-        }
+        });
     }
 
     void write(const Table& table, const Block& block) {

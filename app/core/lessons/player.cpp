@@ -15,19 +15,26 @@ namespace {
 
 constexpr std::size_t kMostGiven = 200;  // answers to one question that are kept; the right one always is
 
+bool is_place(const Block& block) { return std::holds_alternative<Place>(block); }
+
+bool opens(const Block& block) {
+    const auto* place = std::get_if<Place>(&block);
+    return place != nullptr && !place->model.empty();
+}
+
+std::shared_ptr<const Scenario> opened_by(const Place& place, const Lesson& lesson) {
+    return made_or(std::shared_ptr<const Scenario>(),
+                   [&] { return std::make_shared<const Scenario>(scenario_of(place, lesson.path)); });
+}
+
 }  // namespace
 
 Player::Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress, std::uint64_t seed)
     : lesson_(lesson_for(std::move(lesson), seed, progress.round)), progress_(std::move(progress)), seed_(seed) {
     turn_to(std::min(progress_.page, lesson_->pages.size() - 1));
     // Taken up on a page that goes on with the model of one before.
-    const auto opens = [](const Block& block) {
-        const auto* place = std::get_if<Place>(&block);
-        return place != nullptr && !place->model.empty();
-    };
     const std::vector<Block>& blocks = shown_page().blocks;
-    const auto first =
-        std::ranges::find_if(blocks, [](const Block& block) { return std::holds_alternative<Place>(block); });
+    const auto first = std::ranges::find_if(blocks, is_place);
     resumes_ = opened_ && (first == blocks.end() || !opens(*first));
 }
 
@@ -69,15 +76,8 @@ void Player::turn_to(std::size_t page) {
     const Place* before = nullptr;
     for (std::size_t i = 0; i < page; ++i)
         for (const Block& block : lesson_->pages[i].blocks)
-            if (const auto* place = std::get_if<Place>(&block); place != nullptr && !place->model.empty())
-                before = place;
-    if (before != nullptr && !opened_) {
-        try {
-            opened_ = std::make_shared<const Scenario>(scenario_of(*before, lesson_->path));
-        } catch (const Error&) {
-            opened_ = nullptr;
-        }
-    }
+            if (opens(block)) before = &std::get<Place>(block);
+    if (before != nullptr && !opened_) opened_ = opened_by(*before, *lesson_);
     reach_places();
     say_again();
 }
@@ -122,11 +122,9 @@ void Player::say_again() {
 // The page's first place, and places with a model, are opened when they come to be shown.
 void Player::reach_places() {
     const std::vector<Block>& blocks = shown_page().blocks;
-    const auto is_place = [](const Block& block) { return std::holds_alternative<Place>(block); };
     const auto first = static_cast<std::size_t>(std::ranges::find_if(blocks, is_place) - blocks.begin());
     for (const std::size_t end = shown_blocks(); reached_ < end; ++reached_) {
-        const auto* place = std::get_if<Place>(&blocks[reached_]);
-        if (place != nullptr && (reached_ == first || !place->model.empty())) to_open_ = reached_;
+        if (opens(blocks[reached_]) || (reached_ == first && is_place(blocks[reached_]))) to_open_ = reached_;
     }
 }
 
@@ -136,12 +134,7 @@ void Player::keep_what_is_open() {
     resumes_ = false;
     if (!to_open_) return;
     const auto& place = std::get<Place>(shown_page().blocks[*std::exchange(to_open_, std::nullopt)]);
-    if (place.model.empty()) return;
-    try {
-        opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_->path));
-    } catch (const Error&) {
-        opened_ = nullptr;
-    }
+    if (!place.model.empty()) opened_ = opened_by(place, *lesson_);
 }
 
 Player::Step Player::advance(const Session& session) {

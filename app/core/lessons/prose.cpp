@@ -264,13 +264,9 @@ Shown shown(const Prose& prose, const Scope& scope) {
     Shown all;
     for (const Span& span : prose) {
         ShownSpan out{span.style, span.text, span.link, span.formula != nullptr};
-        if (span.formula) {
-            try {
-                out.text = shown_text(evaluate(*span.formula->expression, scope), span.formula->format);
-            } catch (const Error&) {
-                out.text = "…";
-            }
-        }
+        if (span.formula)
+            out.text = made_or<std::string>(
+                "…", [&] { return shown_text(evaluate(*span.formula->expression, scope), span.formula->format); });
         all.push_back(std::move(out));
     }
     return all;

@@ -22,6 +22,7 @@ struct Changes {
     std::optional<std::string> mutation;  // empty: none
     std::optional<std::uint64_t> dropout_seed;
     std::optional<std::string> gradient_target;
+    bool operator==(const Changes&) const = default;
 };
 
 // "attention_scale=1 ; [{"edit": …}]": parts separated by " ; ". Throws Error naming the part.

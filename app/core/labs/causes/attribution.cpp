@@ -110,10 +110,13 @@ private:
             made_.terms.push_back(term);
         }
         const bool has_rest = origin.operand(OperandRole::bias) || origin.id != update.id || !origin.patches.empty();
-        if (!has_rest) return;
+        if (has_rest) add_rest(Contributor::attention_bias, update, heads);
+    }
+
+    // What the parts of an update leave of it.
+    void add_rest(Contributor kind, const Step& update, double parts) {
         const double whole = towards(paths_.of.at(update.id), row_of(run_.value(update.id), batch_, position_));
-        made_.terms.push_back(
-            {Contributor::attention_bias, update.name, update.layer, std::nullopt, std::nullopt, whole - heads});
+        made_.terms.push_back({kind, update.name, update.layer, std::nullopt, std::nullopt, whole - parts});
     }
 
     [[nodiscard]] bool has_values(const MixtureSteps& mixture) const {
@@ -143,10 +146,7 @@ private:
         }
         const bool has_rest = mixture.mixed->operand(OperandRole::update) || mixture.mixed->id != update.id ||
                               !update.patches.empty() || !mixture.mixed->patches.empty();
-        if (!has_rest) return;
-        const double whole = towards(paths_.of.at(update.id), row_of(run_.value(update.id), batch_, position_));
-        made_.terms.push_back(
-            {Contributor::shared, update.name, update.layer, std::nullopt, std::nullopt, whole - experts});
+        if (has_rest) add_rest(Contributor::shared, update, experts);
     }
 
     // What a step's operation made, before its edits.
