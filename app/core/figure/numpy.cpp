@@ -15,8 +15,6 @@ namespace decoderscope::core {
 
 namespace {
 
-using Pieces = std::function<void(const std::function<void(std::span<const float>)>&)>;
-
 // Without the sink's column, which is a tensor of its own.
 std::vector<float> values_of_tensor(Heatmap heatmap) {
     if (!heatmap.has_sink) return std::move(heatmap.values);

@@ -278,26 +278,6 @@ std::string factor_text(const Factor& factor, bool first) {
     return first || factor.value >= 0.0 || std::isnan(factor.value) ? number : "(" + number + ")";
 }
 
-std::string line_text(const Line& line, std::size_t most) {
-    const std::vector<std::size_t> order = largest_first(line);
-    std::string text = line.name + " = ";
-    double rest = 0.0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const Term& term = line.terms[order[i]];
-        if (i >= most) {
-            rest += term.value;
-            continue;
-        }
-        if (i > 0) text += " + ";
-        for (std::size_t f = 0; f < term.factors.size(); ++f)
-            text += (f > 0 ? "·" : "") + factor_text(term.factors[f], f == 0 && i == 0);
-    }
-    if (order.size() > most)
-        text += tr_n(" + {rest} ({count} more)", " + {rest} ({count} more)", order.size() - most,
-                     {{"rest", short_number(rest)}});
-    return text + " = " + short_number(line.value);
-}
-
 ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell) {
     ReadExplanation read{run.explain(step.id, cell), {}};
     show_stored(scenario, run.plan(), step, cell, read.explanation);

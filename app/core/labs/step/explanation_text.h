@@ -32,9 +32,6 @@ void show_stored(const Scenario& scenario, const Plan& plan, const Step& step, c
 // One factor: its number, or how it was computed. Negative numbers are in brackets except in first place.
 [[nodiscard]] std::string factor_text(const Factor& factor, bool first);
 
-// A whole line as one text: "x · w = 0.31·1.2 + 0.2·(−0.4) + … = 0.447", at most `most` terms, the rest summed.
-[[nodiscard]] std::string line_text(const Line& line, std::size_t most);
-
 // An entry of a line's list of terms: one term, or a group of terms with their sum, which opens to its parts.
 struct TermPart {
     std::string name;                 // "key 3 “a”", "head 0", "d_model 16 to 31"; empty if nothing tells it apart
