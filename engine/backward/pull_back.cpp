@@ -85,26 +85,6 @@ Tensor TokenLoss::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation TokenLoss::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const float target = in[1].at(cell);
-    if (target == kIgnoredTarget) return {{line("loss", {term({constant_factor(0.0, tr("left out"))})})}};
-    const std::span<const float> logits = logits_at(in[0], in[1].offset(cell));
-    const double highest = static_cast<double>(*std::ranges::max_element(logits));
-    std::vector<Term> terms;
-    for (std::size_t t = 0; t < logits.size(); ++t) {
-        const auto value = static_cast<double>(logits[t]);
-        terms.push_back(term({derived_factor(std::exp(value - highest), "exp(" + short_number(value) + " − max)", 0,
-                                             {cell[0], cell[1], static_cast<Index>(t)})}));
-    }
-    Explanation explanation = {{line("Σ exp", std::move(terms))}};
-    const double sum = explanation.lines.back().value;
-    const Cell right = {cell[0], cell[1], static_cast<Index>(target)};
-    explanation.lines.push_back(
-        line("loss", {term({constant_factor(highest + std::log(sum), "max + log " + short_number(sum))}),
-                      term({constant_factor(-1.0, "−1"), cell_factor(in[0], 0, right)})}));
-    return explanation;
-}
-
 OpDescription TokenLoss::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the logits"), "∂/∂logits[b, p, t] = g[b, p] · (softmax(logits)[t] − [t = target])",
             tr("Each token's logit is pushed down by the probability that it got, and the right one pulled up by how "
@@ -132,17 +112,6 @@ Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
     return out;
 }
 
-Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Cell position = {cell[0], cell[1]};
-    const float target = b.in[1].at(position);
-    const std::span<const float> logits = logits_at(b.in[0], b.in[1].offset(position));
-    const double probability = std::exp(static_cast<double>(b.in[0].at(cell)) - row::log_sum_exp(logits));
-    const double right = static_cast<float>(cell[2]) == target ? 1.0 : 0.0;
-    return {{line("g · (p − [t = target])",
-                  {term({b.grad_at(position),
-                         derived_factor(probability - right, difference_text(probability, right), 0, cell)})})}};
-}
-
 OpDescription MeanLoss::about() const {
     return {tr("mean loss"), "loss = Σ loss_per_token / N", tr("The one number that training makes smaller.")};
 }
@@ -153,16 +122,6 @@ Tensor MeanLoss::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     out.writable()[0] = static_cast<float>(sum / static_cast<double>(counted(in[1])));
     return out;
-}
-
-Explanation MeanLoss::explain(const Operands& in, const Tensor&, const Cell&) const {
-    const Index count = counted(in[1]);
-    std::vector<Term> terms;
-    for (Index i = 0; i < in[0].size(); ++i)
-        if (in[1].data()[i] != kIgnoredTarget)
-            terms.push_back(term({cell_factor(in[0], 0, in[0].cell(i)),
-                                  constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))}));
-    return {{line("loss", std::move(terms))}};
 }
 
 OpDescription MeanLoss::about_pull_back(std::size_t) const {
@@ -177,13 +136,6 @@ Tensor MeanLoss::pull_back(std::size_t, const Backward& b) const {
     const std::span<float> to = out.writable();
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = b.in[1].data()[i] != kIgnoredTarget ? share : 0.0F;
     return out;
-}
-
-Explanation MeanLoss::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    if (b.in[1].at(cell) == kIgnoredTarget) return {{line("g", {term({constant_factor(0.0, tr("left out"))})})}};
-    const Index count = counted(b.in[1]);
-    return {{line("g", {term({b.grad_at({0}),
-                              constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))})})}};
 }
 
 Tensor PullBack::compute(const Operands& in, const Axes& axes) const {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/graph/operation.h"
 #include "engine/graph/plan.h"
+#include "engine/ops/formula.h"
 #include "engine/ops/kinds.h"
 
 #include <string>
@@ -15,15 +15,13 @@ namespace decoderscope::backward {
 struct TokenLoss {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1]}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::targets}, operand);
+    [[nodiscard]] ops::ByFormula formula() const {
+        return {"loss_per_token", {"logits", "target"}, {{"ignored", static_cast<double>(kIgnoredTarget)}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const TokenLoss&) const = default;
 };
 
@@ -31,15 +29,13 @@ struct TokenLoss {
 struct MeanLoss {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {{axis::one, 1}}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::targets}, operand);
+    [[nodiscard]] ops::ByFormula formula() const {
+        return {"mean_loss", {"loss_per_token", "target"}, {{"ignored", static_cast<double>(kIgnoredTarget)}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const MeanLoss&) const = default;
 };
 
@@ -69,7 +65,6 @@ struct SumGradients {
     bool when_read = false;  // no step reads it: computed on demand
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
@@ -108,7 +103,6 @@ struct PullBackEdits {
     std::vector<Patch> patches;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;

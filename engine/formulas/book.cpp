@@ -5,6 +5,10 @@
 namespace decoderscope::formulas {
 namespace {
 
+constexpr std::string_view kText =
+#include "engine/formulas/book.txt"
+    ;
+
 std::string_view without_comment(std::string_view line) {
     const std::size_t mark = line.starts_with('#') ? 0 : line.find(" #");
     line = line.substr(0, mark);
@@ -47,6 +51,11 @@ void read_entry(Book& book, std::string_view entry) {
 }
 
 }  // namespace
+
+const Book& the_book() {
+    static const Book book = read_book(kText);
+    return book;
+}
 
 Book read_book(std::string_view text) {
     Book book;

@@ -13,6 +13,8 @@ struct Book {
     std::map<std::string, Formula, std::less<>> formulas;
 };
 
+// The program's own, book.txt; read when it is first asked for.
+[[nodiscard]] const Book& the_book();
 // Throws FormulaError that names the line.
 [[nodiscard]] Book read_book(std::string_view text);
 

@@ -12,6 +12,9 @@ namespace decoderscope::formulas {
 struct Known {
     std::map<std::string, Shape, std::less<>> operands;
     std::map<std::string, double, std::less<>> constants;  // sizes of the operands' axes needn't be among them
+    // For a formula of the program's own: axes of one size go together whatever their names, and the cost isn't
+    // bounded, because only single cells are computed.
+    bool trusted = false;
 };
 
 // From what is written to what is meant: "…" as axes, operands that are missing left out, functions put in place, and

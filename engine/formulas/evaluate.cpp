@@ -177,17 +177,28 @@ public:
         return values;
     }
 
-    [[nodiscard]] double value_of_closed(const Expr& e) {
-        Scope none;
-        return value(compiled(e, formula_.main), none);
+    [[nodiscard]] double value_of_part(const Expr& part, const Definition& of, Scope& scope) {
+        Code& code = parts_[{part.get(), &of}];
+        if (code.in.empty()) code = compiled(part, of);
+        return value(code, scope);
     }
 
     [[nodiscard]] double read_operand(std::size_t operand, std::span<const Index> cell) const {
         const Operand& o = operands_[operand];
         for (std::size_t i = 0; i < cell.size(); ++i)
             if (cell[i] < 0 || cell[i] >= o.shape[i].size) return kNaN;
+        if (const auto* tensor = std::get_if<const Tensor*>(&o.numbers)) {
+            Cell at(cell.begin(), cell.end());
+            at.resize((*tensor)->rank());  // its last axes may have length 1
+            return static_cast<double>((*tensor)->at(at));
+        }
         const std::size_t offset = offset_in(o.shape, cell);
-        return std::visit([&](const auto& numbers) { return static_cast<double>(numbers[offset]); }, o.numbers);
+        const auto number = [&](const auto& numbers) {
+            if constexpr (requires { numbers[offset]; } && !std::is_pointer_v<std::decay_t<decltype(numbers)>>)
+                return static_cast<double>(numbers[offset]);
+            return kNaN;
+        };
+        return std::visit(number, o.numbers);
     }
 
     [[nodiscard]] double read(std::size_t result, std::span<const Index> cell) {
@@ -359,6 +370,7 @@ private:
     const Operands& operands_;
     std::map<std::string, double, std::less<>> numbers_;
     std::vector<Result> results_;
+    std::map<std::pair<const Node*, const Definition*>, Code> parts_;  // that explanations ask for
 };
 
 Known known_of(const Operands& operands, std::map<std::string, double, std::less<>> constants) {
@@ -374,7 +386,9 @@ Evaluator::Evaluator(Evaluator&&) noexcept = default;
 Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 
 const Formula& Evaluator::formula() const { return machine_->formula(); }
-double Evaluator::value(const Expr& closed) { return machine_->value_of_closed(closed); }
+double Evaluator::value(const Expr& part, const Definition& of, std::vector<Index>& indices) {
+    return machine_->value_of_part(part, of, indices);
+}
 std::optional<std::size_t> Evaluator::operand_named(const std::string& name) const {
     return machine_->operand_named(name);
 }

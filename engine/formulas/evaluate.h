@@ -14,7 +14,7 @@ namespace decoderscope::formulas {
 struct Operand {
     std::string name;
     Shape shape;
-    std::variant<std::span<const float>, std::span<const double>, std::span<const std::int64_t>> numbers;
+    std::variant<std::span<const float>, std::span<const double>, std::span<const std::int64_t>, const Tensor*> numbers;
 };
 using Operands = std::vector<Operand>;
 
@@ -35,8 +35,8 @@ public:
     [[nodiscard]] double cell(std::span<const Index> cell);
     // All cells, row by row. Throws Error if it is stopped.
     [[nodiscard]] std::vector<double> all(const std::stop_token& stop = {});
-    // An expression of the formula's in which each free index was replaced by its value.
-    [[nodiscard]] double value(const Expr& closed);
+    // A part of a definition's body, where its indices, then those of the sums around the part, have these values.
+    [[nodiscard]] double value(const Expr& part, const Definition& of, std::vector<Index>& indices);
 
     [[nodiscard]] const Formula& formula() const;
     // The operand's position; nothing if this is no operand.
@@ -47,8 +47,11 @@ private:
     std::unique_ptr<Machine> machine_;
 };
 
-// How a cell is computed: a line for each sub-result outside a sum and for each sum inside something else, a term per
-// summand, a factor per operand. The last line is the cell's. OperandCell::operand is the position among the operands.
-[[nodiscard]] Explanation explain(Evaluator& evaluator, std::span<const Index> cell);
+// What the screen calls a sub-result or a constant; its own name if it isn't among these.
+using ShownNames = std::map<std::string, std::string, std::less<>>;
+
+// How a cell is computed: a line for each sum that has a name or is inside something else, a term per summand, a factor
+// per operand. The last line is the cell's. OperandCell::operand is the position among the operands.
+[[nodiscard]] Explanation explain(Evaluator& evaluator, std::span<const Index> cell, const ShownNames& shown = {});
 
 }  // namespace decoderscope::formulas

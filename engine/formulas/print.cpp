@@ -20,7 +20,7 @@ public:
 
     [[nodiscard]] std::string text(const Expr& e, int within, Last last) {
         if (instead_)
-            if (auto other = instead_(e)) return *other;
+            if (auto other = instead_(e, within)) return *other;
         return std::visit([&](const auto& what) { return text(e, what, within, last); }, e->what);
     }
 

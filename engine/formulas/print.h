@@ -10,8 +10,8 @@ enum class Script : std::uint8_t { unicode, ascii };
 [[nodiscard]] std::string text_of(const Formula& formula, Script script = Script::unicode);
 [[nodiscard]] std::string text_of(const Definition& definition, Script script = Script::unicode);
 
-// May give a text for a node in place of its own: explanations put numbers in.
-using Instead = std::function<std::optional<std::string>(const Expr&)>;
+// May give a text for a node in place of its own: explanations put numbers in. `within` is how tightly it must bind.
+using Instead = std::function<std::optional<std::string>(const Expr&, int within)>;
 // The expression; in parentheses if it binds less tightly than `level` (words.h).
 [[nodiscard]] std::string text_of(const Expr& e, Script script = Script::unicode, int level = 0,
                                   const Instead& instead = {});

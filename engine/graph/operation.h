@@ -81,29 +81,38 @@ struct OpDescription {
     std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
 };
 
-// What every operation knows: what each operand is to it, its output's axes, its output, and how one cell of it was
-// computed. The next part is the gradient (PassesGradients).
+// An operation that names its formula: what explains its cells, and says what its operands are, follows from that
+// (engine/ops/formula.h).
 template <class T>
-concept IsOperation = std::equality_comparable<T> &&
-    requires(const T& op, const OperandAxes& operand_axes, std::size_t operand, const Axes& axes, const Operands& in,
-             const Tensor& out, const Cell& cell) {
-    { op.about() } -> std::same_as<OpDescription>;
-    { op.axes(operand_axes) } -> std::same_as<Axes>;
-    { op.role_of(operand) } -> std::same_as<OperandRole>;
-    { op.compute(in, axes) } -> std::same_as<Tensor>;
-    { op.explain(in, out, cell) } -> std::same_as<Explanation>;
+concept HasFormula = requires(const T& op) {
+    op.formula();
 };
+
+// What every operation knows: what each operand is to it, its output, and how one cell of it was computed. The next
+// part is the gradient (PassesGradients). A formula may say the first and the last. It also has
+//     Axes axes(operand_axes)            of the output; those of the first operand without it
+template <class T>
+concept IsOperation = std::equality_comparable<T> && requires(const T& op, const Axes& axes, const Operands& in) {
+    { op.about() } -> std::same_as<OpDescription>;
+    { op.compute(in, axes) } -> std::same_as<Tensor>;
+} &&(HasFormula<T> ||
+     requires(const T& op, std::size_t operand, const Operands& in, const Tensor& out, const Cell& cell) {
+         { op.role_of(operand) } -> std::same_as<OperandRole>;
+         { op.explain(in, out, cell) } -> std::same_as<Explanation>;
+     });
 
 // An operation that hands a gradient back has, for each operand it passes one to, a pullback: the gradient of a target
 // with respect to that operand, through this operation, from the gradient with respect to its output (the chain rule).
 // It may also have
 //     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
 template <class T>
-concept PassesGradients = requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
+concept PassesGradients = requires(const T& op, std::size_t operand, const Backward& b) {
     { op.about_pull_back(operand) } -> std::same_as<OpDescription>;
     { op.pull_back(operand, b) } -> std::same_as<Tensor>;  // of the operand's shape
+}
+&&(HasFormula<T> || requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
     { op.explain_pull_back(operand, b, cell) } -> std::same_as<Explanation>;
-};
+});
 
 // Which operands an operation reads row by row: a row of its output needs only the same row of these, and all rows of
 // the others.
@@ -210,13 +219,24 @@ private:
     struct Model final : Interface {
         explicit Model(T op) : operation(std::move(op)) {}
         [[nodiscard]] OpDescription about() const override { return operation.about(); }
-        [[nodiscard]] Axes axes(const OperandAxes& operands) const override { return operation.axes(operands); }
-        [[nodiscard]] OperandRole role_of(std::size_t operand) const override { return operation.role_of(operand); }
+        [[nodiscard]] Axes axes(const OperandAxes& operands) const override {
+            if constexpr (requires { operation.axes(operands); }) return operation.axes(operands);
+            return operands[0];
+        }
+        [[nodiscard]] OperandRole role_of(std::size_t operand) const override {
+            if constexpr (requires { operation.role_of(operand); })
+                return operation.role_of(operand);
+            else
+                return role_by(operation.formula(), operand);
+        }
         [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override {
             return operation.compute(in, axes);
         }
         [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const override {
-            return operation.explain(in, out, cell);
+            if constexpr (requires { operation.explain(in, out, cell); })
+                return operation.explain(in, out, cell);
+            else
+                return explained_by(operation.formula(), in, out, cell);
         }
         [[nodiscard]] std::optional<ByRow> by_row() const override {
             if constexpr (WorksByRow<T>) return operation.by_row();
@@ -265,7 +285,10 @@ private:
         }
         [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b,
                                                     const Cell& cell) const override {
-            if constexpr (PassesGradients<T>) return operation.explain_pull_back(operand, b, cell);
+            if constexpr (requires { operation.explain_pull_back(operand, b, cell); })
+                return operation.explain_pull_back(operand, b, cell);
+            else if constexpr (PassesGradients<T>)
+                return gradient_explained_by(operation.formula(), operand, b, cell);
             throw std::logic_error("no gradient");
         }
         [[nodiscard]] bool equals(const Interface& other) const override {

@@ -20,9 +20,8 @@ struct CorrectScores {
                 tr("The correction balances the experts' load: it should decide which experts are chosen, not how much "
                    "their outputs count.")};
     }
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::bias}, operand);
+    [[nodiscard]] static ops::ByFormula formula() {
+        return {"score[…, e] = scores[…, e] + bias[e]", {"scores", "bias"}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
         Tensor out(axes);
@@ -30,10 +29,6 @@ struct CorrectScores {
         const std::span<const float> correction = in[1].values();
         for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0].data()[i] + correction[i % correction.size()];
         return out;
-    }
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
-        return {
-            {line(tr("score"), {term({cell_factor(in[0], 0, cell)}), term({cell_factor(in[1], 1, {cell.back()})})})}};
     }
     bool operator==(const CorrectScores&) const = default;
 };

@@ -123,7 +123,7 @@ struct WrongHeads {
         return out;
     }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-        return ops::Linear{}.explain(in, out, taken_from(cell, out.axes()));
+        return Operation(ops::Linear{}).explain(in, out, taken_from(cell, out.axes()));
     }
     bool operator==(const WrongHeads&) const = default;
 
@@ -159,7 +159,7 @@ struct JoinByView {
     }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
         const Tensor x = viewed(in[0]);
-        Explanation explanation = ops::Linear{}.explain(linear_operands(in, x), out, cell);
+        Explanation explanation = Operation(ops::Linear{}).explain(linear_operands(in, x), out, cell);
         for (Term& term : explanation.lines.back().terms)
             for (Factor& factor : term.factors)
                 if (factor.cell && factor.cell->operand == 0)

@@ -74,9 +74,12 @@ struct NormOverPositions {
                 tr("Mean and variance are taken along the text, not along the row: each position sees all others, the "
                    "later ones included.")};
     }
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::gain, OperandRole::shift}, operand);
+    [[nodiscard]] ops::ByFormula formula() const {
+        return {
+            "normalized[b, p, d] = (x[b, p, d] − mean[b, d]) / scale[b, d] · gain[d] + shift[d]? "
+            "where scale[b, d] = √(mean_p (x[b, p, d] − mean[b, d])² + eps); mean[b, d] = mean_p x[b, p, d]",
+            {"x", "gain", "shift"},
+            {{"eps", eps}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
         const Tensor& x = in[0];
@@ -96,16 +99,6 @@ struct NormOverPositions {
         }
         return out;
     }
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
-        const auto [mean, variance] = moments(in[0], cell[0], cell[2]);
-        const auto value = static_cast<double>(in[0].at(cell));
-        const double scale = std::sqrt(variance + eps);
-        std::vector<Term> terms = {
-            term({derived_factor(value - mean, difference_text(value, mean), 0, cell),
-                  constant_factor(1.0 / scale, "1/" + short_number(scale)), cell_factor(in[1], 1, {cell[2]})})};
-        if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
-        return {{line("normalized", std::move(terms))}};
-    }
     bool operator==(const NormOverPositions&) const = default;
 };
 
@@ -121,11 +114,11 @@ struct PartialNorm {
                 tr("The mean, the gain or the shift is not applied, as if it were 0, 1 or 0. With freshly initialised "
                    "weights this could not be seen; with trained ones it can.")};
     }
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] OperandRole role_of(std::size_t operand) const {
-        return operand == 2 && !gain
-                   ? OperandRole::shift
-                   : role_in({OperandRole::input, OperandRole::scale, OperandRole::gain, OperandRole::shift}, operand);
+    [[nodiscard]] ops::ByFormula formula() const {
+        const std::string centre = centred ? "(x[b, p, d] − mean[b, p])" : "x[b, p, d]";
+        return {"normalized[b, p, d] = " + centre + " / scale[b, p] · gain[d]? + shift[d]? " +
+                    (centred ? "where mean[b, p] = mean_d x[b, p, d]" : ""),
+                {"x", "scale", gain ? "gain" : "shift", "shift"}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
         Tensor out(axes);
@@ -143,20 +136,6 @@ struct PartialNorm {
             }
         }
         return out;
-    }
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
-        const std::span<const float> row = ops::row_of(in[0], cell);
-        const double centre = ops::centre_of(row, centred);
-        const auto value = static_cast<double>(in[0].at(cell));
-        const auto scale = static_cast<double>(in[1].at(Cell{cell[0], cell[1], 0}));
-        std::vector<Factor> factors = {
-            derived_factor(value - centre, difference_text(value, centre), 0, cell),
-            derived_factor(1.0 / scale, "1/" + short_number(scale), 1, {cell[0], cell[1], 0})};
-        if (gain) factors.push_back(cell_factor(in[2], 2, {cell[2]}));
-        std::vector<Term> terms = {term(std::move(factors))};
-        const std::size_t at = gain ? 3 : 2;
-        if (shift) terms.push_back(term({cell_factor(in[at], at, {cell[2]})}));
-        return {{line("normalized", std::move(terms))}};
     }
     bool operator==(const PartialNorm&) const = default;
 };

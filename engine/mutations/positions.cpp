@@ -69,7 +69,6 @@ struct AddOtherPositions {
                 tr("Positions are counted over the tokens that aren't padding, so that a text padded on the left still "
                    "begins at position 0.")};
     }
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::stream, OperandRole::update, OperandRole::padding_mask}, operand);
     }

@@ -24,7 +24,6 @@ struct SoftmaxAlong {
             tr("The weights of one key, not of one query, sum to 1: a wrong dim in the softmax. With the causal mask "
                "the last query nearly keeps its weights, which hides the mistake.")};
     }
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::scores; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
         const Tensor& x = in[0];
@@ -71,9 +70,8 @@ struct SoftmaxThenMask {
                 tr("The softmax has already distributed all of the weight, masked keys included, when the mask removes "
                    "theirs: rows sum to less than 1, and the future still affects what remains.")};
     }
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::mask}, operand);
+    [[nodiscard]] static ops::ByFormula formula() {
+        return {"weight[…, k] = mask[…, k] · softmax_k(scores[…, k])", {"scores", "mask"}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
         Operands scores;
@@ -83,15 +81,6 @@ struct SoftmaxThenMask {
         for (std::size_t i = 0; i < weights.size(); ++i)
             if (in[1].data()[i] == 0.0F) weights[i] = 0.0F;
         return out;
-    }
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-        Operands scores;
-        scores.add(in[0]);
-        Explanation explanation = ops::Softmax{}.explain(scores, out, cell);
-        const double weight = explanation.lines.back().value;
-        explanation.lines.push_back(
-            line(tr("masked"), {term({constant_factor(weight, short_number(weight)), cell_factor(in[1], 1, cell)})}));
-        return explanation;
     }
     bool operator==(const SoftmaxThenMask&) const = default;
 };
@@ -106,22 +95,16 @@ struct AddMask {
                 tr("A mask of zeros and ones is added to the scores. One more or less in a score is a factor of e, not "
                    "nothing: the future is seen.")};
     }
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::mask}, operand);
+    [[nodiscard]] ops::ByFormula formula() const {
+        return {"masked[…, k] = scores[…, k] + (mask[…, k] ? kept : hidden)",
+                {"scores", "mask"},
+                {{"kept", static_cast<double>(kept)}, {"hidden", static_cast<double>(hidden)}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
         Tensor out(axes);
         const std::span<float> y = out.writable();
         for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0].data()[i] + (in[1].data()[i] != 0.0F ? kept : hidden);
         return out;
-    }
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor&, const Cell& cell) const {
-        const float added = in[1].at(cell) != 0.0F ? kept : hidden;
-        Line sum = line(tr("masked score"), {term({cell_factor(in[0], 0, cell)}),
-                                             term({constant_factor(static_cast<double>(added), tr("added"))})});
-        sum.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
-        return {{sum}};
     }
     bool operator==(const AddMask&) const = default;
 };

@@ -80,16 +80,11 @@ std::span<Number> part(std::span<Number> values, Index begin, Index end) {
     return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
 }
 
-// The activation of an operand's cell, as a factor.
-Factor activated(ActivationKind kind, const Tensor& tensor, std::size_t operand, const Cell& cell) {
-    const auto x = static_cast<double>(tensor.at(cell));
-    return derived_factor(ops::activate(kind, x), std::string(function_of(kind).name) + "(" + short_number(x) + ")",
-                          operand, cell);
-}
-
 }  // namespace
 
 double activate(ActivationKind kind, double x) { return function_of(kind).of(x); }
+
+std::string_view activation_name(ActivationKind kind) { return function_of(kind).name; }
 
 double slope_of(ActivationKind kind, double x) { return function_of(kind).slope(x); }
 
@@ -110,20 +105,6 @@ Tensor Activate::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation Activate::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line("post", {term({activated(kind, in[0], 0, cell)})})}};
-}
-
-namespace {
-
-Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const Cell& cell) {
-    const auto value = static_cast<double>(x.at(cell));
-    return derived_factor(slope_of(kind, value), std::string(function_of(kind).name) + "′(" + short_number(value) + ")",
-                          operand, cell);
-}
-
-}  // namespace
-
 OpDescription Activate::about_pull_back(std::size_t) const {
     return {tr("gradient through the activation"), "∂/∂pre = g · act′(pre)",
             tr("A silent detector passes back no gradient (relu) or hardly any: it can't learn from this position.")};
@@ -138,13 +119,6 @@ Tensor Activate::pull_back(std::size_t, const Backward& b) const {
         back(pre.subspan(first, count), grad.subspan(first, count), to.subspan(first, count));
     });
     return out;
-}
-
-Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Factor slope = slope_at(kind, b.in[0], 0, cell);
-    // Where the curve is flat nothing comes through, NaN neither.
-    const bool flat = (kind == ActivationKind::relu || kind == ActivationKind::relu2) && slope.value == 0.0;
-    return {{line("g", {flat ? term({slope}) : term({b.grad_at(cell), slope})})}};
 }
 
 OpDescription ActivateGated::about() const {
@@ -165,10 +139,6 @@ Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation ActivateGated::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line("post", {term({activated(kind, in[1], 1, cell), cell_factor(in[0], 0, cell)})})}};
-}
-
 OpDescription ActivateGated::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. what is gated"), "∂/∂pre = g · act(gate)",
@@ -185,14 +155,6 @@ Tensor ActivateGated::pull_back(std::size_t operand, const Backward& b) const {
         return operand == 0 ? act.of(at) : static_cast<double>(pre[i]) * act.slope(at);
     };
     return scaled(b.grad, slope, kCurvedCost);
-}
-
-Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 1)
-        return {{line("g", {term({b.grad_at(cell), b.in_at(0, cell), slope_at(kind, b.in[1], 1, cell)})})}};
-    const auto gate = static_cast<double>(b.in[1].at(cell));
-    return {{line("g", {term({b.grad_at(cell),
-                              derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
 }
 
 // ---- gpt-oss' gate
@@ -229,22 +191,6 @@ Tensor ClampedSwiglu::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-namespace {
-
-Factor clamped_gate(double value, double gate, const Cell& cell) {
-    return derived_factor(value, "g · σ(alpha · g) of " + short_number(gate), 1, cell);
-}
-
-}  // namespace
-
-Explanation ClampedSwiglu::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const auto pre = static_cast<double>(in[0].at(cell)), gate = static_cast<double>(in[1].at(cell));
-    return {{line("alpha", {term({constant_factor(alpha, "swiglu_alpha")})}),
-             line("limit", {term({constant_factor(limit, "swiglu_limit")})}),
-             line("post", {term({derived_factor(raised(pre), "(clamp(" + short_number(pre) + ") + 1)", 0, cell),
-                                 clamped_gate(activated(gate), gate, cell)})})}};
-}
-
 OpDescription ClampedSwiglu::about_pull_back(std::size_t operand) const {
     const char* teaches =
         tr("Beyond the limit the output no longer moves with its input, so no gradient comes through there.");
@@ -262,18 +208,6 @@ Tensor ClampedSwiglu::pull_back(std::size_t operand, const Backward& b) const {
         return u > limit || u < -limit ? 0.0 : activated(g);
     };
     return scaled(b.grad, by, kCurvedCost);
-}
-
-Explanation ClampedSwiglu::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const auto pre = static_cast<double>(b.in[0].at(cell)), gate = static_cast<double>(b.in[1].at(cell));
-    if (operand == 1)
-        return {{line(
-            "grad",
-            {term({b.grad_at(cell), derived_factor(raised(pre), "(clamp(" + short_number(pre) + ") + 1)", 0, cell),
-                   derived_factor(slope(gate), "(g · σ(alpha · g))′ of " + short_number(gate), 1, cell)})})}};
-    if (pre > limit || pre < -limit)
-        return {{line("grad", {term({b.grad_at(cell), constant_factor(0.0, tr("beyond the limit"))})})}};
-    return {{line("grad", {term({b.grad_at(cell), clamped_gate(activated(gate), gate, cell)})})}};
 }
 
 }  // namespace decoderscope::ops

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 #include "engine/ops/kinds.h"
 
 namespace decoderscope::ops {
@@ -8,6 +8,8 @@ namespace decoderscope::ops {
 // act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu, relu2. swiglu_clamped takes two
 // numbers; of one it is silu.
 [[nodiscard]] double activate(ActivationKind kind, double x);
+// Its name, also in the book of formulas.
+[[nodiscard]] std::string_view activation_name(ActivationKind kind);
 // Its derivative; 0 at the bend of relu, as in PyTorch.
 [[nodiscard]] double slope_of(ActivationKind kind, double x);
 
@@ -16,10 +18,8 @@ struct Activate {
     ActivationKind kind = ActivationKind::relu;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] ByFormula formula() const { return {std::string(activation_name(kind)), {"pre"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const {
         const bool from_zero = kind == ActivationKind::relu || kind == ActivationKind::relu2;
@@ -27,7 +27,6 @@ struct Activate {
     }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Activate&) const = default;
 };
 
@@ -37,16 +36,13 @@ struct ActivateGated {
     ActivationKind kind = ActivationKind::silu;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::gate}, operand);
+    [[nodiscard]] ByFormula formula() const {
+        return {"post[…, m] = " + std::string(activation_name(kind)) + "(gate[…, m]) · pre[…, m]", {"pre", "gate"}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ActivateGated&) const = default;
 };
 
@@ -56,16 +52,13 @@ struct ClampedSwiglu {
     double alpha = 1.702, limit = 7.0;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::gate}, operand);
+    [[nodiscard]] ByFormula formula() const {
+        return {"swiglu_clamped", {"pre", "gate"}, {{"alpha", alpha}, {"limit", limit}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ClampedSwiglu&) const = default;
 
 private:

@@ -143,6 +143,8 @@ Explanation Add::explain_pull_back(std::size_t operand, const Backward& b, const
     return {{line("g", std::move(terms))}};
 }
 
+ByFormula Identity::formula() const { return {"carried[…] = x[…]", {{"x", OperandRole::stream}}, {}, tr("carried")}; }
+
 OpDescription Identity::about() const {
     return {tr("carry"), "y = x",
             tr("Nothing is computed: the residual stream goes on under its next name. What leaves one block is what "
@@ -151,19 +153,11 @@ OpDescription Identity::about() const {
 
 Tensor Identity::compute(const Operands& in, const Axes& axes) const { return in[0].with_axes(axes); }
 
-Explanation Identity::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line(tr("carried"), {term({cell_factor(in[0], 0, cell)})})}};
-}
-
 OpDescription Identity::about_pull_back(std::size_t) const {
     return {tr("carry"), "∂/∂x = g", tr("Nothing is computed: the gradient is passed on under the next name.")};
 }
 
 Tensor Identity::pull_back(std::size_t, const Backward& b) const { return b.grad; }
-
-Explanation Identity::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("g", {term({b.grad_at(cell)})})}};
-}
 
 OpDescription Rescale::about() const {
     return {tr(message_c("operation", "scale")), "y = factor · x",
@@ -182,10 +176,6 @@ Tensor Rescale::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation Rescale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line(tr("scaled"), {term({constant_factor(factor, std::string(key)), cell_factor(in[0], 0, cell)})})}};
-}
-
 OpDescription Rescale::about_pull_back(std::size_t) const {
     return {tr("gradient through the factor"), "∂/∂x = factor · g",
             tr("What is multiplied in the forward pass is multiplied by the same factor in the backward pass.")};
@@ -193,10 +183,6 @@ OpDescription Rescale::about_pull_back(std::size_t) const {
 
 Tensor Rescale::pull_back(std::size_t, const Backward& b) const {
     return scaled(b.grad, [&](std::size_t) { return factor; });
-}
-
-Explanation Rescale::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("g", {term({b.grad_at(cell), constant_factor(factor, std::string(key))})})}};
 }
 
 namespace {
@@ -223,12 +209,6 @@ Tensor SoftCap::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation SoftCap::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const auto x = static_cast<double>(in[0].at(cell));
-    const std::string text = "tanh(" + short_number(x) + " / " + short_number(cap) + ")";
-    return {{line("capped", {term({constant_factor(cap, "cap"), derived_factor(std::tanh(x / cap), text, 0, cell)})})}};
-}
-
 OpDescription SoftCap::about_pull_back(std::size_t) const {
     return {tr("gradient through the cap"), "∂/∂x = g · (1 − (y / cap)²)",
             tr("Near the cap the curve is flat, so little gradient comes through; that of small numbers passes almost "
@@ -246,12 +226,6 @@ Tensor SoftCap::pull_back(std::size_t, const Backward& b) const {
     return out;
 }
 
-Explanation SoftCap::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const double y = static_cast<double>(b.out.at(cell)), part = y / cap;
-    const std::string text = "(1 − (" + short_number(y) + " / " + short_number(cap) + ")²)";
-    return {{line("g", {term({b.grad_at(cell), derived_factor(1.0 - part * part, text, b.in.size(), cell)})})}};
-}
-
 OpDescription Sigmoid::about() const {
     return {
         tr("sigmoid"), "y = 1 / (1 + exp(−x))",
@@ -265,11 +239,6 @@ Tensor Sigmoid::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation Sigmoid::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const auto x = static_cast<double>(in[0].at(cell));
-    return {{line("y", {term({derived_factor(1.0 / (1.0 + std::exp(-x)), "σ(" + short_number(x) + ")", 0, cell)})})}};
-}
-
 OpDescription Sigmoid::about_pull_back(std::size_t) const {
     return {tr("gradient through the sigmoid"), "∂/∂x = g · y · (1 − y)",
             tr("Near 0 and near 1 the curve is flat, so hardly any gradient comes through.")};
@@ -279,12 +248,6 @@ Tensor Sigmoid::pull_back(std::size_t, const Backward& b) const {
     return scaled(b.grad, [y = b.out.data()](std::size_t i) {
         return static_cast<double>(y[i]) * (1.0 - static_cast<double>(y[i]));
     });
-}
-
-Explanation Sigmoid::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const auto y = static_cast<double>(b.out.at(cell));
-    return {{line("g", {term({b.grad_at(cell), b.out_at(cell),
-                              derived_factor(1.0 - y, "(1 − " + short_number(y) + ")", b.in.size(), cell)})})}};
 }
 
 OpDescription ScaleRows::about() const {
@@ -298,10 +261,6 @@ Tensor ScaleRows::compute(const Operands& in, const Axes& axes) const {
     float* to = out.writable().data();
     for (Index i = 0; i < out.size(); ++i) to[i] = in[1].data()[i / width] * in[0].data()[i];
     return out;
-}
-
-Explanation ScaleRows::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line(tr("scaled"), {term({cell_factor(in[1], 1, {cell[0], cell[1], 0}), cell_factor(in[0], 0, cell)})})}};
 }
 
 OpDescription ScaleRows::about_pull_back(std::size_t operand) const {
@@ -325,14 +284,6 @@ Tensor ScaleRows::pull_back(std::size_t operand, const Backward& b) const {
         to[row] = static_cast<float>(sum);
     }
     return out;
-}
-
-Explanation ScaleRows::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 0) return {{line("g", {term({b.grad_at(cell), b.in_at(1, {cell[0], cell[1], 0})})})}};
-    std::vector<Term> terms;
-    for (Index d = 0; d < b.grad.dim(2); ++d)
-        terms.push_back(term({b.grad_at({cell[0], cell[1], d}), b.in_at(0, {cell[0], cell[1], d})}));
-    return {{line("g · x", std::move(terms))}};
 }
 
 OpDescription DropoutMask::about() const {
@@ -373,10 +324,6 @@ Tensor Drop::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation Drop::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line(tr("dropped"), {term({cell_factor(in[0], 0, cell), cell_factor(in[1], 1, cell)})})}};
-}
-
 OpDescription Drop::about_pull_back(std::size_t) const {
     return {tr("gradient through dropout"), "∂/∂x = g · mask",
             tr("What was dropped gets no gradient in this pass; what stayed gets its gradient scaled up, as it was "
@@ -385,10 +332,6 @@ OpDescription Drop::about_pull_back(std::size_t) const {
 
 Tensor Drop::pull_back(std::size_t, const Backward& b) const {
     return scaled(b.grad, [mask = b.in[1].data()](std::size_t i) { return static_cast<double>(mask[i]); });
-}
-
-Explanation Drop::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("g", {term({b.grad_at(cell), b.in_at(1, cell)})})}};
 }
 
 }  // namespace decoderscope::ops

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/base/parallel.h"
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 #include "engine/tensor/tensor.h"
 
 #include <cstdint>
@@ -67,7 +67,6 @@ struct Add {
     double residual_scale = 1.0, update_scale = 1.0;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::stream, OperandRole::update}, operand);
     }
@@ -89,15 +88,12 @@ private:
 // Passes a tensor on under another name; the values are shared, not copied.   {x} -> same axes
 struct Identity {
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::stream; }
+    [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first, .passes_through = true}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Identity&) const = default;
 };
 
@@ -108,16 +104,13 @@ struct Rescale {
     std::string_view key;  // the configuration's name for it: "logit_scale"
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] ByFormula formula() const { return {"rescale", {"x"}, {{"factor", factor, key}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Rescale&) const = default;
 };
 
@@ -127,48 +120,37 @@ struct SoftCap {
     double cap = 50.0;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] ByFormula formula() const { return {"soft_cap", {"x"}, {{"limit", cap}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SoftCap&) const = default;
 };
 
 // 1 / (1 + exp(−x)): turns each number into one between 0 and 1.   {x} -> the same axes
 struct Sigmoid {
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] ByFormula formula() const { return {"sigmoid", {"x"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Sigmoid&) const = default;
 };
 
 // Multiplies each row by a number of its own.   {x [batch, pos, d], weight [batch, pos, 1]} -> [batch, pos, d]
 struct ScaleRows {
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::gate}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"scale_rows", {"x", {"weight", OperandRole::gate}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ScaleRows&) const = default;
 };
 
@@ -192,18 +174,13 @@ struct DropoutMask {
 // {x, mask of the same axes} -> x · mask
 struct Drop {
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::dropout_mask}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"dropout", {"x", {"mask", OperandRole::dropout_mask}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Drop&) const = default;
 };
 

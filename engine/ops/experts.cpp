@@ -27,11 +27,6 @@ Index expert_of(float value, Index experts) {
     return static_cast<Index>(value);
 }
 
-// The expert of a slot: the condition under which a number is what it is.
-Factor chosen(const Tensor& expert, std::size_t operand, const Cell& slot) {
-    return derived_factor(static_cast<double>(expert.at(slot)), "expert", operand, slot);
-}
-
 // Better than another: larger; NaN, all of which are alike, before numbers, as torch.sort has it.
 bool is_better(float a, float b) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
@@ -134,8 +129,6 @@ std::vector<double> slot_scores(const Tensor& scores, const Tensor& expert, Inde
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-std::string over(double sum) { return "1/" + short_number(sum); }
-
 }  // namespace
 
 Tensor WeighExperts::compute(const Operands& in, const Axes& axes) const {
@@ -147,26 +140,6 @@ Tensor WeighExperts::compute(const Operands& in, const Axes& axes) const {
         for (const double score : scores) *to++ = static_cast<float>(score * by);
     }
     return out;
-}
-
-Explanation WeighExperts::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const auto score_in = [&](Index slot) {
-        const Index expert = expert_of(in[1].at(Cell{cell[0], cell[1], slot}), in[0].dim(2));
-        return cell_factor(in[0], 0, {cell[0], cell[1], expert});
-    };
-    Explanation explanation;
-    std::vector<Factor> factors = {score_in(cell[2])};
-    if (normalize) {
-        std::vector<Term> all;
-        for (Index slot = 0; slot < in[1].dim(2); ++slot) all.push_back(term({score_in(slot)}));
-        explanation.lines.push_back(line("Σ score", std::move(all)));
-        const double sum = explanation.lines.back().value;
-        factors.push_back(constant_factor(1.0 / sum, over(sum)));
-    }
-    if (scale != 1.0) factors.push_back(constant_factor(scale, "router_scale"));
-    explanation.lines.push_back(line("weight", {term(std::move(factors))}));
-    explanation.lines.back().given.push_back(chosen(in[1], 1, cell));
-    return explanation;
 }
 
 OpDescription WeighExperts::about_pull_back(std::size_t) const {
@@ -195,42 +168,6 @@ Tensor WeighExperts::pull_back(std::size_t, const Backward& b) const {
                 static_cast<float>(scale * (static_cast<double>(grad[slot]) - average) / sum);
     }
     return out;
-}
-
-Explanation WeighExperts::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Index experts = b.in[0].dim(2), row = cell[0] * b.in[0].dim(1) + cell[1];
-    const std::vector<double> scores = slot_scores(b.in[0], b.in[1], row);
-    const auto slot_cell = [&](std::size_t slot) { return Cell{cell[0], cell[1], static_cast<Index>(slot)}; };
-    const auto in_slot = [&](std::size_t slot) { return expert_of(b.in[1].at(slot_cell(slot)), experts); };
-    const double sum = normalize ? sum_of(scores) : 1.0;
-    Explanation explanation;
-    double average = 0.0;
-    if (normalize) {
-        std::vector<Term> all;
-        for (std::size_t slot = 0; slot < scores.size(); ++slot)
-            all.push_back(term({b.grad_at(slot_cell(slot)), b.in_at(0, {cell[0], cell[1], in_slot(slot)}),
-                                constant_factor(1.0 / sum, over(sum))}));
-        explanation.lines.push_back(line(tr("average"), std::move(all)));
-        average = explanation.lines.back().value;
-    }
-    std::vector<Term> terms;
-    for (std::size_t slot = 0; slot < scores.size(); ++slot) {
-        if (in_slot(slot) != cell[2]) continue;
-        const auto grad = static_cast<double>(b.grad.at(slot_cell(slot)));
-        std::vector<Factor> factors;
-        if (normalize) {
-            const std::string text = difference_text(grad, average);
-            factors = {derived_factor(grad - average, text, b.in.size() + 1, slot_cell(slot)),
-                       constant_factor(1.0 / sum, over(sum))};
-        } else {
-            factors = {b.grad_at(slot_cell(slot))};
-        }
-        if (scale != 1.0) factors.push_back(constant_factor(scale, "router_scale"));
-        terms.push_back(term(std::move(factors)));
-    }
-    if (terms.empty()) terms.push_back(term({constant_factor(0.0, tr("not chosen"))}));
-    explanation.lines.push_back(line("g", std::move(terms)));
-    return explanation;
 }
 
 // ---- what an expert computes
@@ -267,18 +204,6 @@ std::vector<float> gathered(const Tensor& x, std::span<const Index> slots, Index
         rows.insert(rows.end(), row, row + width);
     }
     return rows;
-}
-
-// The cell of x that a slot reads.
-Cell input_cell(const Tensor& x, Index batch, Index pos, Index slot, Index i) {
-    return x.rank() == 4 ? Cell{batch, pos, slot, i} : Cell{batch, pos, i};
-}
-
-// Calls work(slot's cell) for every slot that an expert is in.
-template <class Work>
-void each_slot_of(const Tensor& expert, Index number, const Work& work) {
-    for (Index i = 0; i < expert.size(); ++i)
-        if (static_cast<Index>(expert.data()[i]) == number) work(expert.cell(i));
 }
 
 // Roughly what one expert's product costs, if all share the work.
@@ -318,19 +243,6 @@ Tensor ExpertLinear::compute(const Operands& in, const Axes& axes) const {
         }
     });
     return out;
-}
-
-Explanation ExpertLinear::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Cell slot = {cell[0], cell[1], cell[2]};
-    const Index expert = expert_of(in[1].at(slot), in[2].dim(0));
-    std::vector<Term> terms;
-    for (Index i = 0; i < in[2].dim(2); ++i)
-        terms.push_back(term({cell_factor(in[0], 0, input_cell(in[0], cell[0], cell[1], cell[2], i)),
-                              cell_factor(in[2], 2, {expert, cell[3], i})}));
-    if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {expert, cell[3]})}));
-    Line sum = line(in.size() > 3 ? "x · w + bias" : "x · w", std::move(terms));
-    sum.given.push_back(chosen(in[1], 1, slot));
-    return {{std::move(sum)}};
 }
 
 OpDescription ExpertLinear::about_pull_back(std::size_t operand) const {
@@ -392,27 +304,6 @@ Tensor ExpertLinear::pull_back(std::size_t operand, const Backward& b) const {
     return out;
 }
 
-Explanation ExpertLinear::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Tensor &x = b.in[0], &expert = b.in[1];
-    std::vector<Term> terms;
-    if (operand == 0) {
-        const bool own = x.rank() == 4;
-        for (Index slot = own ? cell[2] : 0; slot < (own ? cell[2] + 1 : expert.dim(2)); ++slot) {
-            const Index number = expert_of(expert.at(Cell{cell[0], cell[1], slot}), b.in[2].dim(0));
-            for (Index o = 0; o < b.in[2].dim(1); ++o)
-                terms.push_back(term({b.grad_at({cell[0], cell[1], slot, o}), b.in_at(2, {number, o, cell.back()})}));
-        }
-        return {{line("g · w", std::move(terms))}};
-    }
-    each_slot_of(expert, cell[0], [&](const Cell& slot) {
-        std::vector<Factor> factors = {b.grad_at({slot[0], slot[1], slot[2], cell[1]})};
-        if (operand == 2) factors.push_back(b.in_at(0, input_cell(x, slot[0], slot[1], slot[2], cell[2])));
-        terms.push_back(term(std::move(factors)));
-    });
-    if (terms.empty()) terms.push_back(term({constant_factor(0.0, tr("not chosen"))}));
-    return {{line(operand == 2 ? "g · x" : "Σ g", std::move(terms))}};
-}
-
 // ---- the sum
 
 OpDescription MixExperts::about() const {
@@ -439,15 +330,6 @@ Tensor MixExperts::compute(const Operands& in, const Axes& axes) const {
             }
     });
     return out;
-}
-
-Explanation MixExperts::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    std::vector<Term> terms;
-    for (Index slot = 0; slot < in[0].dim(2); ++slot)
-        terms.push_back(term({cell_factor(in[1], 1, {cell[0], cell[1], slot}),
-                              cell_factor(in[0], 0, {cell[0], cell[1], slot, cell[2]})}));
-    if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, cell)}));
-    return {{line(in.size() > 2 ? "weight · expert_out + shared" : "weight · expert_out", std::move(terms))}};
 }
 
 OpDescription MixExperts::about_pull_back(std::size_t operand) const {
@@ -480,17 +362,6 @@ Tensor MixExperts::pull_back(std::size_t operand, const Backward& b) const {
         if (operand == 1) to[slot] = static_cast<float>(sum);
     }
     return out;
-}
-
-Explanation MixExperts::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 2) return {{line("g", {term({b.grad_at(cell)})})}};
-    if (operand == 0)
-        return {{line("g · weight",
-                      {term({b.grad_at({cell[0], cell[1], cell[3]}), b.in_at(1, {cell[0], cell[1], cell[2]})})})}};
-    std::vector<Term> terms;
-    for (Index d = 0; d < b.grad.dim(2); ++d)
-        terms.push_back(term({b.grad_at({cell[0], cell[1], d}), b.in_at(0, {cell[0], cell[1], cell[2], d})}));
-    return {{line("g · expert_out", std::move(terms))}};
 }
 
 }  // namespace decoderscope::ops

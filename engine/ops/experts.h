@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 
 #include <vector>
 
@@ -42,16 +42,14 @@ struct WeighExperts {
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[1]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::expert}, operand);
+    [[nodiscard]] ByFormula formula() const {
+        return {normalize ? "weigh_normalized" : "weigh", {"scores", "expert"}, {{"router_scale", scale}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const WeighExperts&) const = default;
 };
 
@@ -71,13 +69,22 @@ struct ExpertLinear {
         return role_in({OperandRole::input, OperandRole::expert, OperandRole::weight, OperandRole::bias}, operand);
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+        return explained_by(formula_for(in), in, out, cell);
+    }
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand != 1; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+        return gradient_explained_by(formula_for(b.in), operand, b, cell);
+    }
     bool operator==(const ExpertLinear&) const = default;
+
+private:
+    [[nodiscard]] static ByFormula formula_for(const Operands& in) {
+        return {in[0].rank() == 4 ? "expert_linear_of_slots" : "expert_linear", {"x", "expert", "W", "bias"}};
+    }
 };
 
 // The sum of what a position's experts give, each times its weight, and of what all positions share, if anything.
@@ -86,15 +93,14 @@ struct ExpertLinear {
 struct MixExperts {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][3]}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::expert_weight, OperandRole::update}, operand);
+    [[nodiscard]] ByFormula formula() const {
+        return {"mix",
+                {{"out", OperandRole::input}, {"weight", OperandRole::expert_weight}, {"shared", OperandRole::update}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const MixExperts&) const = default;
 };
 

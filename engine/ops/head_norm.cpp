@@ -25,6 +25,11 @@ constexpr Index kHeadNormCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
 
+ByFormula HeadNorm::formula() const {
+    const std::string label = across_heads ? "norm_across_heads" : "head_norm";
+    return {plus_one ? label + "_plus_one" : label, {"x", "gain"}, {{"eps", eps}}};
+}
+
 OpDescription HeadNorm::about() const {
     const char* teaches =
         tr("Queries and keys are brought to the same length before they are multiplied, so that a score says how well "
@@ -64,38 +69,6 @@ Tensor HeadNorm::compute(const Operands& in, const Axes& axes) const {
         }
     });
     return out;
-}
-
-Explanation HeadNorm::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const auto [first, last] = heads_with(cell[1], in[0].dim(1));
-    const Index d_head = in[0].dim(3), n = (last - first) * d_head;
-    std::vector<Term> squares;
-    for (Index h = first; h < last; ++h) {
-        for (Index d = 0; d < d_head; ++d) {
-            const Cell at = {cell[0], h, cell[2], d};
-            const auto x = static_cast<double>(in[0].at(at));
-            squares.push_back(term({derived_factor(x * x, short_number(x) + "²", 0, at),
-                                    constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
-        }
-    }
-    Explanation explanation;
-    explanation.lines.push_back(line(tr("mean square"), std::move(squares)));
-    const double spread = explanation.lines.back().value, scale = std::sqrt(spread + eps);
-    explanation.lines.push_back(
-        line("scale", {term({constant_factor(scale, "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
-    std::vector<Factor> factors = {cell_factor(in[0], 0, cell),
-                                   constant_factor(1.0 / scale, "1/" + short_number(scale))};
-    add_gain(factors, in, cell[1], cell[3]);
-    explanation.lines.push_back(line("normalized", {term(std::move(factors))}));
-    return explanation;
-}
-
-void HeadNorm::add_gain(std::vector<Factor>& factors, const Operands& in, Index head, Index d) const {
-    if (in.size() < 2) return;
-    const Cell cell = {gain_index(head, d, in[0].dim(3))};
-    const auto weight = static_cast<double>(in[1].at(cell));
-    factors.push_back(plus_one ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 1, cell)
-                               : cell_factor(in[1], 1, cell));
 }
 
 OpDescription HeadNorm::about_pull_back(std::size_t operand) const {
@@ -149,44 +122,6 @@ double HeadNorm::along_the_row(const Backward& b, Index batch, Index head, Index
                 static_cast<double>(b.grad.at(at)) * gain_of(b.in, h, d, d_head) * static_cast<double>(b.in[0].at(at));
         }
     return sum;
-}
-
-Explanation HeadNorm::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Tensor& x = b.in[0];
-    const Index d_head = x.dim(3);
-    const auto over_scale = [&](Index batch, Index head, Index pos) {
-        const double scale = scale_of(x, batch, head, pos);
-        return constant_factor(1.0 / scale, "1/" + short_number(scale));
-    };
-    std::vector<Term> terms;
-    if (operand == 1) {
-        const Index d = cell[0] % d_head;
-        for (Index batch = 0; batch < x.dim(0); ++batch)
-            for (Index head = 0; head < x.dim(1); ++head)
-                for (Index pos = 0; pos < x.dim(2); ++pos)
-                    if (gain_index(head, d, d_head) == cell[0])
-                        terms.push_back(term({b.grad_at({batch, head, pos, d}), b.in_at(0, {batch, head, pos, d}),
-                                              over_scale(batch, head, pos)}));
-        return {{line("Σ g · x / scale", std::move(terms))}};
-    }
-    const auto [first, last] = heads_with(cell[1], x.dim(1));
-    const auto with_gain = [&](std::vector<Factor> factors, Index head, Index d) {
-        add_gain(factors, b.in, head, d);
-        return factors;
-    };
-    for (Index head = first; head < last; ++head)
-        for (Index d = 0; d < d_head; ++d) {
-            const Cell at = {cell[0], head, cell[2], d};
-            terms.push_back(term(with_gain({b.grad_at(at), b.in_at(0, at)}, head, d)));
-        }
-    Explanation explanation = {{line("Σ g · gain · x", std::move(terms))}};
-    const double along = explanation.lines.back().value, scale = scale_of(x, cell[0], cell[1], cell[2]);
-    const double n = static_cast<double>((last - first) * d_head);
-    explanation.lines.push_back(
-        line("g", {term(with_gain({b.grad_at(cell), over_scale(cell[0], cell[1], cell[2])}, cell[1], cell[3])),
-                   term({b.in_at(0, cell), constant_factor(-along, "−(" + short_number(along) + ")"),
-                         constant_factor(1.0 / (n * scale * scale * scale), "1/(n · scale³)")})}));
-    return explanation;
 }
 
 }  // namespace decoderscope::ops

@@ -129,15 +129,6 @@ Changed WeightedSum::changed(const OperandsChange& change) const {
     return {first_query_seeing(change.before[0], v.rows, std::min(pattern.rows, change.now[0].dim(2))), Changed::kNone};
 }
 
-Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Index group = in[0].dim(1) / in[1].dim(1);
-    std::vector<Term> terms;
-    for (Index k = 0; k < in[0].dim(3); ++k)
-        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], k}),
-                              cell_factor(in[1], 1, {cell[0], cell[1] / group, k, cell[3]})}));
-    return {{line("pattern · v", std::move(terms))}};
-}
-
 OpDescription WeightedSum::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d g[b, h, q, d] · v[b, h, k, d]",
@@ -164,23 +155,6 @@ Tensor WeightedSum::pull_back(std::size_t operand, const Backward& b) const {
     return out;
 }
 
-Explanation WeightedSum::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Tensor &pattern = b.in[0], &v = b.in[1];
-    const Index group = pattern.dim(1) / v.dim(1);
-    std::vector<Term> terms;
-    if (operand == 0) {
-        for (Index d = 0; d < v.dim(3); ++d)
-            terms.push_back(
-                term({b.grad_at({cell[0], cell[1], cell[2], d}), b.in_at(1, {cell[0], cell[1] / group, cell[3], d})}));
-        return {{line("g · v", std::move(terms))}};
-    }
-    for (Index head = cell[1] * group; head < (cell[1] + 1) * group; ++head)
-        for (Index query = 0; query < pattern.dim(2); ++query)
-            terms.push_back(
-                term({b.in_at(0, {cell[0], head, query, cell[2]}), b.grad_at({cell[0], head, query, cell[3]})}));
-    return {{line("pattern · g", std::move(terms))}};
-}
-
 OpDescription ProjectOutput::about() const {
     return {tr("merge heads"), "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
             tr("The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over "
@@ -200,17 +174,6 @@ Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
 
 bool ProjectOutput::rows_stand_alone(const Operands& in) const {
     return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
-}
-
-Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Index d_head = in[0].dim(3);
-    std::vector<Term> terms;
-    for (Index h = 0; h < in[0].dim(1); ++h)
-        for (Index d = 0; d < d_head; ++d)
-            terms.push_back(term(
-                {cell_factor(in[0], 0, {cell[0], h, cell[1], d}), cell_factor(in[1], 1, {cell[2], h * d_head + d})}));
-    if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
-    return {{line(in.size() > 2 ? "z · w + bias" : "z · w", std::move(terms))}};
 }
 
 OpDescription ProjectOutput::about_pull_back(std::size_t operand) const {
@@ -242,25 +205,6 @@ Tensor ProjectOutput::pull_back(std::size_t operand, const Backward& b) const {
     return out;
 }
 
-Explanation ProjectOutput::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Tensor& z = b.in[0];
-    const Index d_head = z.dim(3);
-    std::vector<Term> terms;
-    if (operand == 0) {
-        for (Index o = 0; o < b.in[1].dim(0); ++o)
-            terms.push_back(term({b.grad_at({cell[0], cell[2], o}), b.in_at(1, {o, cell[1] * d_head + cell[3]})}));
-        return {{line("g · w", std::move(terms))}};
-    }
-    for (Index batch = 0; batch < z.dim(0); ++batch) {
-        for (Index pos = 0; pos < z.dim(2); ++pos) {
-            std::vector<Factor> factors = {b.grad_at({batch, pos, cell[0]})};
-            if (operand == 1) factors.push_back(b.in_at(0, {batch, cell[1] / d_head, pos, cell[1] % d_head}));
-            terms.push_back(term(std::move(factors)));
-        }
-    }
-    return {{line(operand == 1 ? "g · z" : "Σ g", std::move(terms))}};
-}
-
 OpDescription HeadResults::about() const {
     return {tr("each head's result"), "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
             tr("attn_out before the heads are summed: who wrote what into the residual stream. Computed on demand, "
@@ -285,15 +229,6 @@ Tensor HeadResults::compute(const Operands& in, const Axes& axes) const {
 
 bool HeadResults::rows_stand_alone(const Operands& in) const {
     return decoderscope::products::rows_stand_alone(in[0].dim(3), in[1].dim(0));
-}
-
-Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Index d_head = in[0].dim(3);
-    std::vector<Term> terms;
-    for (Index d = 0; d < d_head; ++d)
-        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
-                              cell_factor(in[1], 1, {cell[3], cell[1] * d_head + d})}));
-    return {{line("z · w", std::move(terms))}};
 }
 
 OpDescription HeadResults::about_pull_back(std::size_t operand) const {
@@ -331,23 +266,6 @@ Tensor HeadResults::pull_back(std::size_t operand, const Backward& b) const {
     return out;
 }
 
-Explanation HeadResults::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Tensor& z = b.in[0];
-    const Index d_head = z.dim(3);
-    std::vector<Term> terms;
-    if (operand == 0) {
-        for (Index o = 0; o < b.in[1].dim(0); ++o)
-            terms.push_back(
-                term({b.grad_at({cell[0], cell[1], cell[2], o}), b.in_at(1, {o, cell[1] * d_head + cell[3]})}));
-        return {{line("g · w", std::move(terms))}};
-    }
-    const Index head = cell[1] / d_head, d = cell[1] % d_head;
-    for (Index batch = 0; batch < z.dim(0); ++batch)
-        for (Index q = 0; q < z.dim(2); ++q)
-            terms.push_back(term({b.grad_at({batch, head, q, cell[0]}), b.in_at(0, {batch, head, q, d})}));
-    return {{line("g · z", std::move(terms))}};
-}
-
 OpDescription SumHeads::about() const {
     return {tr("sum over heads"), "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
             tr("What attention adds to the residual stream is the sum of what its heads add. Computed this way while a "
@@ -372,14 +290,6 @@ Tensor SumHeads::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation SumHeads::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    std::vector<Term> terms;
-    for (Index h = 0; h < in[0].dim(1); ++h)
-        terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], cell[2]})}));
-    if (in.size() > 1) terms.push_back(term({cell_factor(in[1], 1, {cell[2]})}));
-    return {{line(in.size() > 1 ? "Σ heads + bias" : "Σ heads", std::move(terms))}};
-}
-
 OpDescription SumHeads::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the heads' results"), "∂/∂result[b, h, q, o] = g[b, q, o]",
@@ -396,14 +306,6 @@ Tensor SumHeads::pull_back(std::size_t operand, const Backward& b) const {
     for (Index head = 0; head < b.in[0].dim(0) * heads; ++head)
         to = std::copy_n(b.grad.data() + head / heads * plane, plane, to);
     return out;
-}
-
-Explanation SumHeads::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 0) return {{line("g", {term({b.grad_at({cell[0], cell[2], cell[3]})})})}};
-    std::vector<Term> terms;
-    for (Index batch = 0; batch < b.grad.dim(0); ++batch)
-        for (Index pos = 0; pos < b.grad.dim(1); ++pos) terms.push_back(term({b.grad_at({batch, pos, cell[0]})}));
-    return {{line("Σ g", std::move(terms))}};
 }
 
 }  // namespace decoderscope::ops

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 
 namespace decoderscope::ops {
 
@@ -26,17 +26,13 @@ struct Append {
 struct WeightedSum {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], in[1][3]}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::pattern, OperandRole::value}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"z", {"pattern", "v"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const WeightedSum&) const = default;
 };
 
@@ -45,17 +41,13 @@ struct WeightedSum {
 struct ProjectOutput {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"join_heads", {"z", "W", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ProjectOutput&) const = default;
 };
 
@@ -64,16 +56,12 @@ struct ProjectOutput {
 struct HeadResults {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::weight}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"head_results", {"z", "W"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const HeadResults&) const = default;
 };
 
@@ -82,16 +70,12 @@ struct HeadResults {
 struct SumHeads {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::results, OperandRole::bias}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"sum_heads", {"result", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SumHeads&) const = default;
 };
 

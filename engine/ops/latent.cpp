@@ -61,18 +61,7 @@ Operands as_head(const Operands& in, const Tensor& first) {
     return read;
 }
 
-Cell as_head(const Cell& cell) { return {cell[0], 0, cell[1], cell[2]}; }
-
 // Cells of heads as those of rows.
-Explanation of_rows(Explanation explanation) {
-    for (Line& line : explanation.lines)
-        for (Term& term : line.terms)
-            for (Factor& factor : term.factors)
-                if (factor.cell && factor.cell->cell.size() == 4)
-                    factor.cell->cell.erase(factor.cell->cell.begin() + 1);
-    return explanation;
-}
-
 HeadNorm norm_of(const RowNorm& op) { return {op.eps, false, op.plus_one}; }
 
 }  // namespace
@@ -178,11 +167,6 @@ Tensor RowNorm::compute(const Operands& in, const Axes& axes) const {
     return norm_of(*this).compute(as_head(in, x), x.axes()).with_axes(axes);
 }
 
-Explanation RowNorm::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-    const Tensor x = as_head(in[0]);
-    return of_rows(norm_of(*this).explain(as_head(in, x), as_head(out), as_head(cell)));
-}
-
 OpDescription RowNorm::about_pull_back(std::size_t operand) const { return norm_of(*this).about_pull_back(operand); }
 
 Tensor RowNorm::pull_back(std::size_t operand, const Backward& b) const {
@@ -192,14 +176,13 @@ Tensor RowNorm::pull_back(std::size_t operand, const Backward& b) const {
     return found.with_axes(b.in[operand].axes());
 }
 
-Explanation RowNorm::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Tensor x = as_head(b.in[0]), out = as_head(b.out), grad = as_head(b.grad);
-    const Operands in = as_head(b.in, x);
-    const Cell at = operand == 0 ? as_head(cell) : cell;
-    return of_rows(norm_of(*this).explain_pull_back(operand, {in, out, grad}, at));
-}
-
 // ---- some columns
+
+ByFormula Columns::formula() const {
+    return {as_head ? "columns_as_head" : "columns",
+            {"x"},
+            {{"first", static_cast<double>(first)}, {"rank", static_cast<double>(count)}, {"one_head", 1.0}}};
+}
 
 OpDescription Columns::about() const {
     return {tr("take columns"), "y[b, p, d] = x[b, p, first + d]",
@@ -213,8 +196,6 @@ Axes Columns::axes(const OperandAxes& in) const {
     return {in[0][0], in[0][1], {axis::rank, count}};
 }
 
-Cell Columns::source_of(const Cell& cell) const { return {cell[0], cell[as_head ? 2 : 1], first + cell.back()}; }
-
 Tensor Columns::compute(const Operands& in, const Axes& axes) const {
     const Index width = in[0].dim(2);
     Tensor out(axes);
@@ -222,10 +203,6 @@ Tensor Columns::compute(const Operands& in, const Axes& axes) const {
     for (Index row = 0; row < in[0].size() / width; ++row)
         to = std::copy_n(in[0].data() + row * width + first, count, to);
     return out;
-}
-
-Explanation Columns::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line(tr("carried"), {term({cell_factor(in[0], 0, source_of(cell))})})}};
 }
 
 OpDescription Columns::about_pull_back(std::size_t) const {
@@ -241,13 +218,6 @@ Tensor Columns::pull_back(std::size_t, const Backward& b) const {
     for (Index row = 0; row < out.size() / width; ++row)
         std::copy_n(b.grad.data() + row * count, count, to.data() + row * width + first);
     return out;
-}
-
-Explanation Columns::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Index column = cell[2] - first;
-    if (column < 0 || column >= count) return {{line("g", {term({constant_factor(0.0, tr("not read"))})})}};
-    const Cell at = as_head ? Cell{cell[0], 0, cell[1], column} : Cell{cell[0], cell[1], column};
-    return {{line("g", {term({b.grad_at(at)})})}};
 }
 
 // ---- own and shared columns
@@ -272,12 +242,6 @@ Tensor JoinColumns::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation JoinColumns::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Index own = in[0].dim(3);
-    if (cell[3] < own) return {{line(tr("the head's own"), {term({cell_factor(in[0], 0, cell)})})}};
-    return {{line(tr("shared by all heads"), {term({cell_factor(in[1], 1, {cell[0], 0, cell[2], cell[3] - own})})})}};
-}
-
 OpDescription JoinColumns::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the head's own columns"), "∂/∂own[b, h, p, d] = g[b, h, p, d]",
@@ -300,14 +264,6 @@ Tensor JoinColumns::pull_back(std::size_t operand, const Backward& b) const {
     Tensor out(b.in[operand].axes());
     std::ranges::transform(sums, out.writable().begin(), [](double sum) { return static_cast<float>(sum); });
     return out;
-}
-
-Explanation JoinColumns::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 0) return {{line("g", {term({b.grad_at(cell)})})}};
-    std::vector<Term> terms;
-    for (Index head = 0; head < b.grad.dim(1); ++head)
-        terms.push_back(term({b.grad_at({cell[0], head, cell[2], b.in[0].dim(3) + cell[3]})}));
-    return {{line("Σ g", std::move(terms))}};
 }
 
 }  // namespace decoderscope::ops

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 #include "engine/tensor/tensor.h"
 
 namespace decoderscope::ops {
@@ -32,16 +32,13 @@ struct RowNorm {
     bool plus_one = false;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::gain}, operand);
+    [[nodiscard]] ByFormula formula() const {
+        return {plus_one ? "row_norm_plus_one" : "row_norm", {"x", "gain"}, {{"eps", eps}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const RowNorm&) const = default;
 };
 
@@ -53,18 +50,12 @@ struct Columns {
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Columns&) const = default;
-
-private:
-    // The cell of x that a cell of the output comes from.
-    [[nodiscard]] Cell source_of(const Cell& cell) const;
 };
 
 // Each head's own columns, then those that all heads share.
@@ -72,15 +63,11 @@ private:
 struct JoinColumns {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::added}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"join_columns", {"own", "shared"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const JoinColumns&) const = default;
 };
 

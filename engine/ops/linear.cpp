@@ -20,17 +20,6 @@ namespace {
 
 const float* bias_of(const Operands& in) { return in.size() > 2 ? in[2].data() : nullptr; }
 
-// Σ x·w over one row of x and one row of the weight, and the bias.
-Explanation explain_row(const Operands& in, Index batch, Index pos, Index output) {
-    const Tensor& x = in[0];
-    const Tensor& weight = in[1];
-    std::vector<Term> terms;
-    for (Index i = 0; i < weight.dim(1); ++i)
-        terms.push_back(term({cell_factor(x, 0, {batch, pos, i}), cell_factor(weight, 1, {output, i})}));
-    if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {output})}));
-    return {{line(in.size() > 2 ? "x · w + bias" : "x · w", std::move(terms))}};
-}
-
 }  // namespace
 
 OpDescription Linear::about() const {
@@ -47,10 +36,6 @@ Tensor Linear::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return explain_row(in, cell[0], cell[1], cell[2]);
-}
-
 namespace {
 
 const char* teaches_linear(std::size_t operand) {
@@ -63,26 +48,6 @@ const char* teaches_linear(std::size_t operand) {
             "A weight is used at every position: its gradient is its input there times the gradient of its output, "
             "summed over all positions of all rows.");
     return tr("A bias is added at every position, so its gradient is the sum of the output's over all of them.");
-}
-
-// One of the three gradients of a Linear that reads rows x [batch, pos, in]; `grad_cell` says where the gradient with
-// respect to an output of a row is.
-template <class GradCell>
-Explanation explain_linear(std::size_t operand, const Backward& b, const Cell& cell, const GradCell& grad_cell) {
-    std::vector<Term> terms;
-    if (operand == 0) {
-        for (Index o = 0; o < b.in[1].dim(0); ++o)
-            terms.push_back(term({b.grad_at(grad_cell(cell[0], cell[1], o)), b.in_at(1, {o, cell[2]})}));
-        return {{line("g · w", std::move(terms))}};
-    }
-    for (Index batch = 0; batch < b.in[0].dim(0); ++batch) {
-        for (Index pos = 0; pos < b.in[0].dim(1); ++pos) {
-            std::vector<Factor> factors = {b.grad_at(grad_cell(batch, pos, cell[0]))};
-            if (operand == 1) factors.push_back(b.in_at(0, {batch, pos, cell[1]}));
-            terms.push_back(term(std::move(factors)));
-        }
-    }
-    return {{line(operand == 1 ? "g · x" : "Σ g", std::move(terms))}};
 }
 
 }  // namespace
@@ -135,11 +100,6 @@ Tensor Linear::pull_back(std::size_t operand, const Backward& b) const {
     return gradient_by_bias(b.grad.data(), rows, b.in[2].axes());
 }
 
-Explanation Linear::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const auto grad_cell = [](Index batch, Index pos, Index output) { return Cell{batch, pos, output}; };
-    return explain_linear(operand, b, cell, grad_cell);
-}
-
 bool Linear::rows_stand_alone(const Operands& in) const {
     return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
@@ -167,10 +127,6 @@ Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
 
 bool ProjectHeads::rows_stand_alone(const Operands& in) const {
     return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
-}
-
-Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-    return explain_row(in, cell[0], cell[2], cell[1] * out.dim(3) + cell[3]);
 }
 
 OpDescription ProjectHeads::about_pull_back(std::size_t operand) const {
@@ -206,14 +162,6 @@ Tensor ProjectHeads::pull_back(std::size_t operand, const Backward& b) const {
     const Index rows = cut.batch * cut.positions;
     if (operand == 0) return gradient_by_rows(beside.get(), rows, b.in[1], b.in[0].axes());
     return gradient_by_weight(beside.get(), b.in[0].data(), rows, b.in[1].axes());
-}
-
-Explanation ProjectHeads::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Index d_head = b.grad.dim(3);
-    const auto grad_cell = [&](Index batch, Index pos, Index output) {
-        return Cell{batch, output / d_head, pos, output % d_head};
-    };
-    return explain_linear(operand, b, cell, grad_cell);
 }
 
 }  // namespace decoderscope::ops

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 
 namespace decoderscope::ops {
 
@@ -10,17 +10,13 @@ struct Linear {
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {out_axis, in[1][0].size}}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"linear", {"x", "W", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Traits traits() const { return {.is_linear = true}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Linear&) const = default;
 };
 
@@ -32,16 +28,12 @@ struct ProjectHeads {
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::input, OperandRole::weight, OperandRole::bias}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"split_heads", {"x", "W", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ProjectHeads&) const = default;
 };
 

@@ -148,6 +148,10 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
     return {{line(tr("kept"), {term(std::move(factors))})}};
 }
 
+ByFormula FillMasked::formula() const {
+    return {"fill", {"scores", "mask"}, {{"mask_value", static_cast<double>(value)}}, tr("masked score")};
+}
+
 OpDescription FillMasked::about() const {
     return {
         tr("fill where masked"), "masked[b, h, q, k] = mask[b, h, q, k] = 0 ? mask_value : scores[b, h, q, k]",
@@ -229,15 +233,6 @@ Changed FillMasked::changed(const OperandsChange& change) const {
     return {first_query_allowed(change.now[1], scores.columns, rows), Changed::kNone};
 }
 
-Explanation FillMasked::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const bool hidden = in[1].at(cell) == 0.0F;
-    Line chosen = line(
-        tr("masked score"),
-        {term({hidden ? constant_factor(static_cast<double>(value), "mask_value") : cell_factor(in[0], 0, cell)})});
-    chosen.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
-    return {{chosen}};
-}
-
 namespace {
 
 constexpr Index kFillGradientCost = 8;  // of one number, in multiply-adds
@@ -258,13 +253,6 @@ Tensor FillMasked::pull_back(std::size_t, const Backward& b) const {
         passed.rows(begin, end, to.subspan(static_cast<std::size_t>(begin * keys)));
     });
     return out;
-}
-
-Explanation FillMasked::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const bool kept = b.in[1].at(cell) != 0.0F;
-    Line passed = line("g", {kept ? term({b.grad_at(cell)}) : term({constant_factor(0.0, tr("masked"))})});
-    passed.given.push_back(derived_factor(kept ? 1.0 : 0.0, "mask", 1, cell));  // not a message: a tensor's name
-    return {{passed}};
 }
 
 }  // namespace decoderscope::ops

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 
 #include <array>
 
@@ -71,19 +71,14 @@ struct FillMasked {
     float value = 0.0F;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::mask}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] Traits traits() const { return {.deferred = true, .fill = FillFacts{value}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const FillMasked&) const = default;
 };
 

@@ -13,15 +13,6 @@ namespace {
 
 constexpr Index kNormCost = 8;  // of one number, in multiply-adds
 
-Line mean_line(const Tensor& x, const Cell& cell) {
-    const Index n = x.dim(2);
-    std::vector<Term> terms;
-    for (Index d = 0; d < n; ++d)
-        terms.push_back(term({cell_factor(x, 0, {cell[0], cell[1], d}),
-                              constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
-    return line(tr("mean"), std::move(terms));
-}
-
 }  // namespace
 
 OpDescription NormScale::about() const {
@@ -54,46 +45,9 @@ Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const row::In row = row_of(in[0], cell);
-    const bool centred = is_centred(kind);
-    const std::size_t n = facts().unbiased ? row.size() - 1 : row.size();
-    Explanation explanation;
-    if (centred) explanation.lines.push_back(mean_line(in[0], cell));
-    const double centre = centre_of(row, centred);
-    std::vector<Term> squares;
-    for (std::size_t d = 0; d < row.size(); ++d) {
-        const double off = static_cast<double>(row[d]) - centre;
-        const auto x = static_cast<double>(row[d]);
-        const std::string text = (centred ? difference_text(x, centre) : short_number(x)) + "²";
-        squares.push_back(term({derived_factor(off * off, text, 0, {cell[0], cell[1], static_cast<Index>(d)}),
-                                constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
-    }
-    explanation.lines.push_back(line(centred ? tr("variance") : tr("mean square"), std::move(squares)));
-    const double spread = explanation.lines.back().value;
-    if (facts().eps_outside)
-        explanation.lines.push_back(
-            line("scale", {term({constant_factor(std::sqrt(spread), "√" + short_number(spread))}),
-                           term({constant_factor(eps, "eps")})}));
-    else
-        explanation.lines.push_back(
-            line("scale", {term({constant_factor(std::sqrt(spread + eps),
-                                                 "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
-    return explanation;
-}
-
 namespace {
 
 constexpr Index kNormGradientCost = 16;  // of one number, in multiply-adds
-
-// The cells of one column in all rows.
-template <class Make>
-std::vector<Term> down_the_rows(const Tensor& x, Index column, const Make& make) {
-    std::vector<Term> terms;
-    for (Index batch = 0; batch < x.dim(0); ++batch)
-        for (Index pos = 0; pos < x.dim(1); ++pos) terms.push_back(make(Cell{batch, pos, column}));
-    return terms;
-}
 
 }  // namespace
 
@@ -123,15 +77,10 @@ Tensor NormScale::pull_back(std::size_t, const Backward& b) const {
     return out;
 }
 
-Explanation NormScale::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Cell row_cell = {cell[0], cell[1], 0};
-    const row::In x = row_of(b.in[0], cell);
-    const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.out.at(row_cell));
-    const auto value = static_cast<double>(b.in[0].at(cell)), n = static_cast<double>(x.size());
-    return {{line("g · (x − mean) / (n · scale)",
-                  {term({b.grad_at(row_cell), derived_factor(value - centre, difference_text(value, centre), 0, cell),
-                         derived_factor(slope_of_row(scale, n), short_number(slope_of_row(scale, n)), b.in.size(),
-                                        row_cell)})})}};
+ByFormula Normalize::formula() const {
+    if (!has_gain) return {is_centred(kind) ? "layernorm" : "rmsnorm", {"x", "scale", "shift"}};
+    if (kind == NormKind::rmsnorm_plus_one) return {"rmsnorm_plus_one", {"x", "scale", "weight"}};
+    return {is_centred(kind) ? "layernorm" : "rmsnorm", {"x", "scale", "gain", "shift"}};
 }
 
 OpDescription Normalize::about() const {
@@ -175,34 +124,6 @@ Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation Normalize::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Tensor& x = in[0];
-    const Cell scale_cell = {cell[0], cell[1], 0};
-    Explanation explanation;
-    if (is_centred(kind)) explanation.lines.push_back(mean_line(x, cell));
-    const double centre = is_centred(kind) ? explanation.lines.back().value : 0.0;
-    const auto value = static_cast<double>(x.at(cell));
-    const auto scale = static_cast<double>(in[1].at(scale_cell));
-    const std::string centred = difference_text(value, centre);
-    std::vector<Factor> factors = {
-        is_centred(kind) ? derived_factor(value - centre, centred, 0, cell) : cell_factor(x, 0, cell),
-        derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell)};
-    add_gain(factors, in, cell[2]);
-    std::vector<Term> terms = {term(std::move(factors))};
-    if (const std::size_t shift = shift_operand(); in.size() > shift)
-        terms.push_back(term({cell_factor(in[shift], shift, {cell[2]})}));
-    explanation.lines.push_back(line("normalized", std::move(terms)));
-    return explanation;
-}
-
-void Normalize::add_gain(std::vector<Factor>& factors, const Operands& in, Index column) const {
-    if (!has_gain) return;
-    const auto weight = static_cast<double>(in[2].at(Cell{column}));
-    factors.push_back(gain_offset() != 0.0F
-                          ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 2, {column})
-                          : cell_factor(in[2], 2, {column}));
-}
-
 OpDescription Normalize::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the norm"),
@@ -215,7 +136,7 @@ OpDescription Normalize::about_pull_back(std::size_t operand) const {
         return {tr("gradient w.r.t. the scale"),
                 "∂/∂scale[b, p] = −Σ_d g[b, p, d] · gain[d] · (x[b, p, d] − mean) / scale²",
                 tr("A larger scale makes the whole row smaller.")};
-    if (role_of(operand) == OperandRole::gain)
+    if (operand != shift_operand())
         return {tr("gradient w.r.t. the gain"), "∂/∂gain[d] = Σ_bp g[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
                 tr("A gain is used in every row: its gradient is the sum of what it is multiplied by there, times the "
                    "gradient of its output.")};
@@ -258,7 +179,7 @@ Tensor Normalize::by_scale(const Backward& b) const {
 Tensor Normalize::by_parameter(std::size_t operand, const Backward& b) const {
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
     std::vector<double> sums(static_cast<std::size_t>(n));
-    if (role_of(operand) == OperandRole::shift) {
+    if (operand == shift_operand()) {
         row::add_columns(b.grad.values(), sums);
     } else {
         for (Index r = 0; r < rows; ++r) {
@@ -276,57 +197,6 @@ Tensor Normalize::pull_back(std::size_t operand, const Backward& b) const {
     if (operand == 0) return by_rows(b);
     if (operand == 1) return by_scale(b);
     return by_parameter(operand, b);
-}
-
-Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Index n = b.in[0].dim(2);
-    const auto scale_of = [&](const Cell& at) { return static_cast<double>(b.in[1].at(Cell{at[0], at[1], 0})); };
-    const auto centred = [&](const Cell& at) {
-        const double centre = centre_of(row_of(b.in[0], at), is_centred(kind));
-        const auto x = static_cast<double>(b.in[0].at(at));
-        return derived_factor(x - centre, difference_text(x, centre), 0, at);
-    };
-    const auto with_gain = [&](std::vector<Factor> factors, Index d) {
-        const double gain = gain_of(b.in, d);
-        if (has_gain) factors.push_back(derived_factor(gain, short_number(gain), 2, {d}));
-        return factors;
-    };
-    const auto over_scale = [&](const Cell& at, double power) {
-        const double scale = scale_of(at);
-        return derived_factor(1.0 / std::pow(scale, power), "1/" + short_number(scale) + (power == 2.0 ? "²" : ""), 1,
-                              {at[0], at[1], 0});
-    };
-    if (operand >= 2) {
-        std::vector<Term> terms = down_the_rows(b.grad, cell[0], [&](const Cell& at) {
-            if (role_of(operand) == OperandRole::shift) return term({b.grad_at(at)});
-            return term({b.grad_at(at), centred(at), over_scale(at, 1.0)});
-        });
-        return {{line("Σ g", std::move(terms))}};
-    }
-    if (operand == 1) {
-        std::vector<Term> terms;
-        for (Index d = 0; d < n; ++d) {
-            const Cell at = {cell[0], cell[1], d};
-            terms.push_back(
-                term(with_gain({constant_factor(-1.0, "−1"), b.grad_at(at), centred(at), over_scale(at, 2.0)}, d)));
-        }
-        return {{line("−Σ g · gain · (x − mean) / scale²", std::move(terms))}};
-    }
-    Explanation explanation;
-    std::vector<Term> direct = {term(with_gain({b.grad_at(cell), over_scale(cell, 1.0)}, cell[2]))};
-    if (is_centred(kind)) {
-        std::vector<Term> all;
-        for (Index d = 0; d < n; ++d) {
-            const Cell at = {cell[0], cell[1], d};
-            all.push_back(term(with_gain({b.grad_at(at), over_scale(at, 1.0),
-                                          constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))},
-                                         d)));
-        }
-        explanation.lines.push_back(line(tr("mean"), std::move(all)));
-        direct.push_back(term({constant_factor(-explanation.lines.back().value, tr("−mean"))}));
-    }
-    explanation.lines.push_back(line("g", std::move(direct)));
-    return explanation;
 }
 
 }  // namespace decoderscope::ops

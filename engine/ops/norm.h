@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 #include "engine/ops/kinds.h"
 #include "engine/tensor/row_math.h"
 #include "engine/tensor/tensor.h"
@@ -20,11 +20,6 @@ namespace decoderscope::ops {
     return x.subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
 }
 
-// The row of a cell [batch, pos, …].
-[[nodiscard]] inline row::In row_of(const Tensor& x, const Cell& cell) {
-    return row_of(x, cell[0] * x.dim(1) + cell[1]);
-}
-
 // What the norm first subtracts from each value: the mean, or nothing under RMSNorm.
 [[nodiscard]] inline double centre_of(row::In row, bool centred) {
     return centred ? row::sum(row) / static_cast<double>(row.size()) : 0.0;
@@ -39,14 +34,19 @@ struct NormScale {
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::one, 1}}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] ByFormula formula() const {
+        const bool std = kind == NormKind::layernorm_std;
+        return {std                ? "layernorm_std_scale"
+                : is_centred(kind) ? "layernorm_scale"
+                                   : "rmsnorm_scale",
+                {"x"},
+                {{"eps", eps}}};
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative, .scale = facts()}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     // Compares what is computed: RMSNorm's scale is the same with a gain of 1 + weight.
     bool operator==(const NormScale& other) const { return facts() == other.facts(); }
 
@@ -67,19 +67,12 @@ struct Normalize {
     bool has_gain = true;
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] OperandRole role_of(std::size_t operand) const {
-        return operand >= 2 && !has_gain
-                   ? OperandRole::shift
-                   : role_in({OperandRole::input, OperandRole::scale, OperandRole::gain, OperandRole::shift}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.norm = NormFacts{is_centred(kind), gain_offset()}}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Normalize&) const = default;
 
 private:
@@ -94,11 +87,6 @@ private:
     [[nodiscard]] Gains gains_of(const Operands& in) const;
     // The operand that is the shift, if it is there.
     [[nodiscard]] std::size_t shift_operand() const { return has_gain ? 3 : 2; }
-    [[nodiscard]] double gain_of(const Operands& in, Index column) const {
-        return has_gain ? static_cast<double>(in[2].data()[column]) + static_cast<double>(gain_offset()) : 1.0;
-    }
-    // The gain as a factor; none without a weight.
-    void add_gain(std::vector<Factor>& factors, const Operands& in, Index column) const;
     [[nodiscard]] float gain_offset() const { return kind == NormKind::rmsnorm_plus_one ? 1.0F : 0.0F; }
 };
 

@@ -73,6 +73,11 @@ Term scaled_term(Factor factor, double scale) {
 
 }  // namespace
 
+ByFormula Embed::formula() const {
+    const double factor = static_cast<double>(scale) * static_cast<double>(multiplier);
+    return {"embed", {"token", "E"}, {{"embedding_scale", factor, multiplier == 1.0F ? "√d_model" : ""}}};
+}
+
 OpDescription Embed::about() const {
     return {tr("look up"), "embed[b, p, d] = E[token[b, p], d] · scale",
             tr("Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places "
@@ -98,21 +103,6 @@ Tensor Embed::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-void Embed::add_scales(std::vector<Factor>& factors) const {
-    if (scale != 1.0F) factors.push_back(constant_factor(static_cast<double>(scale), "√d_model"));
-    if (multiplier != 1.0F) factors.push_back(constant_factor(static_cast<double>(multiplier), "embedding_scale"));
-}
-
-Explanation Embed::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Cell token_cell = {cell[0], cell[1]};
-    const Index row = row_of(in[0].at(token_cell), in[1].dim(0));
-    std::vector<Factor> factors = {cell_factor(in[1], 1, {row, cell[2]})};
-    add_scales(factors);
-    Line looked_up = line("embed", {term(std::move(factors))});
-    looked_up.given.push_back(derived_factor(static_cast<double>(row), "token", 0, token_cell));
-    return {{looked_up}};
-}
-
 OpDescription Embed::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} g[b, p, d]",
             tr("A token's row sums the gradients from every position where the token occurs; the other rows of the "
@@ -121,19 +111,6 @@ OpDescription Embed::about_pull_back(std::size_t) const {
 
 Tensor Embed::pull_back(std::size_t, const Backward& b) const {
     return {b.in[1].axes(), std::make_shared<const TokenRows>(b.in[0], b.grad, scale * multiplier)};
-}
-
-Explanation Embed::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    std::vector<Term> terms;
-    for (Index batch = 0; batch < b.in[0].dim(0); ++batch) {
-        for (Index pos = 0; pos < b.in[0].dim(1); ++pos) {
-            if (static_cast<Index>(b.in[0].at(Cell{batch, pos})) != cell[0]) continue;
-            std::vector<Factor> factors = {b.grad_at({batch, pos, cell[1]})};
-            add_scales(factors);
-            terms.push_back(term(std::move(factors)));
-        }
-    }
-    return {{line("Σ g", std::move(terms))}};
 }
 
 OpDescription SinusoidalPositions::about() const {
@@ -167,6 +144,14 @@ Explanation SinusoidalPositions::explain(const Operands&, const Tensor&, const C
     return {{line("pos_embed", {scaled_term(constant_factor(code, text), scale)})}};
 }
 
+ByFormula LearnedPositions::formula() const {
+    return {"learned",
+            {"P"},
+            {{"past", static_cast<double>(first)},
+             {"pos", static_cast<double>(positions.size)},
+             {"position_scale", scale}}};
+}
+
 OpDescription LearnedPositions::about() const {
     return {tr("learned positions"), "pos_embed[p, d] = P[p, d]",
             tr("One learned row per position, as in GPT-2. Nothing relates neighbouring positions but what training "
@@ -182,10 +167,6 @@ Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation LearnedPositions::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line("pos_embed", {scaled_term(cell_factor(in[0], 0, {first + cell[0], cell[1]}), scale)})}};
-}
-
 OpDescription LearnedPositions::about_pull_back(std::size_t) const {
     return {tr("gradient w.r.t. the table of positions"), "∂/∂P[p, d] = scale · g[p, d]",
             tr("Each position's row gets the gradient from that position; rows beyond this text get none.")};
@@ -199,14 +180,6 @@ Tensor LearnedPositions::pull_back(std::size_t, const Backward& b) const {
     for (std::size_t i = 0; i < static_cast<std::size_t>(b.grad.size()); ++i)
         to[at + i] = static_cast<float>(scale * static_cast<double>(b.grad.data()[i]));
     return out;
-}
-
-Explanation LearnedPositions::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    const Index row = cell[0] - first;
-    if (row < 0 || row >= b.grad.dim(0)) return {{line("g", {term({constant_factor(0.0, tr("not read"))})})}};
-    std::vector<Factor> factors = {b.grad_at({row, cell[1]})};
-    if (scale != 1.0) factors.push_back(constant_factor(scale, "position_scale"));
-    return {{line("g", {term(std::move(factors))})}};
 }
 
 float RopeScaling::by_llama3(float frequency) const {

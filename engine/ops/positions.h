@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 #include "engine/ops/kinds.h"
 
 #include <functional>
@@ -17,21 +17,13 @@ struct Embed {
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::tokens, OperandRole::table}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 1; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Embed&) const = default;
-
-private:
-    // Adds the factors that a row is multiplied by, if any.
-    void add_scales(std::vector<Factor>& factors) const;
 };
 
 // The fixed positional code of Vaswani et al. 2017, section 3.5 (the encoder-decoder tutorial, post-ln-encdec, section
@@ -60,12 +52,10 @@ struct LearnedPositions {
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {positions, {axis::d_model, in[0][1].size}}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::table; }
+    [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const LearnedPositions&) const = default;
 };
 
@@ -109,7 +99,6 @@ struct Rope {
     Index begin = 0;  // the first column that is turned
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], axes, false); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
@@ -144,7 +133,6 @@ struct RelativeBias {
     Index first_query = 0;   // the position of the first query: the number of earlier keys kept
 
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::table}, operand);
     }

@@ -40,6 +40,13 @@ double ScaledDotProduct::scale_for(Index d_head) const {
     return scale != 0.0 ? scale : 1.0 / std::sqrt(static_cast<double>(d_head));
 }
 
+ByFormula ScaledDotProduct::formula() const {
+    const std::string label = scale == 0.0 ? "scores" : "scores_scaled";
+    const NamedNumber factor = {"attention_scale", scale};
+    return alibi ? ByFormula{label + "_alibi", {"query", "key"}, {factor, {"past", static_cast<double>(first_query)}}}
+                 : ByFormula{label, {"query", "key"}, {factor}};
+}
+
 OpDescription ScaledDotProduct::about() const {
     if (alibi)
         return {tr("scaled dot product, less with distance"),
@@ -101,22 +108,6 @@ Changed ScaledDotProduct::changed(const OperandsChange& change) const {
     return {change.changed[0].rows, change.changed[1].rows};
 }
 
-Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Index d_head = in[0].dim(3), group = in[0].dim(1) / in[1].dim(1);
-    const Factor factor = scale == 0.0 ? constant_factor(scale_for(d_head), "1/√" + std::to_string(d_head))
-                                       : constant_factor(scale, "attention_scale");
-    std::vector<Term> terms;
-    for (Index d = 0; d < d_head; ++d)
-        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
-                              cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}), factor}));
-    if (!alibi) return {{line(scale == 0.0 ? "q · k / √d_head" : "q · k · attention_scale", std::move(terms))}};
-    const Index query = first_query + cell[2], key = cell[3];
-    terms.push_back(term({constant_factor(-alibi_slope(cell[1], in[0].dim(1)), "−slope"),
-                          constant_factor(static_cast<double>(query - key),
-                                          "(" + std::to_string(query) + " − " + std::to_string(key) + ")")}));
-    return {{line("q · k · scale − slope · (query − key)", std::move(terms))}};
-}
-
 OpDescription ScaledDotProduct::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient w.r.t. the query"), "∂/∂q[b, h, q, d] = Σ_k g[b, h, q, k] · k[b, h, k, d] · scale",
@@ -143,24 +134,6 @@ Tensor ScaledDotProduct::pull_back(std::size_t operand, const Backward& b) const
         std::for_each(rows, rows + queries * d_head, [&](float& value) { value *= factor; });
     });
     return out;
-}
-
-Explanation ScaledDotProduct::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    const Tensor &q = b.in[0], &k = b.in[1];
-    const Index group = q.dim(1) / k.dim(1), d = cell[3];
-    const Factor factor = constant_factor(scale_for(q.dim(3)), tr(message_c("factor", "scale")));
-    std::vector<Term> terms;
-    if (operand == 0) {
-        for (Index key = 0; key < k.dim(2); ++key)
-            terms.push_back(term(
-                {b.grad_at({cell[0], cell[1], cell[2], key}), b.in_at(1, {cell[0], cell[1] / group, key, d}), factor}));
-        return {{line("g · k · scale", std::move(terms))}};
-    }
-    for (Index head = cell[1] * group; head < (cell[1] + 1) * group; ++head)
-        for (Index query = 0; query < q.dim(2); ++query)
-            terms.push_back(
-                term({b.grad_at({cell[0], head, query, cell[2]}), b.in_at(0, {cell[0], head, query, d}), factor}));
-    return {{line("g · q · scale", std::move(terms))}};
 }
 
 }  // namespace decoderscope::ops

@@ -40,56 +40,6 @@ void each_row(const Operands& in, const Take& take) {
     });
 }
 
-Index row_number(const Tensor& scores, const Cell& cell) {
-    return (cell[0] * scores.dim(1) + cell[1]) * scores.dim(2) + cell[2];
-}
-
-// The lines that lead to a weight: the highest score, and the sum of all exponentials.
-struct Exponentials {
-    const Operands& in;
-    const Cell& cell;
-    double highest = 0.0;
-    std::vector<Line> lines;
-
-    Exponentials(const Operands& operands, const Cell& of) : in(operands), cell(of) {
-        const Tensor& scores = in[0];
-        const auto sink = static_cast<double>(in[1].at(Cell{cell[1]}));
-        Index top = -1;
-        highest = sink;
-        for (Index k = 0; k < scores.dim(3); ++k)
-            if (const auto score = static_cast<double>(scores.at(key(k))); score > highest) {
-                highest = score;
-                top = k;
-            }
-        lines.push_back(
-            line("max", {term({top < 0 ? cell_factor(in[1], 1, {cell[1]}) : cell_factor(scores, 0, key(top))})}));
-        std::vector<Term> terms;
-        for (Index k = 0; k < scores.dim(3); ++k) terms.push_back(term({of_key(k)}));
-        terms.push_back(term({of_sink()}));
-        lines.push_back(line("Σ exp", std::move(terms)));
-    }
-
-    [[nodiscard]] Cell key(Index k) const { return {cell[0], cell[1], cell[2], k}; }
-    [[nodiscard]] Factor of_key(Index k) const { return factor(in[0], 0, key(k)); }
-    [[nodiscard]] Factor of_sink() const { return factor(in[1], 1, {cell[1]}); }
-    [[nodiscard]] Factor over_sum() const {
-        const double sum = lines.back().value;
-        return constant_factor(1.0 / sum, "1/" + short_number(sum));
-    }
-
-private:
-    [[nodiscard]] Factor factor(const Tensor& tensor, std::size_t operand, const Cell& at) const {
-        const auto value = static_cast<double>(tensor.at(at));
-        return derived_factor(std::exp(value - highest), "exp(" + short_number(value) + " − max)", operand, at);
-    }
-};
-
-Explanation with_weight(Exponentials exponentials, const Factor& own) {
-    Line weight = line("weight", {term({own, exponentials.over_sum()})});
-    exponentials.lines.push_back(std::move(weight));
-    return {std::move(exponentials.lines)};
-}
-
 // Σ_k g · y over a row's keys.
 double average_of(row::In weights, const float* grad) {
     double sum = 0.0;
@@ -110,13 +60,6 @@ Tensor by_head(const Operands& in, const std::vector<double>& of_rows) {
 
 std::size_t rows_in(const Operands& in) { return static_cast<std::size_t>(in[0].size() / in[0].dim(3)); }
 
-// The weights of a cell's row, the sink's last.
-std::vector<float> weights_of(const Operands& in, const Cell& cell) {
-    std::vector<float> both(static_cast<std::size_t>(in[0].dim(3)) + 1);
-    weigh(in, row_number(in[0], cell), both);
-    return both;
-}
-
 }  // namespace
 
 OpDescription SoftmaxWithSink::about() const {
@@ -135,11 +78,6 @@ Tensor SoftmaxWithSink::compute(const Operands& in, const Axes& axes) const {
         std::ranges::copy(weights.first(keys), to.subspan(static_cast<std::size_t>(row) * keys, keys).begin());
     });
     return out;
-}
-
-Explanation SoftmaxWithSink::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Exponentials exponentials(in, cell);
-    return with_weight(exponentials, exponentials.of_key(cell[3]));
 }
 
 OpDescription SoftmaxWithSink::about_pull_back(std::size_t operand) const {
@@ -174,25 +112,6 @@ Tensor SoftmaxWithSink::pull_back(std::size_t operand, const Backward& b) const 
     return out;
 }
 
-Explanation SoftmaxWithSink::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 1) {
-        std::vector<Term> terms;
-        for (Index batch = 0; batch < b.grad.dim(0); ++batch)
-            for (Index query = 0; query < b.grad.dim(2); ++query) {
-                const Cell row = {batch, cell[0], query, 0};
-                const std::vector<float> weights = weights_of(b.in, row);
-                const double sink = static_cast<double>(weights.back());
-                for (Index k = 0; k < b.grad.dim(3); ++k) {
-                    const Cell at = {batch, cell[0], query, k};
-                    terms.push_back(
-                        term({constant_factor(-sink, "−" + short_number(sink)), b.grad_at(at), b.out_at(at)}));
-                }
-            }
-        return {{line("−Σ s · g · y", std::move(terms))}};
-    }
-    return explain_softmax_pull_back(b, cell);
-}
-
 // ---- the sink's own weight
 
 OpDescription SinkWeight::about() const {
@@ -207,11 +126,6 @@ Tensor SinkWeight::compute(const Operands& in, const Axes& axes) const {
     const row::Out to = out.writable();
     each_row(in, [&](Index row, row::In weights) { to[static_cast<std::size_t>(row)] = weights.back(); });
     return out;
-}
-
-Explanation SinkWeight::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Exponentials exponentials(in, cell);
-    return with_weight(exponentials, exponentials.of_sink());
 }
 
 OpDescription SinkWeight::about_pull_back(std::size_t operand) const {
@@ -241,24 +155,6 @@ Tensor SinkWeight::pull_back(std::size_t operand, const Backward& b) const {
             to[row * keys + k] = static_cast<float>(by * static_cast<double>(weights[static_cast<std::size_t>(k)]));
     });
     return out;
-}
-
-Explanation SinkWeight::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 1) {
-        std::vector<Term> terms;
-        for (Index batch = 0; batch < b.grad.dim(0); ++batch)
-            for (Index query = 0; query < b.grad.dim(2); ++query) {
-                const Cell at = {batch, cell[0], query, 0};
-                const auto sink = static_cast<double>(b.out.at(at));
-                terms.push_back(term(
-                    {b.grad_at(at), b.out_at(at), constant_factor(1.0 - sink, "(1 − " + short_number(sink) + ")")}));
-            }
-        return {{line("Σ g · s · (1 − s)", std::move(terms))}};
-    }
-    const Cell row = {cell[0], cell[1], cell[2], 0};
-    const auto weight = static_cast<double>(weights_of(b.in, cell)[static_cast<std::size_t>(cell[3])]);
-    return {{line("−g · s · y",
-                  {term({constant_factor(-weight, "−" + short_number(weight)), b.grad_at(row), b.out_at(row)})})}};
 }
 
 }  // namespace decoderscope::ops

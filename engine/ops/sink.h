@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/graph/operation.h"
+#include "engine/ops/formula.h"
 
 // Softmax with a sink: one more score beside those of the keys, a learned number of the head, whose weight goes to no
 // key (Miller 2023; gpt-oss). A head that has nothing to look for can thus attend to nothing.
@@ -10,17 +10,12 @@ namespace decoderscope::ops {
 // {scores [batch, head, query, key], sinks [head]} -> the scores' axes
 struct SoftmaxWithSink {
     [[nodiscard]] OpDescription about() const;
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::sinks}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"softmax_sink", {{"x", OperandRole::scores}, "sink"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::weights}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SoftmaxWithSink&) const = default;
 };
 
@@ -29,16 +24,12 @@ struct SoftmaxWithSink {
 struct SinkWeight {
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], {axis::one, 1}}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::sinks}, operand);
-    }
+    [[nodiscard]] ByFormula formula() const { return {"sink", {{"x", OperandRole::scores}, "sink"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const SinkWeight&) const = default;
 };
 

@@ -84,34 +84,6 @@ Tensor Softmax::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation Softmax::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Tensor& x = in[0];
-    const Index n = x.axes().back().size;
-    const auto neighbour = [&](Index k) {
-        Cell other = cell;
-        other.back() = k;
-        return other;
-    };
-    Cell top = neighbour(0);
-    for (Index k = 1; k < n; ++k)
-        if (x.at(neighbour(k)) > x.at(top)) top = neighbour(k);
-    const auto highest = static_cast<double>(x.at(top));
-    const auto exponential = [&](const Cell& at) {
-        const auto value = static_cast<double>(x.at(at));
-        return derived_factor(std::exp(value - highest), "exp(" + short_number(value) + " − max)", 0, at);
-    };
-    std::vector<Term> exponentials;
-    for (Index k = 0; k < n; ++k) exponentials.push_back(term({exponential(neighbour(k))}));
-
-    Explanation explanation;
-    explanation.lines.push_back(line("max", {term({cell_factor(x, 0, top)})}));
-    explanation.lines.push_back(line("Σ exp", std::move(exponentials)));
-    const double sum = explanation.lines.back().value;
-    explanation.lines.push_back(
-        line("weight", {term({exponential(cell), constant_factor(1.0 / sum, "1/" + short_number(sum))})}));
-    return explanation;
-}
-
 namespace {
 
 constexpr Index kSoftmaxGradientCost = 8;  // of one number, in multiply-adds
@@ -136,25 +108,6 @@ Tensor Softmax::pull_back(std::size_t, const Backward& b) const {
                           to.subspan(first, count));
     });
     return out;
-}
-
-Explanation explain_softmax_pull_back(const Backward& b, const Cell& cell) {
-    std::vector<Term> terms;
-    for (Index k = 0; k < b.out.axes().back().size; ++k) {
-        Cell at = cell;
-        at.back() = k;
-        terms.push_back(term({b.grad_at(at), b.out_at(at)}));
-    }
-    Explanation explanation = {{line(tr("average"), std::move(terms))}};
-    const double average = explanation.lines.back().value, grad = static_cast<double>(b.grad.at(cell));
-    explanation.lines.push_back(
-        line("y · (g − average)", {term({b.out_at(cell), derived_factor(grad - average, difference_text(grad, average),
-                                                                        b.in.size() + 1, cell)})}));
-    return explanation;
-}
-
-Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return explain_softmax_pull_back(b, cell);
 }
 
 }  // namespace decoderscope::ops

@@ -219,7 +219,7 @@ TEST_CASE("other elementwise functions at the infinities and NaN are PyTorch's")
         std::ranges::copy(values, made.writable().begin());
         return made;
     };
-    const auto check = [&](const auto& operation, const std::vector<std::vector<float>>& in,
+    const auto check = [&](const Operation& operation, const std::vector<std::vector<float>>& in,
                            const std::vector<float>& expected) {
         std::vector<Tensor> tensors;
         for (const std::vector<float>& values : in) tensors.push_back(tensor(values));

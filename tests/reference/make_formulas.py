@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 torch.manual_seed(0)
 SIZE = dict(batch=2, pos=4, query=4, key=4, head=4, kv_head=2, d_head=4, d_model=16, d_ff=5, vocab=7, expert=6, slot=2, out=3, bucket=6,
             groups=3, past=2, all=6, rank=3, wide=8, one_head=1, time=5, dk=3, dv=2, chan=3, width=3, max_positions=9, pair=2, own=2, shared=2, new=4)
-CONSTS = dict(SIZE, eps=1e-5, group=2, mask_value=-1e9, limit=1.5, alpha=1.702, theta=100.0, columns=4, first=2, own_columns=2, members=2,
+CONSTS = dict(SIZE, eps=1e-5, group=2, mask_value=-1e9, limit=1.5, alpha=1.702, theta=100.0, columns=4, first=2, own_d_head=2, members=2,
               group_best=2, top_groups=2, router_scale=2.5, residual_scale=1.3, update_scale=0.7, factor=0.5, embedding_scale=4.0, position_scale=0.3,
               attention_scale=0.2, logit_scale=0.5, ignored=-100, window=3, past=0, causal=1, max_distance=16, begin=0, original=64, low=1.0, high=4.0)
 HEADS, SCORES, X = "batch head pos d_head", "batch head query key", "batch pos d_model"
@@ -49,6 +49,8 @@ def bias_rows():
     far = (t_(4)[:, None] - t_(4)).clamp(min=0)
     big = 3 + (torch.log(far.clamp(min=1).double() / 3) / math.log(16 / 3) * 3).floor().long()
     return torch.where(far < 3, far, big.clamp(max=5))
+
+def by_distance(): return 2.0 ** (-2.0 * (t_(4) + 1))[:, None, None] * (t_(4)[:, None] - t_(4))
 
 def visible(): return (t_(4) <= t_(4)[:, None]) & (t_(4)[:, None] - t_(4) < 3)
 
@@ -129,7 +131,7 @@ CASES = {
     "swiglu_clamped": ("pre: batch pos d_ff; gate: batch pos d_ff", lambda pre, gate: (pre.clamp(-1.5, 1.5) + 1) * gate.clamp(max=1.5) * torch.sigmoid(1.702 * gate.clamp(max=1.5))),
     "columns": ("x: batch pos wide", lambda x: x[..., 2:5]),
     "columns_as_head": ("x: batch pos wide", lambda x: x[:, None, :, 2:5]),
-    "join_columns": ("own: batch head pos own; shared: batch pos shared", lambda own, shared: torch.cat([own, shared[:, None].expand(2, 4, 4, 2)], -1)),
+    "join_columns": ("own: batch head pos own; shared: batch one_head pos shared", lambda own, shared: torch.cat([own, shared.expand(2, 4, 4, 2)], -1)),
     "router": (f"x: {X}; W: expert in; bias: expert", lambda x, W, bias: F.linear(x, W, bias), dict(**{"in": 16})),
     "router_softmax": ("logits: batch pos expert", lambda logits: logits.softmax(-1)),
     "router_sigmoid": ("logits: batch pos expert", lambda logits: logits.sigmoid()),
@@ -147,6 +149,12 @@ CASES = {
     "short_convolution": ("x: time chan; W: chan width", lambda x, W: F.silu(F.conv1d(F.pad(x.T[None], (2, 0)), W[:, None], groups=3)[0].T)),
     "delta_net": ("alpha: time | positive; beta: time | positive; k: time dk; v: time dv", delta_net),
     "delta_net_out": ("q: time dk; state: time dk dv", lambda q, state: torch.einsum("ti,tij->tj", q, state)),
+    "row_norm_plus_one": (f"x: {X}; gain: d_model", lambda x, gain: x / rms(x) * (1 + gain)),
+    "head_norm_plus_one": (f"x: {HEADS}; gain: d_head", lambda x, gain: x / rms(x) * (1 + gain)),
+    "norm_across_heads_plus_one": (f"x: {HEADS}; gain: d_model", lambda x, gain: x / rms(x, (1, 3)) * (1 + gain.view(4, 1, 4))),
+    "scores_alibi": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT / 2.0 - by_distance()),
+    "scores_scaled_alibi": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT * 0.2 - by_distance()),
+    "expert_linear_of_slots": (f"x: batch pos slot in; W: expert out in; expert: batch pos slot | ids 6; bias: expert out", lambda x, W, expert, bias: torch.einsum("bpsi,bpsoi->bpso", x, W[expert]) + bias[expert], dict(**{"in": 16})),
 }
 
 def rope_last(x, f):

@@ -31,11 +31,6 @@ std::vector<double> operand_numbers(std::uint64_t seed, const std::string& name,
 
 }  // namespace
 
-const Book& the_book() {
-    static const Book book = read_book(read_text(kFolder + "/../engine/formulas/book.txt"));
-    return book;
-}
-
 const std::vector<Json>& recorded_cases(const std::string& kind) {
     static const Json all = Json::parse(read_text(kFolder + "/reference/formulas.json"));
     return all.at(kind).get_ref<const std::vector<Json>&>();

@@ -22,7 +22,6 @@ struct FormulaCase {
     std::map<std::string, double> gradients;  // Σ v · gradient of that, by operand
 };
 
-[[nodiscard]] const formulas::Book& the_book();
 // "book" or "random".
 [[nodiscard]] const std::vector<Json>& recorded_cases(const std::string& kind);
 [[nodiscard]] FormulaCase formula_case(const Json& json);

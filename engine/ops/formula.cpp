@@ -1,0 +1,214 @@
+#include "engine/ops/formula.h"
+
+#include "engine/base/translate.h"
+#include "engine/formulas/book.h"
+#include "engine/formulas/derive.h"
+#include "engine/formulas/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+namespace decoderscope::ops {
+
+namespace {
+
+using formulas::Formula;
+using formulas::Known;
+
+struct NameWithRole {
+    std::string_view name;
+    OperandRole role;
+};
+constexpr std::array kRoles{
+    NameWithRole{"x", OperandRole::input},        NameWithRole{"pre", OperandRole::input},
+    NameWithRole{"gate", OperandRole::gate},      NameWithRole{"W", OperandRole::weight},
+    NameWithRole{"bias", OperandRole::bias},      NameWithRole{"scale", OperandRole::scale},
+    NameWithRole{"gain", OperandRole::gain},      NameWithRole{"weight", OperandRole::gain},
+    NameWithRole{"shift", OperandRole::shift},    NameWithRole{"query", OperandRole::query},
+    NameWithRole{"key", OperandRole::key},        NameWithRole{"v", OperandRole::value},
+    NameWithRole{"z", OperandRole::input},        NameWithRole{"scores", OperandRole::scores},
+    NameWithRole{"mask", OperandRole::mask},      NameWithRole{"pattern", OperandRole::pattern},
+    NameWithRole{"result", OperandRole::results}, NameWithRole{"expert", OperandRole::expert},
+    NameWithRole{"sink", OperandRole::sinks},     NameWithRole{"token", OperandRole::tokens},
+    NameWithRole{"E", OperandRole::table},        NameWithRole{"P", OperandRole::table},
+    NameWithRole{"own", OperandRole::input},      NameWithRole{"shared", OperandRole::added},
+    NameWithRole{"logits", OperandRole::input},   NameWithRole{"loss_per_token", OperandRole::input},
+    NameWithRole{"target", OperandRole::targets}};
+
+// What the screen calls a formula's lines.
+formulas::ShownNames shown_names(const ByFormula& by, const std::string& result) {
+    formulas::ShownNames shown{
+        {"g", "g"},     {"mean", tr("mean")}, {"variance", tr("variance")}, {"mean_square", tr("mean square")},
+        {"top", "max"}, {"all", "Σ exp"},     {"average", tr("average")}};
+    for (const NamedNumber& number : by.numbers)
+        if (!number.shown.empty()) shown[std::string(number.name)] = number.shown;
+    if (!by.line.empty()) shown[result] = by.line;
+    return shown;
+}
+
+// With how many indices a formula reads an operand; all of the tensor's if it says so with "…", or doesn't read it.
+std::size_t rank_in(const Formula& f, std::string_view name, std::size_t rank) {
+    std::size_t found = rank;
+    for (const formulas::Definition* d : definitions(f))
+        for_each(d->body, [&](const formulas::Expr& e) {
+            const auto* cell = e->as<formulas::CellOf>();
+            const auto* number = e->as<formulas::Constant>();
+            if (number != nullptr && number->name == name) found = 0;
+            if (cell == nullptr || cell->name != name) return;
+            if (e->children.empty() || (*e)[0]->as<formulas::Leading>() == nullptr) found = e->children.size();
+        });
+    return std::min(found, rank);
+}
+
+// A formula with the axes of a step's tensors.
+struct Compiled {
+    Known known;
+    Formula formula;
+    std::vector<formulas::Shape> shapes;  // of the operands
+};
+
+// Operands that only say what a step depends on have no name.
+std::string_view name_of(const ByFormula& by, std::size_t operand) {
+    return operand < by.operands.size() ? by.operands[operand].name : std::string_view();
+}
+
+std::string axis_name(std::string_view operand, const Axis& axis) {
+    return std::string(operand) + "_" + std::string(axis.name);
+}
+
+Formula written(const ByFormula& by) {
+    const formulas::Book& book = formulas::the_book();
+    const auto found = book.formulas.find(by.formula);
+    return found != book.formulas.end() ? found->second : formulas::parse(by.formula, book.functions);
+}
+
+Compiled compiled(const ByFormula& by, const Operands& in, const Axes& out) {
+    const Formula f = written(by);
+    Compiled made;
+    made.known.trusted = true;
+    auto& numbers = made.known.constants;
+    for (const NamedNumber& number : by.numbers) numbers[std::string(number.name)] = number.value;
+    for (const Axis& axis : out) numbers.try_emplace(std::string(axis.name), static_cast<double>(axis.size));
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const std::string_view name = name_of(by, i);
+        formulas::Shape shape;
+        for (const Axis& axis : in[i].axes()) {
+            numbers.try_emplace(std::string(axis.name), static_cast<double>(axis.size));
+            numbers.try_emplace(axis_name(name, axis), static_cast<double>(axis.size));
+            shape.push_back({axis_name(name, axis), axis.size});
+        }
+        shape.resize(rank_in(f, name, shape.size()));
+        made.known.operands[std::string(name)] = shape;
+        made.shapes.push_back(std::move(shape));
+    }
+    if (in.size() > 1 && in[1].rank() == 4 && out.size() == 4)
+        numbers["group"] = static_cast<double>(out[1].size / in[1].dim(1));
+    made.formula = elaborate(f, made.known, formulas::the_book().functions);
+    return made;
+}
+
+Compiled gradient_of(const ByFormula& by, std::size_t operand, Compiled forward) {
+    const std::string name(name_of(by, operand));
+    const auto& formulas_by_hand = formulas::the_book().formulas;
+    const auto by_hand = formulas_by_hand.find(by.formula + "." + name);
+    Compiled made = std::move(forward);
+    const Known known = known_to_derivative(made.formula, made.known);
+    const formulas::Shape result = shape_of(made.formula.main);
+    made.shapes.push_back(result);  // the output
+    made.shapes.push_back(result);  // the gradient
+    made.formula =
+        elaborate(by_hand != formulas_by_hand.end() ? by_hand->second : derivative(made.formula, name, made.known),
+                  known, formulas::the_book().functions);
+    made.known = known;
+    return made;
+}
+
+// Formulas that were put together already: many cells of a few steps are explained.
+class Kept {
+public:
+    template <class Make>
+    std::shared_ptr<const Compiled> find(const std::string& key, const Make& make) {
+        const std::scoped_lock lock(mutex_);
+        if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
+        if (kept_.size() >= kMost) kept_.clear();
+        return kept_[key] = std::make_shared<const Compiled>(make());
+    }
+
+private:
+    static constexpr std::size_t kMost = 512;
+    std::mutex mutex_;
+    std::map<std::string, std::shared_ptr<const Compiled>> kept_;
+};
+
+std::shared_ptr<const Compiled> compiled_once(const ByFormula& by, const Operands& in, const Axes& out,
+                                              std::optional<std::size_t> operand) {
+    std::string key = by.formula + (operand ? "/" + std::to_string(*operand) : "");
+    const auto add = [&](const Axes& axes) {
+        key += ';';
+        for (const Axis& axis : axes) key += std::string(axis.name) + std::to_string(axis.size) + ',';
+    };
+    for (const OperandName& name : by.operands) key.append(";").append(name.name);
+    for (const NamedNumber& number : by.numbers) key += std::string(number.name) + std::to_string(number.value);
+    for (std::size_t i = 0; i < in.size(); ++i) add(in[i].axes());
+    add(out);
+    static Kept kept;
+    return kept.find(key, [&] {
+        Compiled forward = compiled(by, in, out);
+        return operand ? gradient_of(by, *operand, std::move(forward)) : forward;
+    });
+}
+
+Explanation explained(const Compiled& by, const formulas::Operands& operands, Cell cell,
+                      const formulas::ShownNames& shown) {
+    cell.resize(by.formula.main.indices.size());
+    formulas::Evaluator evaluator(by.formula, operands, by.known);
+    Explanation explanation = formulas::explain(evaluator, cell, shown);
+    const auto whole = [&](Factor& factor) {
+        if (!factor.cell) return;
+        const auto* tensor = std::get<const Tensor*>(operands[factor.cell->operand].numbers);
+        factor.cell->cell.resize(tensor->rank());
+    };
+    for (Line& line : explanation.lines) {
+        for (Factor& factor : line.given) whole(factor);
+        for (Term& term : line.terms)
+            for (Factor& factor : term.factors) whole(factor);
+    }
+    return explanation;
+}
+
+formulas::Operands named(const ByFormula& by, const Operands& in, const Compiled& compiled) {
+    formulas::Operands operands;
+    for (std::size_t i = 0; i < in.size(); ++i)
+        operands.push_back({std::string(name_of(by, i)), compiled.shapes[i], &in[i]});
+    return operands;
+}
+
+}  // namespace
+
+OperandRole role_by(const ByFormula& by, std::size_t operand) {
+    const OperandName& named = by.operands[std::min(operand, by.operands.size() - 1)];
+    if (named.role) return *named.role;
+    const auto* found = std::ranges::find(kRoles, named.name, &NameWithRole::name);
+    if (found == kRoles.end()) throw std::logic_error("an operand's name that says no role");
+    return found->role;
+}
+
+Explanation explained_by(const ByFormula& by, const Operands& in, const Tensor& out, const Cell& cell) {
+    const auto formula = compiled_once(by, in, out.axes(), std::nullopt);
+    return explained(*formula, named(by, in, *formula), cell, shown_names(by, formula->formula.main.name));
+}
+
+Explanation gradient_explained_by(const ByFormula& by, std::size_t operand, const Backward& b, const Cell& cell) {
+    const auto formula = compiled_once(by, b.in, b.out.axes(), operand);
+    formulas::Operands operands = named(by, b.in, *formula);
+    operands.push_back({written(by).main.name, formula->shapes[b.in.size()], &b.out});
+    operands.push_back({std::string(formulas::kGradient), formula->shapes[b.in.size()], &b.grad});
+    auto shown = shown_names(by, "");
+    shown.try_emplace(formula->formula.main.name, formulas::kGradient);
+    return explained(*formula, operands, cell, shown);
+}
+
+}  // namespace decoderscope::ops

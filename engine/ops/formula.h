@@ -1,0 +1,47 @@
+#pragma once
+
+#include "engine/graph/operation.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// An operation says what it computes by naming a formula of the book (engine/formulas/book.txt). How a cell was
+// computed, how its gradient was, and what each operand is to it, follow from the formula; the kernel in compute() is a
+// faster way to compute it.
+namespace decoderscope::ops {
+
+// What the formula calls an operand; what the operand is to the operation, unless the name says so already.
+struct OperandName {
+    OperandName(const char* of) : name(of) {}  // NOLINT: written as its name alone
+    OperandName(const char* of, OperandRole as) : name(of), role(as) {}
+    std::string_view name;
+    std::optional<OperandRole> role = std::nullopt;
+};
+
+// A number of the configuration that the formula names; `shown` is what explanations call it, if not so.
+struct NamedNumber {
+    std::string_view name;
+    double value = 0.0;
+    std::string_view shown = {};
+};
+
+// `formula` is a label of the book, or a formula that calls the book's functions. Besides `numbers` it may name the
+// axes of the output and the operands ("d_head"), those of one operand ("own_d_head"), and "group": how many of the
+// output's heads share one of the second operand's. `line` is what the last line of an explanation is called, if not
+// after the formula.
+struct ByFormula {
+    std::string formula;
+    std::vector<OperandName> operands;
+    std::vector<NamedNumber> numbers = {};
+    std::string_view line = {};
+};
+
+[[nodiscard]] OperandRole role_by(const ByFormula& by, std::size_t operand);
+[[nodiscard]] Explanation explained_by(const ByFormula& by, const Operands& in, const Tensor& out, const Cell& cell);
+// By the formula's derivative, or by the book's own "label.operand".
+[[nodiscard]] Explanation gradient_explained_by(const ByFormula& by, std::size_t operand, const Backward& b,
+                                                const Cell& cell);
+
+}  // namespace decoderscope::ops
