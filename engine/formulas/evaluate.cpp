@@ -125,6 +125,12 @@ std::size_t offset_in(const Shape& shape, std::span<const Index> cell) {
     return offset;
 }
 
+template <class T>
+double number_at(std::span<T> numbers, std::size_t offset) {
+    return static_cast<double>(numbers[offset]);
+}
+double number_at(const Tensor* tensor, std::size_t offset) { return static_cast<double>(tensor->data()[offset]); }
+
 std::size_t count_of(const Shape& shape) {
     std::size_t count = 1;
     for (const Dim& dim : shape) count *= static_cast<std::size_t>(dim.size);
@@ -193,12 +199,7 @@ public:
             return static_cast<double>((*tensor)->at(at));
         }
         const std::size_t offset = offset_in(o.shape, cell);
-        const auto number = [&](const auto& numbers) {
-            if constexpr (requires { numbers[offset]; } && !std::is_pointer_v<std::decay_t<decltype(numbers)>>)
-                return static_cast<double>(numbers[offset]);
-            return kNaN;
-        };
-        return std::visit(number, o.numbers);
+        return std::visit([&](const auto& numbers) { return number_at(numbers, offset); }, o.numbers);
     }
 
     [[nodiscard]] double read(std::size_t result, std::span<const Index> cell) {

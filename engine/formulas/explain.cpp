@@ -237,13 +237,13 @@ private:
         return all;
     }
 
-    // A factor 1 that has no cell says nothing beside others.
+    // A factor 1 that has no cell is left out beside others.
     static void append(Factors& all, const Factors& more) {
-        const auto says_nothing = [](const Factor& f) {
+        const auto is_plain_one = [](const Factor& f) {
             return f.value == 1.0 && !f.cell && !f.text.starts_with("1/");
         };
-        if (more.size() == 1 && says_nothing(more[0]) && !all.empty()) return;
-        if (all.size() == 1 && says_nothing(all[0]) && !more.empty()) all.clear();
+        if (more.size() == 1 && is_plain_one(more[0]) && !all.empty()) return;
+        if (all.size() == 1 && is_plain_one(all[0]) && !more.empty()) all.clear();
         all.insert(all.end(), more.begin(), more.end());
     }
 

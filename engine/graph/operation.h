@@ -227,7 +227,7 @@ private:
             if constexpr (requires { operation.role_of(operand); })
                 return operation.role_of(operand);
             else
-                return role_by(operation.formula(), operand);
+                return operation.formula().role_of(operand);
         }
         [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override {
             return operation.compute(in, axes);
@@ -236,7 +236,7 @@ private:
             if constexpr (requires { operation.explain(in, out, cell); })
                 return operation.explain(in, out, cell);
             else
-                return explained_by(operation.formula(), in, out, cell);
+                return operation.formula().explain(in, out, cell);
         }
         [[nodiscard]] std::optional<ByRow> by_row() const override {
             if constexpr (WorksByRow<T>) return operation.by_row();
@@ -288,7 +288,7 @@ private:
             if constexpr (requires { operation.explain_pull_back(operand, b, cell); })
                 return operation.explain_pull_back(operand, b, cell);
             else if constexpr (PassesGradients<T>)
-                return gradient_explained_by(operation.formula(), operand, b, cell);
+                return operation.formula().explain_pull_back(operand, b, cell);
             throw std::logic_error("no gradient");
         }
         [[nodiscard]] bool equals(const Interface& other) const override {

@@ -76,7 +76,8 @@ struct NormOverPositions {
     }
     [[nodiscard]] ops::ByFormula formula() const {
         return {
-            "normalized[b, p, d] = (x[b, p, d] − mean[b, d]) / scale[b, d] · gain[d] + shift[d]? "
+            "normalized[b, p, d] = (x[b, p, d] − mean[b, d]) / scale[b, d] · gain[d] + shift[d]? "  // not a message: a
+                                                                                                    // formula
             "where scale[b, d] = √(mean_p (x[b, p, d] − mean[b, d])² + eps); mean[b, d] = mean_p x[b, p, d]",
             {"x", "gain", "shift"},
             {{"eps", eps}}};
@@ -117,7 +118,7 @@ struct PartialNorm {
     [[nodiscard]] ops::ByFormula formula() const {
         const std::string centre = centred ? "(x[b, p, d] − mean[b, p])" : "x[b, p, d]";
         return {"normalized[b, p, d] = " + centre + " / scale[b, p] · gain[d]? + shift[d]? " +
-                    (centred ? "where mean[b, p] = mean_d x[b, p, d]" : ""),
+                    (centred ? "where mean[b, p] = mean_d x[b, p, d]" : ""),  // not a message: a formula
                 {"x", "scale", gain ? "gain" : "shift", "shift"}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {

@@ -70,14 +70,14 @@ struct ExpertLinear {
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-        return explained_by(formula_for(in), in, out, cell);
+        return formula_for(in).explain(in, out, cell);
     }
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand != 1; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-        return gradient_explained_by(formula_for(b.in), operand, b, cell);
+        return formula_for(b.in).explain_pull_back(operand, b, cell);
     }
     bool operator==(const ExpertLinear&) const = default;
 

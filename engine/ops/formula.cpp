@@ -188,27 +188,28 @@ formulas::Operands named(const ByFormula& by, const Operands& in, const Compiled
 
 }  // namespace
 
-OperandRole role_by(const ByFormula& by, std::size_t operand) {
-    const OperandName& named = by.operands[std::min(operand, by.operands.size() - 1)];
+OperandRole ByFormula::role_of(std::size_t operand) const {
+    const OperandName& named = operands[std::min(operand, operands.size() - 1)];
     if (named.role) return *named.role;
     const auto* found = std::ranges::find(kRoles, named.name, &NameWithRole::name);
     if (found == kRoles.end()) throw std::logic_error("an operand's name that says no role");
     return found->role;
 }
 
-Explanation explained_by(const ByFormula& by, const Operands& in, const Tensor& out, const Cell& cell) {
-    const auto formula = compiled_once(by, in, out.axes(), std::nullopt);
-    return explained(*formula, named(by, in, *formula), cell, shown_names(by, formula->formula.main.name));
+Explanation ByFormula::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+    const auto compiled = compiled_once(*this, in, out.axes(), std::nullopt);
+    return explained(*compiled, ops::named(*this, in, *compiled), cell,
+                     shown_names(*this, compiled->formula.main.name));
 }
 
-Explanation gradient_explained_by(const ByFormula& by, std::size_t operand, const Backward& b, const Cell& cell) {
-    const auto formula = compiled_once(by, b.in, b.out.axes(), operand);
-    formulas::Operands operands = named(by, b.in, *formula);
-    operands.push_back({written(by).main.name, formula->shapes[b.in.size()], &b.out});
-    operands.push_back({std::string(formulas::kGradient), formula->shapes[b.in.size()], &b.grad});
-    auto shown = shown_names(by, "");
-    shown.try_emplace(formula->formula.main.name, formulas::kGradient);
-    return explained(*formula, operands, cell, shown);
+Explanation ByFormula::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+    const auto compiled = compiled_once(*this, b.in, b.out.axes(), operand);
+    formulas::Operands tensors = ops::named(*this, b.in, *compiled);
+    tensors.push_back({written(*this).main.name, compiled->shapes[b.in.size()], &b.out});
+    tensors.push_back({std::string(formulas::kGradient), compiled->shapes[b.in.size()], &b.grad});
+    auto shown = shown_names(*this, "");
+    shown.try_emplace(compiled->formula.main.name, formulas::kGradient);
+    return explained(*compiled, tensors, cell, shown);
 }
 
 }  // namespace decoderscope::ops

@@ -36,12 +36,11 @@ struct ByFormula {
     std::vector<OperandName> operands;
     std::vector<NamedNumber> numbers = {};
     std::string_view line = {};
-};
 
-[[nodiscard]] OperandRole role_by(const ByFormula& by, std::size_t operand);
-[[nodiscard]] Explanation explained_by(const ByFormula& by, const Operands& in, const Tensor& out, const Cell& cell);
-// By the formula's derivative, or by the book's own "label.operand".
-[[nodiscard]] Explanation gradient_explained_by(const ByFormula& by, std::size_t operand, const Backward& b,
-                                                const Cell& cell);
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    // By the formula's derivative, or by the book's own "label.operand".
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+};
 
 }  // namespace decoderscope::ops
