@@ -189,7 +189,9 @@ make_packages() {
     step "Zip and installer"
     name=$work/decoderscope-$version-windows
     rm -f "$name.zip" "$name.exe"
-    (cd "$work" && zip -q -9 -r "$name.zip" Decoderscope)
+    # The same bytes from the same files: in the order of their names, of one time, without what only Unix knows of them.
+    [ -z "${SOURCE_DATE_EPOCH:-}" ] || find "$folder" -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
+    (cd "$work" && find Decoderscope | LC_ALL=C sort | TZ=UTC zip -q -9 -X -@ "$name.zip")
     quietly makensis -DFOLDER="$folder" -DVERSION="$version" -DICON="$work/icons/decoderscope.ico" -DOUT="$name.exe" \
         packaging/windows/decoderscope.nsi
     for file in "$name.zip" "$name.exe"; do

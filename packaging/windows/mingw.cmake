@@ -13,5 +13,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 # the assembler makes every aligned move an unaligned one, which costs nothing where the address is aligned.
 set(CMAKE_C_FLAGS_INIT "-Wa,-muse-unaligned-vector-move")
 set(CMAKE_CXX_FLAGS_INIT "-Wa,-muse-unaligned-vector-move")
-# One file, with nothing of GCC's beside it.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
+# One file, with nothing of GCC's beside it, and without the time at which it was made.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
