@@ -19,7 +19,7 @@ try_in() {
     suite=$1
     shift
     step "Trying in a bare $suite: $*"
-    scripts/bare.sh --suite "$suite" --in "$release" packaging/release/try.sh "$@"
+    "$clone/scripts/bare.sh" --suite "$suite" --in "$release" packaging/release/try.sh "$@"
 }
 
 for part in "$@"; do
@@ -30,7 +30,11 @@ for part in "$@"; do
 done
 rm -rf "$release"
 mkdir -p "$release"
-scripts/bare.sh --out "$release" packaging/release/build.sh "$@"
+# All parts are of one commit, whatever is committed meanwhile.
+clone=$(mktemp -d)
+trap 'rm -rf "$clone"' EXIT
+git -c safe.directory="$root" clone --quiet --no-hardlinks "$root" "$clone"
+"$clone/scripts/bare.sh" --out "$release" packaging/release/build.sh "$@"
 for part in "$@"; do
     case $part in
     linux)
