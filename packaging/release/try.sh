@@ -40,7 +40,7 @@ for part in "$@"; do
         mkdir -p /tmp/sources
         apt-get install -qq --yes --no-install-recommends xz-utils >/dev/null 2>&1
         tar -xf "/in/decoderscope-$version.tar.xz" -C /tmp/sources --strip-components=1
-        diff -r --exclude=.git --exclude=build . /tmp/sources || fail "the source archive is not the clone"
+        diff -rq --exclude=.git --exclude=build . /tmp/sources || fail "the source archive is not the clone"
         ;;
     portable)
         apt-get install -qq --yes --no-install-recommends libgl1 libegl1 libopengl0 libgl1-mesa-dri xz-utils >/dev/null 2>&1
