@@ -25,7 +25,7 @@ const std::vector<Phrase>& phrases() {
         {"who", R"(\b(for|to|with|by|than|as) who\b)", "for whoever, for the person who"},
         {"Who ", R"((^|[.:;] )Who [a-z]+ [^.?!]*\.)", "whoever, if you"},
         {"heed", R"(\bheeds?\b)", "ignores, follows"},
-        {"bear", R"(\bbears? (a|an|the|its|no|it)\b)", "has, carries, fits"},
+        {"bear", R"(\bbears\b|\bbear (a|an|the|its|no|it)\b)", "has, carries, fits"},
         {"f today", R"(\b[Oo]f today\b(?!'))", "modern, current"},
         {"nothing", R"(\bsays? nothing\b)", "doesn't say, isn't set, means nothing"},
         {"no ", R"(\bfinds? no (room|place)\b)", "doesn't fit"},

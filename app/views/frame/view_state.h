@@ -68,7 +68,7 @@ struct ViewState {
     PanelWidths panels;                               // as last drawn
     bool map_first = false;                           // which of them stays if there is room for one only
     std::vector<core::language::Language> languages;  // that there are
-    float largest_text = 3.0F;                        // the largest text size that the window bears
+    float largest_text = 3.0F;                        // the largest text size that fits into the window
     core::files::PlatformInfo desktop;                // what settings that aren't set follow
     Area stage{};                                     // where the open tab was drawn last
     bool playing = false;

@@ -78,10 +78,10 @@ inline const ImVec2 kLeastRoom = {853.0F, 533.0F};
 
 // The sizes that are offered, ascending; 1 is 100 %.
 [[nodiscard]] std::span<const float> text_sizes();
-// The largest of them that a window of this size bears. If it bears none, as a phone's, the size at which the whole
+// The largest of them that fits into a window of this size. If none does, as on a phone, the size at which the whole
 // width and height are seen.
 [[nodiscard]] float largest_text_size(ImVec2 window);
-// The size to draw with: the wanted one, or the largest that the window bears if that is less.
+// The size to draw with: the wanted one, or the largest that fits into the window if that is less.
 [[nodiscard]] float drawn_text_size(float wanted, float largest);
 // The next size that is offered above or below `drawn`, none if there is none.
 [[nodiscard]] std::optional<float> larger_text_size(float drawn, float largest);

@@ -81,7 +81,7 @@ void begin_again(LessonsState& panel) {
     panel.handed_in.clear();
 }
 
-// The name or number that a hand-in bears. It is asked for once, and may stay empty.
+// The name or number on a hand-in. It is asked for once, and may stay empty.
 void draw_learner(const Ui& ui, LessonsState& panel) {
     std::string& name = panel.progress.learner.name;
     if (panel.learner[0] == '\0' && !name.empty())
