@@ -1,10 +1,10 @@
 #!/bin/sh
 # Parts of a release, made from a clone in a bare Debian 12 (scripts/release.sh), into /out: build.sh PART...
-#   linux      the source archive, the Debian package, the portable archive, and the list of what is inside
+#   linux      the source archive, the Debian package, the portable archive
 #   page       the page, as a folder that any static server serves
 #   wheel      the Python package, with the page in it
 #   windows    the installer and the zip
-# All times are the commit's, so that the same commit gives the same bytes.
+# and the list of what is inside of them. All times are the commit's, so that the same commit gives the same bytes.
 set -eu
 root=$PWD
 . scripts/packages.sh
@@ -87,16 +87,20 @@ make_linux() {
     parts=$(printf '%s\n' $compiled_in $fonts | sort -u - "$work/bundled")
     for package in $parts; do
         cp "/usr/share/doc/$package/copyright" "$folder/licences/$package.txt"
+        echo "$package" >>"$work/inside"
     done
     (cd "$work" && packed "$name") >"$out/$name.tar.xz"
+}
 
-    step "The list of what is inside"
-    # shellcheck disable=SC2086
-    sh packaging/release/spdx.sh "$version" $parts >"$out/decoderscope-$version.spdx.json"
+# What was compiled from the sources of Debian's packages, by NAME=VERSION: sources_inside FOLDER
+sources_inside() {
+    find "$1/libraries/archives" -name '*.orig.tar.*' ! -name '*.asc' -printf '%f\n' |
+        sed -n 's/^\([^_]*\)_\(.*\)\.orig\.tar\..*/\1=\2/p' | grep -v '^catch2=' >>"$work/inside"
 }
 
 make_page() {
     scripts/browser.sh
+    sources_inside build/browser
     cp -r build/browser/site "$work/decoderscope-$version-page"
     (cd "$work" && packed "decoderscope-$version-page") >"$out/decoderscope-$version-page.tar.xz"
 }
@@ -107,10 +111,16 @@ make_wheel() {
 
 make_windows() {
     scripts/windows.sh
+    sources_inside build/windows
     cp "build/windows/decoderscope-$version-windows.zip" "build/windows/decoderscope-$version-windows.exe" "$out/"
 }
 
 for part in "$@"; do
     "make_$part"
 done
+if [ -e "$work/inside" ]; then
+    step "The list of what is inside"
+    # shellcheck disable=SC2046 # words
+    sh packaging/release/spdx.sh "$version" $(sort -u "$work/inside") >"$out/decoderscope-$version.spdx.json"
+fi
 rm -rf "$work"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What a release consists of, as SPDX 2.3 in JSON: spdx.sh VERSION DEBIAN-PACKAGE...
-# Each package's version is the installed one's; its licences are those that its copyright file names, in the machine-readable
-# form if it has that, otherwise as a reference to that file. Times are SOURCE_DATE_EPOCH.
+# What a release consists of, as SPDX 2.3 in JSON: spdx.sh VERSION PART...
+# A PART is an installed Debian package: its licences are those that its copyright file names, in the machine-readable form if
+# it has that, otherwise as a reference to that file. Or it is NAME=VERSION, the source of a Debian package that was compiled
+# into the page or the program for Windows. Times are SOURCE_DATE_EPOCH.
 set -eu
 version=$1
 shift
@@ -30,15 +31,23 @@ cat <<HEAD
   "packages": [
 HEAD
 element decoderscope decoderscope "$version" MIT "Organization: The Decoderscope authors" "the program"
-for package in "$@"; do
+for part in "$@"; do
     printf ',\n'
-    said=$(licences "$package")
-    element "$package" "$package" "$(dpkg-query --show --showformat='${Version}' "$package")" NOASSERTION \
-        "Organization: Debian" "${said:+licences named in its copyright file: $said. }Its text is in licences/$package.txt"
+    case $part in
+    *=*)
+        element "${part%%=*}" "${part%%=*}" "${part#*=}" NOASSERTION "Organization: Debian" \
+            "compiled from its source. Its licence is named in THIRD_PARTY_LICENSES.md"
+        ;;
+    *)
+        said=$(licences "$part")
+        element "$part" "$part" "$(dpkg-query --show --showformat='${Version}' "$part")" NOASSERTION \
+            "Organization: Debian" "${said:+licences named in its copyright file: $said. }Its text is in licences/$part.txt"
+        ;;
+    esac
 done
 printf '\n  ],\n  "relationships": [\n'
 printf '    {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-decoderscope"}'
-for package in "$@"; do
-    printf ',\n    {"spdxElementId": "SPDXRef-decoderscope", "relationshipType": "CONTAINS", "relatedSpdxElement": "SPDXRef-%s"}' "$package"
+for part in "$@"; do
+    printf ',\n    {"spdxElementId": "SPDXRef-decoderscope", "relationshipType": "CONTAINS", "relatedSpdxElement": "SPDXRef-%s"}' "${part%%=*}"
 done
 printf '\n  ]\n}\n'
