@@ -108,7 +108,7 @@ void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
                  "they are; the session remembers their path and checksum."),
               ui.px(460));
     ImGui::SetNextItemWidth(ui.px(460));
-    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    if (state.dialog_opens) compat::take_keyboard();
     const bool entered = text_field("##path", state.path, ImGuiInputTextFlags_EnterReturnsTrue);
     const std::string path = with_session_ending(core::path_of(state.path));
     draw_replacing(ui, state, path, ui.px(460));

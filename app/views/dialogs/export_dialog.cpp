@@ -189,7 +189,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     const ExportChoice& choice = dialog.choices[dialog.chosen];
     label(ui, choice.each ? tr("Folder") : tr("File"));
     ImGui::SetNextItemWidth(ui.px(kExportWidth - 80));
-    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    if (state.dialog_opens) compat::take_keyboard();
     const bool entered =
         text_field("##path", dialog.path, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) read_ending(dialog);

@@ -16,7 +16,7 @@ constexpr float kGlossaryWidth = 760.0F, kHeight = 460.0F, kList = 220.0F;
 void draw_list(const Ui& ui, ViewState& state, float height) {
     GlossaryState& glossary = state.glossary;
     ImGui::SetNextItemWidth(ui.px(kList));
-    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    if (state.dialog_opens) compat::take_keyboard();
     const bool typed =
         ImGui::InputTextWithHint("##search", tr("Search"), glossary.search.data(), glossary.search.size());
     note_glyphs(ImGui::GetFont(), glossary.search.data());

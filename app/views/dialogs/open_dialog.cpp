@@ -140,7 +140,7 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
            "trace recorded elsewhere, a link, a bundled model's name, or numbers that colour the map and the timeline "
            "(.csv, .json). Tab completes; a folder or a file can be dropped on the window, too."));
     ImGui::SetNextItemWidth(ui.px(kOpenWidth));
-    if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
+    if (state.dialog_opens || open.refocus) compat::take_keyboard();
     open.refocus = false;
     const bool entered = text_field("##path", open.path, ImGuiInputTextFlags_EnterReturnsTrue, "", complete);
     path_list(ui, open, commands);

@@ -231,7 +231,7 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
     if (state.dialog_opens) {
         palette = {};
         palette.entries = palette_entries(session, state);
-        ImGui::SetKeyboardFocusHere();
+        compat::take_keyboard();
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float width = std::clamp(screen.x - ui.px(48), ui.px(200), ui.px(kPaletteWidth));

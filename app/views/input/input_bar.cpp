@@ -229,7 +229,7 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
         ImGui::PushID(sequence.source ? "source" : "target");
         if (bar.focus && &sequence == &all.front()) {
             ImGui::SetCursorScreenPos(columns.box.low);
-            ImGui::SetKeyboardFocusHere();
+            compat::take_keyboard();
             bar.focus = false;
         }
         draw_sequence(ui, session, bar, all, sequence, calm, columns, commands);

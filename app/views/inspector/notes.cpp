@@ -34,17 +34,16 @@ void fill(NoteField& field, const core::Note& note) {
 void write_note(const Ui& ui, core::Note here, NoteField& field, Commands& commands) {
     paragraph(ui.fonts.caption, ui.theme.muted, tr("Note on {place}; Enter pins it", {{"place", field.place}}));
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    if (field.take) ImGui::SetKeyboardFocusHere();
+    if (field.take) compat::take_keyboard();  // once: each further request would put off the one before
+    field.take = false;
     focusable_field("##note");
     const bool entered =
         ImGui::InputText("##note", field.text.data(), field.text.size(), ImGuiInputTextFlags_EnterReturnsTrue);
-    const bool active = ImGui::IsItemActive();
+    const bool left = ImGui::IsItemDeactivated();
     if (entered) {
         here.text = field.text.data();
         commands.push_back(core::command::PinNote{std::move(here)});
     }
-    const bool left = !active && !field.take && ImGui::IsItemDeactivated();
-    field.take = field.take && !active;
     if (entered || left) field = {};
 }
 

@@ -246,7 +246,7 @@ void type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
     compat::push_font(ui.fonts.mono_small);
     const bool was_editing = typed.editing;
     if (typed.take_back > 0) {
-        ImGui::SetKeyboardFocusHere();
+        compat::take_keyboard();
         --typed.take_back;
     }
     focusable_field("##typed");

@@ -193,11 +193,25 @@ std::size_t alike_characters(std::span<const std::string> labels) {
     return space == std::string::npos ? 0 : space + 1;
 }
 
-Index columns_per_label(const Ui& ui, const HeatmapLayout& l, float widest, bool words, float gap) {
+// How far apart the words are among labels that are otherwise indices, as "head 0", 1, 2, …, "head 1" are; 1 if all are
+// words.
+Index columns_per_word(std::span<const std::string> labels) {
+    const auto first = std::ranges::find_if_not(labels, is_index);
+    if (first == labels.end()) return 1;
+    const auto second = std::find_if_not(first + 1, labels.end(), is_index);
+    return second == labels.end() ? 1 : static_cast<Index>(second - first);
+}
+
+// How many cells share a label: as many as it takes room, and so that no word is passed over for an index.
+Index columns_per_label(const Ui& ui, const HeatmapLayout& l, std::span<const std::string> labels, float widest,
+                        bool words, float gap) {
     if (!words) return label_step((widest + ui.px(6)) / l.cell.x);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
     if (l.cell.x >= glyph + gap) return 1;
-    return static_cast<Index>(std::ceil((std::min(widest, glyph * 5.0F) + gap) / l.cell.x));
+    auto every = static_cast<Index>(std::ceil((std::min(widest, glyph * 5.0F) + gap) / l.cell.x));
+    const Index apart = columns_per_word(labels);
+    while (every % apart != 0 && apart % every != 0) ++every;
+    return every;
 }
 
 ColumnLabels column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,
@@ -209,7 +223,15 @@ ColumnLabels column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapL
     for (const std::string& label : labels) widest = std::max(widest, compat::text_size(ui.fonts.mono_small, label).x);
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
     const float gap = ui.px(3);
-    return {ui, d, l, seen, area, words, columns_per_label(ui, l, widest, words, gap), gap, alike_characters(labels)};
+    return {ui,
+            d,
+            l,
+            seen,
+            area,
+            words,
+            columns_per_label(ui, l, labels, widest, words, gap),
+            gap,
+            alike_characters(labels)};
 }
 
 // What is written of a column's label: without room for all of it, what tells it from the others.

@@ -177,6 +177,15 @@ struct Child {
     ImGuiWindowFlags flags = 0;
 };
 
+// Gives the keyboard to the next item. 1.90.1 does so only within the part of the window that has it (Dear ImGui's
+// issue 7226).
+inline void take_keyboard() {
+#if IMGUI_VERSION_NUM == 19010
+    ImGui::SetWindowFocus();
+#endif
+    ImGui::SetKeyboardFocusHere();
+}
+
 #if IMGUI_VERSION_NUM >= 19000
 
 // Like ImGui::BeginChild; ImGui::EndChild must follow whatever it returns.

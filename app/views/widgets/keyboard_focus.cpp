@@ -60,7 +60,7 @@ bool KeyboardFocus::item(ImU32 frame, float thickness) {
 void KeyboardFocus::field(const char* label) {
     const ImGuiID id = ImGui::GetID(label);
     visit(id);
-    if (moved_ && id == focused_ && visible_ && compat::in_front()) ImGui::SetKeyboardFocusHere();
+    if (moved_ && id == focused_ && visible_ && compat::in_front()) compat::take_keyboard();
 }
 
 void KeyboardFocus::end() {

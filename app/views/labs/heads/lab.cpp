@@ -388,14 +388,16 @@ void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& st
                          core::axis_labels(session.shown().scenario, *output, 1, batch),
                          batch,
                          state.part<HeadsTabState>().by_norm};
-    const float bars = area.high.y - top.high.y - ui.px(4), height_choice = bars > 0.0F ? ui.px(112) : 0.0F;
-    if (bars > 0.0F) choose_height(ui, state.part<HeadsTabState>(), top);
+    const float bars = area.high.y - top.high.y - ui.px(4);
+    const bool has_bars = bars > 2.0F * line;  // for them and their tokens
+    const float height_choice = has_bars ? ui.px(112) : 0.0F;
+    if (has_bars) choose_height(ui, state.part<HeadsTabState>(), top);
     const std::string text = headline(shown, state.part<HeadsTabState>().opened) +
                              (session.stale() ? "  · " + std::string(tr("computing …")) : "");
     draw_text(ui, ui.fonts.caption, top.low, moves->furthest ? ui.theme.text : ui.theme.muted, text,
               top.width() - height_choice);
     area_tooltip(ui, {top.low, {top.high.x - height_choice, top.high.y}}, {text});
-    if (bars > 0.0F) draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
+    if (has_bars) draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }
 
 // What the inspector says beside the Heads tab.

@@ -109,6 +109,26 @@ TEST_CASE("at every step the cells of small matrices are high enough to hit, and
     }
 }
 
+TEST_CASE("columns of heads side by side are labelled by their heads, however wide they are") {
+    int heads = 0;
+    for (float width = 1000.0F; width < 1900.0F; width += 60.0F) {
+        Driver d("reverse", 1.0F, {width, 800.0F});
+        d.session.apply(command::GoTo{"blocks.0.attn_out"});
+        d.settle();
+        const DrawnHeatmap z = d.heatmap("blocks.0.attn.z");
+        const Area cells = z.cells();
+        for (const DrawnText& piece : d.seen()) {
+            const bool above = piece.high.y < cells.low.y && piece.high.y > cells.low.y - 24.0F;
+            if (!above || piece.low.x < cells.low.x - 2.0F || piece.high.x > cells.high.x + 2.0F) continue;
+            INFO(width << ": " << piece.text);
+            const std::string label = piece.text.starts_with("head") ? piece.text.substr(4) : piece.text;
+            CHECK((label.size() == 1 && label >= "0" && label <= "3"));
+            ++heads;
+        }
+    }
+    CHECK(heads >= 30);
+}
+
 TEST_CASE("the pictures get the height of the stage where it is of use to them") {
     Driver d("reverse");
     d.session.apply(command::GoTo{"logits"});
