@@ -14,7 +14,7 @@
 #include "app/platform.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
@@ -230,7 +230,7 @@ void Application::dropped(std::span<const std::string> paths) {
     if (core::files::is_link(paths.front())) return session_.apply(core::command::OpenLink{paths.front()});
     if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
     const std::string path = core::model_among(paths);
-    const views::Lab* open = views::find_lab(state_.tab);
+    const views::Tab* open = views::find_tab(state_.tab);
     const bool takes = open != nullptr && open->take_file != nullptr && !core::is_overlay_path(path);
     const std::optional<core::Command> taken = takes ? open->take_file(session_, state_, path) : std::nullopt;
     if (taken) return session_.apply(*taken);

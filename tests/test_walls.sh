@@ -19,9 +19,9 @@ wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixe
 wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/graph/plan.h, traits.h), and knows none by its type'
 wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor architectures'
 for below in checks derived figure files generate glossary jobs language run session text train; do
-    wall "app/core/$below" 'app/core/(labs|lessons|report)/' 'labs, lessons and the report stand above the session'
+    wall "app/core/$below" 'app/core/(tabs|lessons|report)/' 'tabs, lessons and the report stand above the session'
 done
-wall app/views/widgets 'app/core/(labs|session|lessons)/' 'a widget knows no lab'
+wall app/views/widgets 'app/core/(tabs|session|lessons)/' 'a widget knows no tab'
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
     'app/views draw; they neither compute nor know the window'
 
@@ -39,7 +39,7 @@ fi
 # names (transformer_lens.cpp, the glossary) list them; what a person typed is read by name (app/cli/, files/).
 step_names='q|k|v|z|attn|cross_attn|attn_out|attn_scores|masked_scores|mask|pattern|result|scale|normalized|mlp|mlp_out|resid_pre|resid_mid|resid_post|dropped|drop'
 composed=$(grep -rnE "\+ \"\.($step_names)[\".]|\"\.($step_names)\"|\"grad\.|\"(encoder\.)?blocks\.\" ?\+|\"\.through|rfind\(\"\." app \
-    --include='*.h' --include='*.cpp' | grep -vE '^app/(cli/|core/files/|core/labs/diff/transformer_lens|core/glossary/|desktop/tour)|^[^:]*:[0-9]*: *//|; +// ')
+    --include='*.h' --include='*.cpp' | grep -vE '^app/(cli/|core/files/|core/tabs/diff/transformer_lens|core/glossary/|desktop/tour)|^[^:]*:[0-9]*: *//|; +// ')
 if [ -n "$composed" ]; then
     printf "a plan finds steps by what they are (engine/graph/plan.h), nothing composes or parses their names:\n%s\n" "$composed"
     broken=1

@@ -1,6 +1,6 @@
 #include "app/cli/commands.h"
-#include "app/core/labs/bisect/bisection_text.h"
 #include "app/core/run/open_model.h"
+#include "app/core/tabs/bisect/bisection_text.h"
 #include "engine/base/error.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
 #include "app/cli/commands.h"
 #include "app/core/jobs/resumable.h"
-#include "app/core/labs/diff/comparison_text.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/tabs/diff/comparison_text.h"
 #include "engine/base/error.h"
 
 #include <ostream>

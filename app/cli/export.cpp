@@ -1,9 +1,9 @@
 #include "app/core/figure/export.h"
 #include "app/cli/commands.h"
-#include "app/core/labs/norms/depth_curves.h"
-#include "app/core/labs/norms/shown_norms.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/tabs/norms/depth_curves.h"
+#include "app/core/tabs/norms/shown_norms.h"
 #include "engine/base/error.h"
 #include "engine/platform/process.h"
 

@@ -7,7 +7,7 @@
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
 #include "app/core/lessons/versions.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
@@ -37,7 +37,7 @@ void list_lessons(std::ostream& out) {
 
 std::vector<std::string_view> tab_ids() {
     std::vector<std::string_view> ids;
-    for (const views::Lab& lab : views::labs()) ids.push_back(lab.id);
+    for (const views::Tab& tab : views::tabs()) ids.push_back(tab.id);
     return ids;
 }
 

@@ -21,7 +21,7 @@ std::shared_ptr<const Run> with_lens(PassRequest request, const Run* previous = 
 
 TEST_CASE("the logit lens of every block is what PyTorch computes from the stream that leaves it") {
     const auto reference =
-        nlohmann::json::parse(read_text(DECODERSCOPE_TESTS_DIR "/reference/labs_generate.json"))["lens"];
+        nlohmann::json::parse(read_text(DECODERSCOPE_TESTS_DIR "/reference/tabs_generate.json"))["lens"];
     REQUIRE(reference.size() == 4);
     for (const auto& [model, lenses] : reference.items()) {
         const Fixture fixture = load_fixture(model);

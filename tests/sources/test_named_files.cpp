@@ -140,8 +140,8 @@ TEST_CASE("a file that doesn't exist is found in comments and pages") {
     };
     CHECK(missing("app/core/a.h", "int a;\n// In desk.h, and in\n// engine/base/jsn.cpp.\n") ==
           "app/core/a.h:2: desk.h\napp/core/a.h:3: engine/base/jsn.cpp\n");
-    CHECK(missing("docs/limits.md", "See `app/core/labs/` and (engine/platform/).\n") ==
-          "docs/limits.md:1: app/core/labs/\ndocs/limits.md:1: engine/platform/\n");
+    CHECK(missing("docs/limits.md", "See `app/core/tabs/` and (engine/platform/).\n") ==
+          "docs/limits.md:1: app/core/tabs/\ndocs/limits.md:1: engine/platform/\n");
     CHECK(missing("docs/limits.md", "[limits](limits.md), `base/json.h`, engine/base/, ../app/core/a.h.").empty());
     CHECK(missing("a.cpp", "#include \"b.h\"\n// json.cpp, tokenizer.json, x_windows.cpp, *.cpp, {NAME}.h\n").empty());
 }

@@ -1,7 +1,7 @@
 // What a frame of each tab costs to build on a model of 12 layers × 12 heads at 64 tokens: CPU time of the whole
 // window, and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
-#include "app/views/frame/lab.h"
-#include "app/views/labs/norms/lab.h"
+#include "app/views/frame/tab.h"
+#include "app/views/tabs/norms/tab.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -68,12 +68,12 @@ TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
     Driver d(large_model());
     std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab      median   longest of a "
                  "change's first frames\n";
-    for (const Lab& lab : labs()) {
-        d.state.tab = lab.id;
+    for (const Tab& tab : tabs()) {
+        d.state.tab = tab.id;
         d.settle();
         const double steady = median_frame(d);
         const double worst = median_first_frames(d);
-        const std::string title = lab.title.english();
+        const std::string title = tab.title.english();
         std::cout << title << std::string(9 - title.size(), ' ') << steady << "   " << worst << '\n';
         CHECK_FALSE(d.seen().empty());
     }

@@ -278,7 +278,7 @@ private:
 // window's language changes, as many hold texts. Work that a frame no longer asks for is dropped; if T::kGoesOn, it
 // goes on where it was when it is asked for again, until forget_left().
 //
-// T must be a type with a single purpose: two labs that both ask for a std::string would get each other's. Only the
+// T must be a type with a single purpose: two tabs that both ask for a std::string would get each other's. Only the
 // window's thread may ask.
 class Derived {
 public:

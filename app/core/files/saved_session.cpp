@@ -328,7 +328,7 @@ private:
 
 // What is trained stands in a file where the tabs' choices do.
 void take_training(SavedSession& work) {
-    const auto saved = work.view.labs.extract(std::string(train::kTrainLab));
+    const auto saved = work.view.tabs.extract(std::string(train::kTrainTab));
     if (saved.empty()) return;
     try {
         work.training = train::read_plan(saved.mapped());
@@ -465,8 +465,8 @@ SessionFile session_file_of(const SavedSession& work) {
                      .saved_as = work.saved_as,
                      .changed = work.changed};
     for (const PinnedWork& pin : work.pins) file.pins.push_back({pin.label, saved_run(pin.scenario)});
-    if (work.training != train::TrainingPlan() || work.view.tab == train::kTrainLab)
-        file.view.labs[std::string(train::kTrainLab)] = train::saved_plan(work.training);
+    if (work.training != train::TrainingPlan() || work.view.tab == train::kTrainTab)
+        file.view.tabs[std::string(train::kTrainTab)] = train::saved_plan(work.training);
     return file;
 }
 

@@ -15,13 +15,13 @@
 namespace decoderscope::core::files {
 
 // The tab that is open by default.
-inline constexpr std::string_view kStepLab = "step", kDiffLab = "diff";
+inline constexpr std::string_view kStepTab = "step", kDiffTab = "diff";
 
 // What the right-hand side of the Norms tab shows.
 enum class NormsView { depth, step, row, gradients };
 inline constexpr std::array<std::string_view, 4> kNormsViewNames = {"depth", "step", "row", "gradients"};
 
-// Which stacks the page of gradients measures (app/core/labs/norms/gradient_growth.h).
+// Which stacks the page of gradients measures (app/core/tabs/norms/gradient_growth.h).
 struct GrowthChoice {
     Index layers = 6, d_model = 64, seeds = 5;
     bool encoder = true, xavier = true;
@@ -53,10 +53,10 @@ struct SavedCompare {
 };
 
 struct SavedView {
-    std::string tab{kStepLab};  // a lab's id
+    std::string tab{kStepTab};  // a tab's id
     SavedNorms norms;
     SavedCompare compare;
-    std::map<std::string, std::string> labs;  // what other labs save, by id: a JSON object each
+    std::map<std::string, std::string> tabs;  // what other tabs save, by id: a JSON object each
     std::string lesson;                       // that is read beside it, one of the program's own; empty: none
     bool operator==(const SavedView&) const = default;
 };

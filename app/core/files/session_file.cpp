@@ -201,8 +201,8 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     json["norms"] = json_of(file.view.norms);
     json["compare"] = json_of(file.view.compare, folder);
     // Members are sorted, so that what is read back is written as the same bytes.
-    for (const auto& [lab, saved] : file.view.labs) json["labs"][lab] = OrderedJson(nlohmann::json::parse(saved));
-    if (needs_entry(file.view.tab) && !file.view.labs.contains(file.view.tab))
+    for (const auto& [tab, saved] : file.view.tabs) json["labs"][tab] = OrderedJson(nlohmann::json::parse(saved));
+    if (needs_entry(file.view.tab) && !file.view.tabs.contains(file.view.tab))
         json["labs"][file.view.tab] = OrderedJson::object();  // otherwise it would be no tab
     if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
     for (const Note& note : file.notes) json["notes"].push_back({{"at", place_text(note)}, {"text", note.text}});

@@ -107,7 +107,7 @@ struct SessionFile {
 inline constexpr std::string_view kSessionFormat = "decoderscope-session";
 inline constexpr std::uint64_t kSessionVersion = 1;
 inline constexpr std::string_view kSessionEnding = ".dscope";
-// Whether only its lab's entry under "labs" says that a tab is open.
+// Whether only its tab's entry under "labs" says that a tab is open.
 [[nodiscard]] bool needs_entry(std::string_view tab);
 [[nodiscard]] bool is_session_path(std::string_view path);
 

@@ -305,24 +305,24 @@ SavedCompare read_compare(JsonObject json, const fs::path& folder) {
     return compare;
 }
 
-// What labs without their own key saved. Only the lab can read it.
-std::map<std::string, std::string> read_labs(JsonObject& json) {
-    std::map<std::string, std::string> labs;
+// What tabs without their own key saved. Only the tab can read it.
+std::map<std::string, std::string> read_tabs(JsonObject& json) {
+    std::map<std::string, std::string> tabs;
     const Json* found = json.find("labs");
-    if (found == nullptr) return labs;
+    if (found == nullptr) return tabs;
     JsonObject sections = json.object("labs");
-    for (const auto& [lab, saved] : found->items()) {
-        if (!saved.is_object()) sections.fail(lab, message("expected an object"));
-        labs[lab] = saved.dump();
+    for (const auto& [tab, saved] : found->items()) {
+        if (!saved.is_object()) sections.fail(tab, message("expected an object"));
+        tabs[tab] = saved.dump();
     }
-    return labs;
+    return tabs;
 }
 
 // A tab that this version's files always had, or one with an entry under "labs".
-std::string read_tab(JsonObject& json, const std::map<std::string, std::string>& labs) {
-    if (json.find("tab") == nullptr) return std::string(kStepLab);
+std::string read_tab(JsonObject& json, const std::map<std::string, std::string>& tabs) {
+    if (json.find("tab") == nullptr) return std::string(kStepTab);
     std::string tab = json.text("tab");
-    if (!labs.contains(tab)) static_cast<void>(json.word("tab", kFirstTabs));
+    if (!tabs.contains(tab)) static_cast<void>(json.word("tab", kFirstTabs));
     return tab;
 }
 
@@ -412,8 +412,8 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     file.run = read_run(json, folder);
     if (json.find("cursor") != nullptr) file.cursor = read_cursor(json.object("cursor"));
     if (json.find("sampling") != nullptr) file.sampling = read_sampling(json.object("sampling"));
-    file.view.labs = read_labs(json);
-    file.view.tab = read_tab(json, file.view.labs);
+    file.view.tabs = read_tabs(json);
+    file.view.tab = read_tab(json, file.view.tabs);
     if (json.find("norms") != nullptr) file.view.norms = read_norms(json.object("norms"));
     if (json.find("compare") != nullptr) file.view.compare = read_compare(json.object("compare"), folder);
     file.view.lesson = json.text("lesson", "");

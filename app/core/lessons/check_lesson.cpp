@@ -104,7 +104,7 @@ private:
             if (!place.tab.empty() && std::ranges::find(tabs_, place.tab) == tabs_.end())
                 throw Error("tab: \"{tab}\", expected the id of one of the window's tabs", {{"tab", place.tab}});
             if (!place.tab.empty()) tab_ = place.tab;
-            if (!place.step.empty() && place.tab.empty() && !tab_.empty() && tab_ != files::kStepLab)
+            if (!place.step.empty() && place.tab.empty() && !tab_.empty() && tab_ != files::kStepTab)
                 throw Error("{step}: the tab that is open here, {tab}, doesn't show it; expected \"tab: step\", too",
                             {{"step", place.step}, {"tab", tab_}});
             need_run();

@@ -2,7 +2,7 @@
 
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/heatmap.h"
-#include "app/core/labs/step/explanation_text.h"
+#include "app/core/tabs/step/explanation_text.h"
 
 #include <cstddef>
 #include <iosfwd>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/core/figure/exhibit.h"
-#include "app/core/labs/bisect/bisection.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/scenario.h"
+#include "app/core/tabs/bisect/bisection.h"
 #include "engine/base/message.h"
 #include "engine/trace/trace.h"
 

@@ -248,7 +248,7 @@ struct LookAtTraining {
     std::optional<Index> step;
 };
 
-// Computes a companion run to the current one, under a name that a lab gives it; without a variation, drops it.
+// Computes a companion run to the current one, under a name that a tab gives it; without a variation, drops it.
 struct RequestAuxRun {
     std::string name;
     std::optional<Variation> variation;

@@ -21,7 +21,7 @@
 
 namespace decoderscope::core {
 
-// Companion runs, by the names that the labs give them.
+// Companion runs, by the names that the tabs give them.
 using CompanionRuns = std::map<std::string, Variation>;
 
 // Computes runs in the background, so that the window never waits. One at a time: a new order cancels the one under
@@ -39,7 +39,7 @@ public:
     struct Order {
         Task main;
         std::optional<Task> unedited;             // the same without edits
-        std::map<std::string, Task> companions;   // what the labs show in addition
+        std::map<std::string, Task> companions;   // what the tabs show in addition
         std::vector<std::string> asked;           // on-demand tensors
         Recording recording = Recording::all;     // which tensors of each run are kept
         std::vector<std::string> looked_at;       // steps of the main run that are computed first

@@ -16,7 +16,7 @@
 namespace decoderscope::core::train {
 
 // The tab's id, under which a session keeps the choices.
-inline constexpr std::string_view kTrainLab = "train";
+inline constexpr std::string_view kTrainTab = "train";
 
 // One of the runs side by side: what tells it from the others.
 struct RunChoice {

@@ -9,7 +9,7 @@
 #include "app/views/frame/actions.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/labs/checks/checks.h"
+#include "app/views/tabs/checks/checks.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"

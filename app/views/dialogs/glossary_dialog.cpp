@@ -1,5 +1,5 @@
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
@@ -49,21 +49,21 @@ void draw_name_elsewhere(const Ui& ui, const char* where, std::string_view name)
 void draw_places(const Ui& ui, const core::Session& session, ViewState& state, const core::glossary::GlossaryTerm& term,
                  Commands& commands) {
     const Ref step = core::glossary::example_of(term, session.shown().run->plan(), session.step());
-    const auto about = std::ranges::find(labs(), term.id, &Lab::term);
-    const Lab* lab = about == labs().end() ? nullptr : &*about;
-    if (step == nullptr && lab == nullptr) return;
+    const auto about = std::ranges::find(tabs(), term.id, &Tab::term);
+    const Tab* tab = about == tabs().end() ? nullptr : &*about;
+    if (step == nullptr && tab == nullptr) return;
     text_line(ui.fonts.caption, ui.theme.muted, tr("In this run"));
     if (step != nullptr) {
         const std::string text = tr("Go to {step} →", {{"step", step->name}});
         if (link(ui, ui.fonts.caption, ui.theme.accent, text, 1)) {
-            state.tab = core::files::kStepLab;
+            state.tab = core::files::kStepTab;
             commands.push_back(core::command::GoTo{step->name});
             close_dialog(state);
         }
     }
-    if (lab != nullptr &&
-        link(ui, ui.fonts.caption, ui.theme.accent, tr("Open the tab {tab} →", {{"tab", tr(lab->title)}}), 2)) {
-        state.tab = lab->id;
+    if (tab != nullptr &&
+        link(ui, ui.fonts.caption, ui.theme.accent, tr("Open the tab {tab} →", {{"tab", tr(tab->title)}}), 2)) {
+        state.tab = tab->id;
         close_dialog(state);
     }
 }

@@ -1,8 +1,8 @@
 #include "app/views/dialogs/palette.h"
 
-#include "app/core/labs/diff/shown_comparison.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
+#include "app/core/tabs/diff/shown_comparison.h"
 #include "app/core/text/characters.h"
 #include "app/views/frame/actions.h"
 #include "app/views/frame/view_state.h"
@@ -36,7 +36,7 @@ void add_steps(const core::Session& session, Entries& entries) {
         if (step.is_source()) goes = core::command::Follow{step.name, Cell(step.axes.size(), 0)};
         entries.push_back({step.name, step.is_source() ? tr("weight or input") : tr("step"), false,
                            [goes = std::move(goes)](const core::Session&, ViewState& state, Commands& commands) {
-                               state.tab = core::files::kStepLab;
+                               state.tab = core::files::kStepTab;
                                commands.push_back(goes);
                            }});
     }
@@ -48,7 +48,7 @@ void add_notes(const core::Session& session, Entries& entries) {
         if (!goes) continue;
         entries.push_back({core::place_text(note) + ": " + note.text, tr("note"), false,
                            [goes = *goes](const core::Session&, ViewState& state, Commands& commands) {
-                               state.tab = core::files::kStepLab;
+                               state.tab = core::files::kStepTab;
                                commands.push_back(goes);
                            }});
     }

@@ -2,7 +2,7 @@
 
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
@@ -18,26 +18,26 @@ namespace decoderscope::views::dialogs {
 
 core::files::SavedView saved_view(const ViewState& state) {
     core::files::SavedView saved{
-        .tab = state.tab, .labs = state.unknown_labs, .lesson = lesson_panel::lesson_beside(state)};
-    for (const Lab& lab : labs())
-        if (lab.save != nullptr) lab.save(state, saved);
+        .tab = state.tab, .tabs = state.unknown_tabs, .lesson = lesson_panel::lesson_beside(state)};
+    for (const Tab& tab : tabs())
+        if (tab.save != nullptr) tab.save(state, saved);
     return saved;
 }
 
 Commands show_saved(ViewState& state, const core::files::SavedView& saved) {
     Commands told;
-    state.unknown_labs = saved.labs;
-    for (const Lab& lab : labs()) {
-        state.unknown_labs.erase(std::string(lab.id));
-        if (lab.restore == nullptr) continue;
+    state.unknown_tabs = saved.tabs;
+    for (const Tab& tab : tabs()) {
+        state.unknown_tabs.erase(std::string(tab.id));
+        if (tab.restore == nullptr) continue;
         try {
-            lab.restore(state, saved);
+            tab.restore(state, saved);
         } catch (const Error& error) {
             told.push_back(core::command::Tell{error.sentence()});
         }
     }
-    const bool known = find_lab(saved.tab) != nullptr;
-    state.tab = known ? saved.tab : std::string(core::files::kStepLab);
+    const bool known = find_tab(saved.tab) != nullptr;
+    state.tab = known ? saved.tab : std::string(core::files::kStepTab);
     if (!known)
         told.push_back(core::command::Tell{
             message("This Decoderscope has no tab \"{tab}\"; a newer one does.", {{"tab", saved.tab}})});

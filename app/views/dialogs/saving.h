@@ -9,7 +9,7 @@
 namespace decoderscope::views::dialogs {
 
 // The part of the window's state that is saved with the work, and how it is restored. Returns a message about what
-// could not be restored: a lab of a newer program, or one that was saved differently.
+// could not be restored: a tab of a newer program, or one that was saved differently.
 [[nodiscard]] core::files::SavedView saved_view(const ViewState& state);
 [[nodiscard]] Commands show_saved(ViewState& state, const core::files::SavedView& saved);
 

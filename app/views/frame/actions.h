@@ -21,7 +21,7 @@ struct Action {
     std::function<void(const core::Session&, ViewState&, Commands&)> run;
 };
 
-// The window's own actions, and those of all labs. The window makes the list (app/views/shell/actions.cpp).
+// The window's own actions, and those of all tabs. The window makes the list (app/views/shell/actions.cpp).
 [[nodiscard]] const std::vector<Action>& actions();
 
 // "F1", "←"; empty for no key.

@@ -1,7 +1,7 @@
 #include "app/views/frame/export_choices.h"
 
 #include "app/core/run/labels.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -78,9 +78,9 @@ std::vector<ExportChoice> export_choices(const core::Session& session, const Vie
     const core::Snapshot& shown = session.shown();
     ExportScene scene{
         session, state, {shown.scenario, shown.run, session.notes()}, session.step(), session.cursor().place};
-    if (const Lab* lab = find_lab(state.tab);
-        lab != nullptr && lab->add_exports != nullptr && has_something(*lab, scene.session))
-        lab->add_exports(scene);
+    if (const Tab* tab = find_tab(state.tab);
+        tab != nullptr && tab->add_exports != nullptr && has_something(*tab, scene.session))
+        tab->add_exports(scene);
     add_step(scene);
     if (scene.gathers_step && !scene.shown.run->value(scene.step.id).empty()) add_gathered(scene, scene.step);
     return std::move(scene.choices);

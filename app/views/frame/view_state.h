@@ -57,10 +57,10 @@ inline constexpr double kTypingGoesOn = 1.5;
 // What the views remember from frame to frame; none of it belongs to the model.
 struct ViewState {
     core::files::Settings settings;
-    std::string tab{core::files::kStepLab};       // the lab's id
-    std::string open_tab{core::files::kStepLab};  // the one that was drawn last
+    std::string tab{core::files::kStepTab};       // the tab's id
+    std::string open_tab{core::files::kStepTab};  // the one that was drawn last
     PartStates parts;
-    std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
+    std::map<std::string, std::string> unknown_tabs;  // what tabs of a newer program saved; kept for the next save
     bool presenting = false;                          // for a lecture hall: the stage alone, with large text
     bool embedded = false;                            // within another page: the stage alone, for good
     bool everything = false;                          // as long as the window is open, whatever the settings say
@@ -122,7 +122,7 @@ struct ViewState {
         return presenting ? largest_text : drawn_text_size(settings.text_scale, largest_text);
     }
 
-    // What a lab, a dialog or a panel remembers, by its own type.
+    // What a tab, a dialog or a panel remembers, by its own type.
     template <class State>
     [[nodiscard]] State& part() {
         return parts.get<State>();

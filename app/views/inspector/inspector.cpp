@@ -1,11 +1,11 @@
 #include "app/views/inspector/inspector.h"
 
-#include "app/core/labs/diff/transformer_lens.h"
-#include "app/core/labs/step/explanation_text.h"
-#include "app/core/labs/step/shown_step.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
-#include "app/views/frame/lab.h"
+#include "app/core/tabs/diff/transformer_lens.h"
+#include "app/core/tabs/step/explanation_text.h"
+#include "app/core/tabs/step/shown_step.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -137,7 +137,7 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
     ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
     compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
     // Beside a tab with something else on it, the step and its cell would explain what isn't there.
-    if (const Lab* open = find_lab(state.tab);
+    if (const Tab* open = find_tab(state.tab);
         open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
         if (open->explains_cells && selected_cell(session)) {
             describe_step(ui, state, session.shown().run->plan(), session.step());

@@ -1,5 +1,5 @@
-#include "app/core/labs/step/explanation_text.h"
-#include "app/core/labs/step/row_reading.h"
+#include "app/core/tabs/step/explanation_text.h"
+#include "app/core/tabs/step/row_reading.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"

@@ -1,6 +1,6 @@
-#include "app/core/labs/step/what_if.h"
-#include "app/core/labs/step/explanation_text.h"
+#include "app/core/tabs/step/what_if.h"
 #include "app/core/run/labels.h"
+#include "app/core/tabs/step/explanation_text.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/views/inspector/inspector.h"

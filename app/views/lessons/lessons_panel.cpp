@@ -1,6 +1,6 @@
 #include "app/views/lessons/lessons_panel.h"
 
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -287,7 +287,7 @@ void follow_lesson(const core::Session& session, ViewState& state, Commands& com
     if (!panel.open || !panel.player) return;
     const std::shared_ptr<core::lessons::Player> player = panel.player;
     core::lessons::Player::Step step = player->advance(session);
-    if (find_lab(step.tab) != nullptr) state.tab = step.tab;
+    if (find_tab(step.tab) != nullptr) state.tab = step.tab;
     if (step.point != core::lessons::WindowPart::none) {
         panel.point = step.point;
         panel.point_until = ImGui::GetTime() + kPointed;
@@ -311,8 +311,8 @@ void withhold(const core::Session&, ViewState& state, Commands& commands) {
     const core::lessons::ClosedPanels closed = state.withheld;
     if (!closed.anything()) return;
     bool refused = false;
-    if (closed.diff && state.tab == core::files::kDiffLab) {
-        state.tab = state.open_tab == core::files::kDiffLab ? std::string(core::files::kStepLab) : state.open_tab;
+    if (closed.diff && state.tab == core::files::kDiffTab) {
+        state.tab = state.open_tab == core::files::kDiffTab ? std::string(core::files::kStepTab) : state.open_tab;
         refused = true;
     }
     if (closed.checks && state.dialog == Dialog::checks) {

@@ -1,7 +1,7 @@
 #include "app/views/map/map.h"
 
-#include "app/core/labs/diff/effect_of_edits.h"
-#include "app/core/labs/step/shown_step.h"
+#include "app/core/tabs/diff/effect_of_edits.h"
+#include "app/core/tabs/step/shown_step.h"
 #include "app/views/frame/overlay_colors.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"

@@ -1,18 +1,18 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/core/generate/generator.h"
-#include "app/core/labs/step/gradients.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/slice.h"
+#include "app/core/tabs/step/gradients.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
-#include "app/views/labs/step/lab.h"
 #include "app/views/lessons/lessons_panel.h"
+#include "app/views/tabs/step/tab.h"
 #include "app/views/widgets/fonts.h"
 #include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
@@ -66,15 +66,15 @@ Effect opens(Dialog dialog) {
     return changes([dialog](ViewState& state) { state.show(dialog); });
 }
 
-Effect opens(const Lab& lab) {
-    return changes([id = lab.id](ViewState& state) { state.tab = id; });
+Effect opens(const Tab& tab) {
+    return changes([id = tab.id](ViewState& state) { state.tab = id; });
 }
 
 // Goes to a step of the block's self-attention; outside all blocks, and in a block without one, of the attention whose
 // heads and masks are shown.
 Effect goes_to(AttentionStep which) {
     return [which](const core::Session& session, ViewState& state, Commands& commands) {
-        state.tab = core::files::kStepLab;
+        state.tab = core::files::kStepTab;
         const Plan& plan = session.shown().run->plan();
         Ref step = plan.step_of(plan.attention_in(session.step().block), which);
         if (step == nullptr) step = plan.step_of(session.attention(), which);
@@ -209,7 +209,7 @@ bool has_other_way(const core::Session& session) { return other_way(session) != 
 void go_other_way(const core::Session& session, ViewState& state, Commands& commands) {
     const Ref other = other_way(session);
     if (other == nullptr) return;
-    state.tab = core::files::kStepLab;
+    state.tab = core::files::kStepTab;
     const std::optional<Cell> cell = session.cursor().cell;
     commands.push_back(core::command::GoTo{other->name});
     if (cell) commands.push_back(core::command::SelectCell{*cell});
@@ -274,19 +274,19 @@ std::vector<Action> actions_of_cell() {
             repeated(message("Select the cell above"), Key::up, alt, moves_cell(-1, 0))};
 }
 
-// The actions that open each lab.
-std::vector<Action> actions_of_tabs() {
+// The actions that open each tab.
+std::vector<Action> actions_that_open_tabs() {
     std::vector<Action> list;
-    for (const Lab& lab : labs()) list.push_back(action(lab_label(lab), lab.key, opens(lab)));
+    for (const Tab& tab : tabs()) list.push_back(action(tab_label(tab), tab.key, opens(tab)));
     return list;
 }
 
-// The labs' own actions.
-std::vector<Action> actions_of_labs() {
+// The tabs' own actions.
+std::vector<Action> actions_of_tabs() {
     std::vector<Action> list;
-    for (const Lab& lab : labs())
-        if (lab.actions != nullptr)
-            for (Action& action : lab.actions()) list.push_back(std::move(action));
+    for (const Tab& tab : tabs())
+        if (tab.actions != nullptr)
+            for (Action& action : tab.actions()) list.push_back(std::move(action));
     return list;
 }
 
@@ -405,12 +405,12 @@ std::vector<Action> make_actions() {
     const auto add = [&all](std::vector<Action> group) { std::ranges::move(group, std::back_inserter(all)); };
     add(actions_of_cursor());
     add(actions_of_cell());
-    add(actions_of_tabs());
+    add(actions_that_open_tabs());
     add({action(message("Checks: what holds for this run?"), Key::v, opens(Dialog::checks)),
          only_if(reads_tokens, action(message("Edit the input"), Key::i,
                                       changes([](ViewState& s) { s.part<input::InputBarState>().focus = true; }))),
          only_if(can_write, action(message("Let the model write the target"), asks(core::command::WriteTarget{})))});
-    add(actions_of_labs());
+    add(actions_of_tabs());
     add(actions_of_run());
     add(actions_of_gradients());
     add(actions_of_edits());

@@ -30,12 +30,12 @@ Suggestion suggestion_of(const core::FittingTrial& fitting) {
 }
 
 // What the tabs offer with any model: the first two, and the last for contrast.
-std::vector<Suggestion> suggestions_of_labs(const core::Session& session) {
+std::vector<Suggestion> suggestions_of_tabs(const core::Session& session) {
     std::vector<Suggestion> all;
-    for (const Lab& lab : labs())
-        if (lab.suggest != nullptr && has_something(lab, session))
-            if (std::optional<Suggestion> suggestion = lab.suggest(session)) {
-                suggestion->tab = lab.id;
+    for (const Tab& tab : tabs())
+        if (tab.suggest != nullptr && has_something(tab, session))
+            if (std::optional<Suggestion> suggestion = tab.suggest(session)) {
+                suggestion->tab = tab.id;
                 all.push_back(std::move(*suggestion));
             }
     if (all.size() > kMost) all.erase(all.begin() + kMost - 1, all.end() - 1);
@@ -160,7 +160,7 @@ std::vector<Suggestion> suggestions(const core::Session& session) {
     std::vector<Suggestion> all;
     for (const core::FittingTrial& fitting : core::shown_trials(session.derived(), session.shown())->all)
         all.push_back(suggestion_of(fitting));
-    for (Suggestion& suggestion : suggestions_of_labs(session)) {
+    for (Suggestion& suggestion : suggestions_of_tabs(session)) {
         if (all.size() >= kMost) break;
         all.push_back(std::move(suggestion));
     }
@@ -169,7 +169,7 @@ std::vector<Suggestion> suggestions(const core::Session& session) {
 }
 
 void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) {
-    if (find_lab(suggestion.tab) != nullptr) state.tab = suggestion.tab;
+    if (find_tab(suggestion.tab) != nullptr) state.tab = suggestion.tab;
     commands.insert(commands.end(), suggestion.commands.begin(), suggestion.commands.end());
 }
 

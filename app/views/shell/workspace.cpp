@@ -42,21 +42,21 @@ void play(const core::Session& session, ViewState& state, Commands& commands) {
 // ---- the stage and its tabs
 
 // What is opened from behind "More" stays among the tabs.
-void keep_among_tabs(ViewState& state, const Lab& lab) {
+void keep_among_tabs(ViewState& state, const Tab& tab) {
     std::vector<std::string>& more = state.settings.more_tabs;
-    if (state.is_calm() && !lab.first_hour && std::ranges::find(more, lab.id) == more.end()) more.emplace_back(lab.id);
+    if (state.is_calm() && !tab.first_hour && std::ranges::find(more, tab.id) == more.end()) more.emplace_back(tab.id);
 }
 
 void change_tab(ViewState& state) {
-    if (const Lab* opened = find_lab(state.tab)) keep_among_tabs(state, *opened);
-    if (const Lab* left = find_lab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
+    if (const Tab* opened = find_tab(state.tab)) keep_among_tabs(state, *opened);
+    if (const Tab* left = find_tab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
     state.open_tab = state.tab;
 }
 
 // The companion runs that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they
 // show.
 core::CompanionRuns needed_runs(const core::Session& session, const ViewState& state) {
-    const Lab* open = find_lab(state.open_tab);
+    const Tab* open = find_tab(state.open_tab);
     if (open == nullptr || !has_something(*open, session)) return {};
     core::CompanionRuns needed;
     if (open->companion_runs != nullptr) needed = open->companion_runs(session, state);
@@ -75,22 +75,22 @@ void keep_companions(const core::Session& session, const ViewState& state, Comma
 }
 
 // A tab that needs more height than there is keeps it, and scrolls.
-void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state, const Lab& lab, Area area,
+void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state, const Tab& tab, Area area,
                    float height, Commands& commands) {
     begin_part("stage", area);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + height}};
-    lab.draw(ui, session, state, content, commands);
+    tab.draw(ui, session, state, content, commands);
     ImGui::SetCursorScreenPos({start.x, content.high.y - 1});
     ImGui::Dummy({1, 1});
     ImGui::EndChild();
 }
 
 // `closed`: a lesson's question withholds it.
-std::string tab_tip(const Lab& lab, bool closed) {
+std::string tab_tip(const Tab& tab, bool closed) {
     if (closed) return tr("Closed while the lesson's question is open");
-    if (lab.key == Key::none) return tr(lab.question);
-    return tr("{question} ({key})", {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
+    if (tab.key == Key::none) return tr(tab.question);
+    return tr("{question} ({key})", {{"question", tr(tab.question)}, {"key", key_text(tab.key)}});
 }
 
 struct TabSpacing {
@@ -99,17 +99,17 @@ struct TabSpacing {
 
 // The tabs that are drawn, and those behind "More".
 struct TabRow {
-    std::vector<const Lab*> drawn, more;
+    std::vector<const Tab*> drawn, more;
 };
 
 TabRow tab_row(const core::Session& session, const ViewState& state) {
     TabRow row;
     const std::vector<std::string>& asked = state.settings.more_tabs;
-    for (const Lab& lab : labs()) {
-        if (lab.id != state.tab && !is_about(lab, session)) continue;
-        const bool drawn = !state.is_calm() || lab.first_hour || lab.id == state.tab ||
-                           std::ranges::find(asked, lab.id) != asked.end();
-        (drawn ? row.drawn : row.more).push_back(&lab);
+    for (const Tab& tab : tabs()) {
+        if (tab.id != state.tab && !is_about(tab, session)) continue;
+        const bool drawn = !state.is_calm() || tab.first_hour || tab.id == state.tab ||
+                           std::ranges::find(asked, tab.id) != asked.end();
+        (drawn ? row.drawn : row.more).push_back(&tab);
     }
     return row;
 }
@@ -119,38 +119,38 @@ TabSpacing tab_spacing(const Ui& ui, const TabRow& row, float room) {
     const std::size_t buttons = row.drawn.size() + (row.more.empty() ? 0 : 1);
     const auto count = static_cast<float>(buttons);
     float titles = row.more.empty() ? 0.0F : ImGui::CalcTextSize(more_label().c_str()).x;
-    for (const Lab* lab : row.drawn) titles += ImGui::CalcTextSize(tr(lab->title)).x;
+    for (const Tab* tab : row.drawn) titles += ImGui::CalcTextSize(tr(tab->title)).x;
     const float padding = ImGui::GetStyle().FramePadding.x, gap = ui.px(4);
     const float wanted = count * 2.0F * padding + (count - 1.0F) * gap, shrink = (room - titles) / wanted;
     return shrink >= 1.0F ? TabSpacing{padding, gap}
                           : TabSpacing{std::max(padding * shrink, ui.px(2)), std::max(gap * shrink, ui.px(1))};
 }
 
-bool is_closed(const ViewState& state, const Lab& lab) {
-    return state.withheld.diff && lab.id == core::files::kDiffLab;
+bool is_closed(const ViewState& state, const Tab& tab) {
+    return state.withheld.diff && tab.id == core::files::kDiffTab;
 }
 
-void draw_tab(const Ui& ui, ViewState& state, const Lab& lab) {
-    const std::string title = labelled(tr(lab.title), lab.id);
-    const bool closed = is_closed(state, lab);
-    const std::string tip = tab_tip(lab, closed);
+void draw_tab(const Ui& ui, ViewState& state, const Tab& tab) {
+    const std::string title = labelled(tr(tab.title), tab.id);
+    const bool closed = is_closed(state, tab);
+    const std::string tip = tab_tip(tab, closed);
     if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
-    if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr) && !closed) state.tab = lab.id;
+    if (toggle_button(ui, title.c_str(), state.tab == tab.id, nullptr) && !closed) state.tab = tab.id;
     if (closed) ImGui::PopStyleColor();
-    const core::glossary::GlossaryTerm* term = closed ? nullptr : core::glossary::find_term(lab.term);
+    const core::glossary::GlossaryTerm* term = closed ? nullptr : core::glossary::find_term(tab.term);
     explain_term(ui, state, term, tip);
     if (term == nullptr) tooltip(tip.c_str());
 }
 
 // The tabs behind "More", each with its question.
-void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Lab*>& more) {
+void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*>& more) {
     if (focusable(ImGui::Button(labelled(more_label().c_str(), "more-tabs").c_str()))) ImGui::OpenPopup("more-tabs");
     tooltip(tr("More tabs; those that you open stay here"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("more-tabs")) return;
-    for (const Lab* lab : more)
-        if (!is_closed(state, *lab) && press_row(labelled(tr(lab_label(*lab)).c_str(), lab->id).c_str()))
-            state.tab = lab->id;
+    for (const Tab* tab : more)
+        if (!is_closed(state, *tab) && press_row(labelled(tr(tab_label(*tab)).c_str(), tab->id).c_str()))
+            state.tab = tab->id;
     ImGui::EndPopup();
 }
 
@@ -161,9 +161,9 @@ float draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Ar
     const TabSpacing spacing = tab_spacing(ui, row, area.width() - left);
     ImGui::SetCursorScreenPos({area.low.x + left, area.low.y + ui.px(6)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(spacing.padding, ImGui::GetStyle().FramePadding.y));
-    for (const Lab* lab : row.drawn) {
-        if (lab != row.drawn.front()) ImGui::SameLine(0, spacing.gap);
-        draw_tab(ui, state, *lab);
+    for (const Tab* tab : row.drawn) {
+        if (tab != row.drawn.front()) ImGui::SameLine(0, spacing.gap);
+        draw_tab(ui, state, *tab);
     }
     if (!row.more.empty()) {
         ImGui::SameLine(0, spacing.gap);
@@ -192,7 +192,7 @@ void draw_of_run(const Ui& ui, const core::Session& session, const char* id, Are
 void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.tab != state.open_tab) change_tab(state);
     state.stage = area;
-    const Lab* open = find_lab(state.tab);
+    const Tab* open = find_tab(state.tab);
     if (open == nullptr) return;
     if (!is_about(*open, session) && session.shown().scenario.computes()) {
         draw_empty_page(ui, area, tr(open->title), tr(open->missing), ui.theme.muted);
@@ -264,7 +264,7 @@ void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least
 
 // Whether map and timeline have anything to say beside the open tab.
 bool is_about_steps(const ViewState& state) {
-    const Lab* open = find_lab(state.tab);
+    const Tab* open = find_tab(state.tab);
     return open == nullptr || open->about_steps == nullptr || open->about_steps(state);
 }
 

@@ -2,7 +2,7 @@
 
 #include "app/core/session/session.h"
 #include "app/views/frame/actions.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 
 #include <string>

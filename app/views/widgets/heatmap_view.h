@@ -50,7 +50,7 @@ struct Viewport {
     ImVec2 origin = {0, 0};  // in cells
 };
 
-// The key of a heatmap by what it shows: a step's name, or a lab's with a number for each of its pictures.
+// The key of a heatmap by what it shows: a step's name, or a tab's with a number for each of its pictures.
 [[nodiscard]] std::uint64_t heatmap_key(std::string_view what, std::uint64_t number = 0);
 
 // One heatmap to draw.

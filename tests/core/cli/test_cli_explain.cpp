@@ -1,10 +1,10 @@
 // decoderscope explain: one number's explanation as text and as a page.
-#include "app/core/labs/step/explanation_text.h"
+#include "app/core/tabs/step/explanation_text.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
 #include "tests/core/figure/markup.h"
-#include "tests/core/labs/step/shown_run.h"
+#include "tests/core/tabs/step/shown_run.h"
 #include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 

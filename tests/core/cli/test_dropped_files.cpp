@@ -2,7 +2,7 @@
 #include "app/application.h"
 #include "app/core/files/link.h"
 #include "app/platform.h"
-#include "app/views/labs/diff/lab.h"
+#include "app/views/tabs/diff/tab.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

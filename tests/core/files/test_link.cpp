@@ -26,7 +26,7 @@ namespace {
 SavedSession rich_work() {
     SavedSession work = changed_work();
     work.view.compare = {Against::configuration, {"activation", "gelu"}, {}, 1e-5};
-    work.view.labs = {{"causes", R"({"page":"moves"})"}};
+    work.view.tabs = {{"causes", R"({"page":"moves"})"}};
     work.view.lesson = "weight";
     return work;
 }

@@ -148,8 +148,8 @@ TEST_CASE("numbers that are not finite are read back bit for bit, from edits and
     }
 }
 
-TEST_CASE("a session is opened on any lab's tab, though the lab keeps nothing of its own") {
-    for (const std::string tab : {"step", "experts", "causes", "a-lab-of-tomorrow"}) {
+TEST_CASE("a session is opened on any tab's tab, though the tab keeps nothing of its own") {
+    for (const std::string tab : {"step", "experts", "causes", "a-tab-of-tomorrow"}) {
         SavedSession work = work_of(scenario_of(make_bundled_model("experts")));
         work.view.tab = tab;
         CHECK(parse_session(session_text(session_file_of(work), ""), "").view.tab == tab);

@@ -1,5 +1,5 @@
 // The gallery's mistakes, saved as traces: bisect names the first wrong step and the cause.
-#include "app/core/labs/bisect/bisection.h"
+#include "app/core/tabs/bisect/bisection.h"
 #include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/gallery/exercises.h"

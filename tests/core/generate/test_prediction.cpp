@@ -2,8 +2,8 @@
 #include "app/core/generate/prediction.h"
 
 #include "app/core/generate/generator.h"
-#include "app/core/labs/diff/effect_of_edits.h"
 #include "app/core/session/session.h"
+#include "app/core/tabs/diff/effect_of_edits.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"

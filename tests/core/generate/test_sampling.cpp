@@ -16,7 +16,7 @@ using decoderscope::testing::kInfinity;
 namespace {
 
 nlohmann::json reference() {
-    return nlohmann::json::parse(read_text(DECODERSCOPE_TESTS_DIR "/reference/labs_generate.json"));
+    return nlohmann::json::parse(read_text(DECODERSCOPE_TESTS_DIR "/reference/tabs_generate.json"));
 }
 
 std::vector<float> logits_of(const nlohmann::json& list) {

@@ -1,8 +1,8 @@
 // What the first minute says and offers: nothing is invented, and no offer leads nowhere.
-#include "app/core/labs/heads/shown_heads.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/session/introduction.h"
 #include "app/core/session/session.h"
+#include "app/core/tabs/heads/shown_heads.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"

@@ -4,7 +4,7 @@
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
 #include "app/core/lessons/player.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/lessons/learner.h"
@@ -407,7 +407,7 @@ TEST_CASE("every place of every lesson opens what it says, where it stands") {
                     perform(session, step.commands);
                 }
                 CHECK(tab == place->tab);
-                CHECK((tab.empty() || views::find_lab(tab) != nullptr));
+                CHECK((tab.empty() || views::find_tab(tab) != nullptr));
                 if (!place->model.empty())
                     CHECK(session.shown().scenario.about().name == player.opened()->about().name);
                 if (place->step.empty()) continue;

@@ -4,7 +4,7 @@
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/player.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/catch.h"
@@ -42,7 +42,7 @@ namespace {
 
 std::vector<std::string_view> tab_ids() {
     std::vector<std::string_view> ids;
-    for (const Lab& lab : labs()) ids.push_back(lab.id);
+    for (const Tab& tab : tabs()) ids.push_back(tab.id);
     return ids;
 }
 

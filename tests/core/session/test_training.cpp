@@ -118,7 +118,7 @@ TEST_CASE("a link holds the choices of a training; a damaged one names the key")
     CHECK(Session(linked).training_plan() == of_own_text("ab\ncd"));
 
     SessionFile damaged = session_file_of(linked);
-    damaged.view.labs["train"] = R"({"task": "reversal", "layers": 0})";
+    damaged.view.tabs["train"] = R"({"task": "reversal", "layers": 0})";
     const Session opened(open_session(damaged, "damaged"));
     CHECK(opened.training_plan() == TrainingPlan());
     REQUIRE(opened.message());

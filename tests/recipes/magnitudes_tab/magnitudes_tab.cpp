@@ -63,7 +63,7 @@ void draw_magnitudes_tab(const Ui& ui, const Session& session, ViewState& state,
     for (const Magnitude& row : rows) {
         if (y + line > area.high.y) break;
         if (draw_row(ui, row, largest, {{area.low.x + pad, y}, {area.high.x - pad, y + line}})) {
-            state.tab = kStepLab;
+            state.tab = kStepTab;
             commands.push_back(command::GoTo{row.step});
         }
         y += line;

@@ -1,4 +1,4 @@
-// The recipe "A view" of CONTRIBUTING.md, carried out: a tab is a folder and a line in the list of labs. This
+// The recipe "A view" of CONTRIBUTING.md, carried out: a tab is a folder and a line in the list of tabs. This
 // executable is linked with that longer list (written by recipes.cmake, next to this folder), and with no other changed
 // file.
 #include "app/core/figure/csv_and_json.h"
@@ -7,9 +7,9 @@
 #include "app/views/shell/workspace.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
-#include "tests/recipes/magnitudes_tab/lab.h"
 #include "tests/recipes/magnitudes_tab/magnitudes.h"
 #include "tests/recipes/magnitudes_tab/magnitudes_tab.h"
+#include "tests/recipes/magnitudes_tab/tab.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
@@ -61,15 +61,15 @@ TEST_CASE("the magnitudes are those of the steps") {
 }
 
 TEST_CASE("a tab that is a folder and a line has its place, its key and its entries in the palette") {
-    REQUIRE(labs().size() == 10);
-    CHECK(labs().back().id == "magnitudes");
+    REQUIRE(tabs().size() == 10);
+    CHECK(tabs().back().id == "magnitudes");
     Driver d("pre-ln-layer");
     REQUIRE(d.sees("Magnitudes"));
     press(d, Key::u);
     CHECK(d.state.tab == "magnitudes");
     CHECK(d.sees(magnitudes_of(*d.session.shown().run).steps.front().step));
     press(d, Key::s);
-    CHECK(d.state.tab == kStepLab);
+    CHECK(d.state.tab == kStepTab);
     REQUIRE(d.click_text("Magnitudes"));
     CHECK(d.state.tab == "magnitudes");
     press(d, Key::s);
@@ -93,7 +93,7 @@ TEST_CASE("a row leads to its step") {
     Driver d("pre-ln-layer");
     press(d, Key::u);
     REQUIRE(d.click_text("blocks.0.ln1.scale"));
-    CHECK(d.state.tab == kStepLab);
+    CHECK(d.state.tab == kStepTab);
     CHECK(d.session.cursor().step == "blocks.0.ln1.scale");
 }
 

@@ -1,9 +1,9 @@
 // The dialog that exports what a tab shows, and copying to the clipboard.
 #include "app/core/figure/csv_and_json.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/labs/generate/lab.h"
-#include "app/views/labs/heads/lab.h"
-#include "app/views/labs/norms/lab.h"
+#include "app/views/tabs/generate/tab.h"
+#include "app/views/tabs/heads/tab.h"
+#include "app/views/tabs/norms/tab.h"
 #include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"

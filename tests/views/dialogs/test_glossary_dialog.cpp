@@ -1,6 +1,6 @@
 // Every term can be asked: by the mouse, by F1 on it, and in the glossary.
 #include "app/core/glossary/glossary.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"
@@ -27,9 +27,9 @@ void rest_on(Driver& d, std::string_view part) {
 }  // namespace
 
 TEST_CASE("every tab is in the glossary") {
-    for (const Lab& lab : labs()) {
-        INFO(lab.id);
-        CHECK(find_term(lab.term) != nullptr);
+    for (const Tab& tab : tabs()) {
+        INFO(tab.id);
+        CHECK(find_term(tab.term) != nullptr);
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/language/languages.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
@@ -40,10 +40,10 @@ inline std::vector<std::string> translations() {
 }
 
 // The window with a tab open and a cell explained.
-inline void open_tab(Driver& d, const Lab& lab) {
+inline void open_tab(Driver& d, const Tab& tab) {
     d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
     d.session.apply(command::SelectCell{Cell(4, 0)});
-    d.press(lab.key);
+    d.press(tab.key);
     d.point({1, 1});
 }
 

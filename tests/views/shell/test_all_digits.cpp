@@ -1,7 +1,7 @@
 // Measured on what was drawn, of every picture in every tab: within one picture every cell that can be seen has its
 // number or none has; cells with numbers fill their picture; and how much of the stage is used.
 #include "app/core/text/numbers.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
@@ -163,11 +163,11 @@ void check_pictures(Driver& d, Counted& counted) {
 void check_window(float scale, ImVec2 size, Counted& counted) {
     for (const BundledModel& model : looked_at(bundled_models(), 3)) {
         Driver d(model.name, scale, size);
-        for (const Lab& lab : labs()) {
-            d.state.tab = lab.id;
+        for (const Tab& tab : tabs()) {
+            d.state.tab = tab.id;
             d.settle();
             d.settle();
-            INFO(model.name << ", " << lab.id << ", " << size.x << " x " << size.y << " at scale " << scale);
+            INFO(model.name << ", " << tab.id << ", " << size.x << " x " << size.y << " at scale " << scale);
             check_pictures(d, counted);
         }
     }

@@ -1,6 +1,6 @@
 // The window of the first hour: few tabs and switches, one row of tokens, the map's blocks; everything is a click away.
 #include "app/core/run/output_moves.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -63,7 +63,7 @@ struct Newcomer {
 // The tabs that have anything to show of this model.
 std::size_t tabs_of(const Session& session) {
     return static_cast<std::size_t>(
-        std::ranges::count_if(labs(), [&](const Lab& lab) { return is_about(lab, session); }));
+        std::ranges::count_if(tabs(), [&](const Tab& tab) { return is_about(tab, session); }));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The inspector: terms that say what they are and open, and a field that follows the run.
-#include "app/core/labs/step/explanation_text.h"
+#include "app/core/tabs/step/explanation_text.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

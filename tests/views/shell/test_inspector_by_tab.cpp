@@ -1,8 +1,8 @@
 // The inspector explains what the open tab shows, not a tensor that isn't there.
 #include "app/core/text/numbers.h"
-#include "app/views/labs/diff/lab.h"
-#include "app/views/labs/generate/lab.h"
-#include "app/views/labs/norms/lab.h"
+#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/generate/tab.h"
+#include "app/views/tabs/norms/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"
@@ -51,7 +51,7 @@ TEST_CASE("beside Generate the inspector says why this token comes next, with th
     CHECK(inspects(d, short_number_text(static_cast<double>(logits.at(Cell{0, last, best})), 4)));
     CHECK(inspects(d, short_number_text(static_cast<double>(probs.at(Cell{0, last, best})), 3)));
     REQUIRE(d.click_text("Explainthelogit"));
-    CHECK(d.state.tab == kStepLab);
+    CHECK(d.state.tab == kStepTab);
     CHECK(d.session.cursor().step == "logits");
     CHECK(d.session.cursor().cell == Cell{0, last, best});
 }

@@ -1,5 +1,5 @@
 // The first minute: a strip that says what the model does and offers three things to try.
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "app/views/shell/workspace.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -54,7 +54,7 @@ TEST_CASE("the second letter of a reversed word: the offer selects the cell and 
     Driver d("reverse");
     start(d);
     REQUIRE(d.click_text("Seewherethesecondlettercomesfrom"));
-    CHECK(d.state.tab == kStepLab);
+    CHECK(d.state.tab == kStepTab);
     CHECK(d.session.cursor().step == "blocks.1.cross_attn.pattern");
     CHECK(d.session.cursor().cell == Cell{0, 3, 1, 6});
     CHECK(d.sees("Thehighlightedrowwritesthesecondletter"));

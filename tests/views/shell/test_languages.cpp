@@ -2,7 +2,7 @@
 #include "app/core/figure/export.h"
 #include "app/core/language/languages.h"
 #include "app/views/frame/export_choices.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/base/file.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -43,18 +43,18 @@ TEST_CASE("Chinese comes with the program, by its own name") {
 TEST_CASE("a language that is chosen while the window is open shows what one shows that was chosen before") {
     for (const std::string& code : translations()) {
         Speaking speaking(code);  // without a font for it, every character stands there as another one, in both windows
-        for (const Lab& lab : looked_at(labs(), 3)) {
-            INFO(code << ", " << lab.id);
+        for (const Tab& tab : looked_at(tabs(), 3)) {
+            INFO(code << ", " << tab.id);
             speaking.change(code);
             std::multiset<std::string> chosen_before;
             {
                 Driver fresh("reverse");
-                open_tab(fresh, lab);
+                open_tab(fresh, tab);
                 chosen_before = texts_of(fresh);
             }
             speaking.change(std::string(kEnglish));
             Driver changed("reverse");
-            open_tab(changed, lab);
+            open_tab(changed, tab);
             const std::multiset<std::string> english = texts_of(changed);
             speaking.change(code);
             changed.settle();
@@ -112,9 +112,9 @@ TEST_CASE("files are English in every window") {
     // All that each tab offers, in one format of text.
     const auto exported = [&] {
         std::vector<std::string> files;
-        for (const Lab& lab : looked_at(labs(), 3)) {
+        for (const Tab& tab : looked_at(tabs(), 3)) {
             Driver d("reverse");
-            open_tab(d, lab);
+            open_tab(d, tab);
             for (const ExportChoice& choice : export_choices(d.session, d.state)) {
                 const std::string path = folder.file(std::to_string(files.size()) + ".svg");
                 export_exhibit(choice.in_english(), path);
@@ -124,7 +124,7 @@ TEST_CASE("files are English in every window") {
         return files;
     };
     const std::vector<std::string> english = exported();
-    CHECK(english.size() > looked_at(labs(), 3).size());
+    CHECK(english.size() > looked_at(tabs(), 3).size());
     const Speaking speaking("zh_CN");
     const std::vector<std::string> in_chinese_window = exported();
     REQUIRE(in_chinese_window.size() == english.size());

@@ -1,5 +1,5 @@
 // Whether the texts of every language have room.
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -27,9 +27,9 @@ TEST_CASE("in every language, text neither overlaps nor leaves the window: each 
                               << " wide");
                     check_layout(d, screen.size);
                 };
-                for (const Lab& lab : labs()) {
-                    open_tab(d, lab);
-                    check(std::string(lab.id));
+                for (const Tab& tab : tabs()) {
+                    open_tab(d, tab);
+                    check(std::string(tab.id));
                 }
                 const auto check_opened = [&](Key key, Mods mods, const char* heading) {
                     d.press(key, mods);
@@ -50,9 +50,9 @@ TEST_CASE("in every language, text neither overlaps nor leaves the window: each 
                 check("the first minute");
                 Driver shown(model, screen.scale, screen.size);  // its context is ImGui's from here on
                 shown.press(Key::f11);
-                for (const Lab& lab : labs()) {
-                    shown.press(lab.key);
-                    INFO(code << ", " << model << ", the presentation of " << lab.id << " at scale " << screen.scale);
+                for (const Tab& tab : tabs()) {
+                    shown.press(tab.key);
+                    INFO(code << ", " << model << ", the presentation of " << tab.id << " at scale " << screen.scale);
                     check_layout(shown, screen.size);
                 }
             }

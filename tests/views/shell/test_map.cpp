@@ -1,5 +1,5 @@
 // The map and the timeline: every row leads somewhere, is explained, and shows how far an edit reaches.
-#include "app/core/labs/diff/transformer_lens.h"
+#include "app/core/tabs/diff/transformer_lens.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

@@ -1,6 +1,6 @@
 // What a person is about to press stays where it is when something is said: no button, no cell and no text moves when a
 // message comes, and the message covers none of them.
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
 #include "tests/views/driver.h"
@@ -57,11 +57,11 @@ TEST_CASE("a message moves nothing and covers nothing, in any tab") {
         for (const ImVec2 size : {ImVec2{1024, 768}, ImVec2{1280, 800}, ImVec2{1920, 1080}}) {
             Driver d("reverse", 1.0F, size);
             d.state.settings.calm = calm;
-            for (const Lab& lab : labs()) {
-                d.state.tab = lab.id;
+            for (const Tab& tab : tabs()) {
+                d.state.tab = tab.id;
                 d.settle();
                 d.settle();
-                INFO(lab.id << (calm ? ", calm, " : ", ") << size.x << " x " << size.y);
+                INFO(tab.id << (calm ? ", calm, " : ", ") << size.x << " x " << size.y);
                 REQUIRE(d.state.panels.inspector > 0.0F);
                 const std::vector<Thing> before = things_on(d);
                 for (const bool failed : {false, true}) {

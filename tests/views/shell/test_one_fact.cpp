@@ -3,8 +3,8 @@
 #include "app/core/run/output_moves.h"
 #include "app/core/train/shown_training.h"
 #include "app/core/train/training_plan.h"
-#include "app/views/frame/lab.h"
-#include "app/views/labs/causes/lab.h"
+#include "app/views/frame/tab.h"
+#include "app/views/tabs/causes/tab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
@@ -213,12 +213,12 @@ void edit_at_random(Driver& d, Draws& draws) {
 }
 
 // All that is drawn, a line a piece.
-void check_tab(Driver& d, const Lab& lab, const Facts& facts, SeenKinds& seen) {
-    d.state.tab = lab.id;
+void check_tab(Driver& d, const Tab& tab, const Facts& facts, SeenKinds& seen) {
+    d.state.tab = tab.id;
     d.settle();
     d.session.finish();
     d.settle();
-    INFO(lab.id);
+    INFO(tab.id);
     for (const DrawnText& piece : d.seen()) {
         INFO(piece.text);
         check_sentence(piece.text, facts, seen);
@@ -421,8 +421,8 @@ TEST_CASE("after random edits of any model, no sentence of any tab contradicts t
             d.settle();
             const Facts facts = facts_of(d.session.scenario());
             INFO(model.name << " round " << round << ", edits " << d.session.scenario().edits.size());
-            for (const Lab& lab : labs())
-                if (lab.id != "causes" && lab.id != "train") check_tab(d, lab, facts, seen);
+            for (const Tab& tab : tabs())
+                if (tab.id != "causes" && tab.id != "train") check_tab(d, tab, facts, seen);
         }
     }
     for (const char* kind : {"moved", "lost", "changed", "unchanged", "tensors", "score"}) {

@@ -4,7 +4,7 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
-#include "tests/views/labs/step/cross_pattern.h"
+#include "tests/views/tabs/step/cross_pattern.h"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,7 @@
 #include "app/core/report/report.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/export_choices.h"
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/load/recorded_run.h"
 #include "tests/catch.h"
 #include "tests/engine/recorded_traces.h"
@@ -56,15 +56,15 @@ TEST_CASE("every tab, dialog and size bears a trace") {
         for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 768}}) {
             Driver d(run_of_trace(kTraces + file + ".safetensors"), 1.0F, size);
             d.settle();
-            for (const Lab& lab : labs()) {
-                INFO(file << " " << lab.id);
-                d.state.tab = lab.id;
+            for (const Tab& tab : tabs()) {
+                INFO(file << " " << tab.id);
+                d.state.tab = tab.id;
                 d.settle();
                 check_layout(d, size);
-                CHECK(d.sees("Thistabshowswhatamodelcomputes.") == lab.computes);
+                CHECK(d.sees("Thistabshowswhatamodelcomputes.") == tab.computes);
                 CHECK_FALSE(export_choices(d.session, d.state).empty());
             }
-            d.state.tab = kStepLab;
+            d.state.tab = kStepTab;
             for (const StepId id : d.session.timeline()) {
                 const Step& step = d.session.shown().run->plan()[id];
                 d.session.apply(command::GoTo{step.name});

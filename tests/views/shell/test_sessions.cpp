@@ -1,6 +1,6 @@
 // Sessions in the window: saved, opened, recovered.
 #include "app/core/files/session_file.h"
-#include "app/views/labs/norms/lab.h"
+#include "app/views/tabs/norms/tab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"

@@ -1,10 +1,10 @@
 // What takes longer than a frame: until it is there the page shows what it showed before, as stale, and nothing in it
 // acts. Never an empty page in between.
-#include "app/views/labs/causes/lab.h"
-#include "app/views/labs/diff/lab.h"
-#include "app/views/labs/generate/lab.h"
-#include "app/views/labs/norms/lab.h"
-#include "app/views/labs/train/lab.h"
+#include "app/views/tabs/causes/tab.h"
+#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/generate/tab.h"
+#include "app/views/tabs/norms/tab.h"
+#include "app/views/tabs/train/tab.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
 #include "tests/views/driver.h"

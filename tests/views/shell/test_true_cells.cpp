@@ -1,6 +1,6 @@
 // Every text is its number: what stands in the cells of every picture that shows a tensor, read back from the frame, is
 // compared with the tensor that the window names for the cell, in every tab of every bundled model.
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/figure/read_number.h"
@@ -141,13 +141,13 @@ TEST_CASE("each text in a cell is its number, at the digits that it has, in ever
     for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 700}, ImVec2{1920, 1080}}) {
         for (const BundledModel& model : looked_at(bundled_models(), 5)) {
             Driver d(model.name, 1.0F, size);
-            for (const Lab& lab : labs()) {
-                if (lab.id == "diff") continue;  // its pictures are of two runs
-                d.state.tab = lab.id;
+            for (const Tab& tab : tabs()) {
+                if (tab.id == "diff") continue;  // its pictures are of two runs
+                d.state.tab = tab.id;
                 d.settle();
-                INFO(model.name << ", " << lab.id << ", " << size.x << " x " << size.y);
+                INFO(model.name << ", " << tab.id << ", " << size.x << " x " << size.y);
                 check_stage(d, counted);
-                if (lab.id != "heads") continue;
+                if (tab.id != "heads") continue;
                 d.press(Key::enter);
                 check_stage(d, counted);
             }

@@ -1,7 +1,7 @@
 // What the window says while it can't run what is typed, of dropout, of one selection, and of what it measured before.
-#include "app/views/labs/causes/lab.h"
-#include "app/views/labs/heads/lab.h"
-#include "app/views/labs/masks/lab.h"
+#include "app/views/tabs/causes/tab.h"
+#include "app/views/tabs/heads/tab.h"
+#include "app/views/tabs/masks/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

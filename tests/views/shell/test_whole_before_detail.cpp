@@ -1,7 +1,7 @@
 // What matters on a page is whole: in the smallest windows, too, what is looked at comes before what is set.
-#include "app/core/labs/heads/shown_heads.h"
-#include "app/views/labs/heads/lab.h"
-#include "app/views/labs/masks/lab.h"
+#include "app/core/tabs/heads/shown_heads.h"
+#include "app/views/tabs/heads/tab.h"
+#include "app/views/tabs/masks/tab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"

@@ -1,5 +1,5 @@
 // The commands that gestures give, and what is then shown.
-#include "app/core/labs/step/explanation_text.h"
+#include "app/core/tabs/step/explanation_text.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"

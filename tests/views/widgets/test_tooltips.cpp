@@ -1,5 +1,5 @@
 // A tooltip never covers what it explains, and stays inside the window.
-#include "app/views/frame/lab.h"
+#include "app/views/frame/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
@@ -49,10 +49,10 @@ TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, where
     for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 768}}) {
         Driver d("reverse", 1.0F, size);
         std::vector<std::string> items = {"blocks.1.cross_attn.pattern", "Pre-Norm"};
-        std::size_t tabs = 0;
-        for (const Lab& lab : labs()) {
-            items.emplace_back(lab.title.english());
-            tabs += is_about(lab, d.session) ? 1U : 0U;
+        std::size_t drawn = 0;
+        for (const Tab& tab : tabs()) {
+            items.emplace_back(tab.title.english());
+            drawn += is_about(tab, d.session) ? 1U : 0U;
         }
         std::size_t shown = 0;
         std::string without;
@@ -74,7 +74,7 @@ TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, where
         }
         INFO("without a tooltip:" << without);
         // In the narrow window the step's name is cut short on the stage.
-        CHECK(shown >= tabs + (size.x > 1200.0F ? 1U : 0U));
+        CHECK(shown >= drawn + (size.x > 1200.0F ? 1U : 0U));
     }
 }
 

@@ -1,0 +1,528 @@
+#include "app/core/tabs/bisect/bisection.h"
+
+#include "app/core/tabs/diff/transformer_lens.h"
+#include "engine/base/error.h"
+#include "engine/decoder/decoder.h"
+#include "engine/load/names/recognise_names.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace decoderscope::core::bisect {
+
+namespace {
+
+using GivenTensors = std::map<std::string, Tensor, std::less<>>;
+
+std::optional<std::size_t> first_difference(const std::vector<TensorCheck>& checks) {
+    const auto found = std::ranges::find_if(checks, [](const TensorCheck& check) { return check.differs; });
+    if (found == checks.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - checks.begin());
+}
+
+// What our plan computes, compared with what was recorded.
+struct Checked {
+    std::shared_ptr<const Run> run;
+    std::vector<TensorCheck> checks;
+    std::vector<std::size_t> unmatched;
+
+    [[nodiscard]] std::optional<std::size_t> first() const { return first_difference(checks); }
+    [[nodiscard]] std::string first_name() const {
+        const auto at = first();
+        return at ? checks[*at].ours : std::string();
+    }
+};
+
+mutations::Mutation both(const mutations::Mutation& a, const mutations::Mutation& b) {
+    return {.name = b.name,
+            .cause = b.cause,
+            .configure =
+                [a, b](Config& config) {
+                    if (a.configure) a.configure(config);
+                    if (b.configure) b.configure(config);
+                },
+            .feed =
+                [a, b](Inputs& inputs, const Config& config) {
+                    if (a.feed) a.feed(inputs, config);
+                    if (b.feed) b.feed(inputs, config);
+                },
+            .change =
+                [a, b](Plan& plan, const Config& config) {
+                    if (a.change) a.change(plan, config);
+                    if (b.change) b.change(plan, config);
+                },
+            .dropout_seed = b.dropout_seed ? b.dropout_seed : a.dropout_seed};
+}
+
+// Whether a recorded difference may be no more than another way of writing the same: a match that is known by its own
+// name is meant literally.
+bool is_literal(const trace::Match& match) {
+    return match.basis == trace::Basis::name && match.strictness == trace::Strictness::exact;
+}
+
+bool makes_scores(const Step& step) {
+    return !step.attention.empty() &&
+           (step.meaning == Meaning::query || step.meaning == Meaning::key || step.is_scores);
+}
+
+// Token numbers and masks are what a model is given, not what it computes.
+bool is_computed(const trace::TraceTensor& tensor) { return tensor.dtype.find('F') != std::string::npos; }
+
+// Scores and what they are computed from may be written differently (the scale in the query, positions counted from
+// elsewhere) as long as the pattern is the same.
+void forgive(std::vector<TensorCheck>& checks, const Plan& plan) {
+    std::map<std::string, bool> same_pattern;
+    for (const TensorCheck& check : checks) {
+        const Step& step = plan[check.match.step];
+        const bool as_softmax = check.match.strictness == trace::Strictness::as_softmax;
+        if (!check.is_computed || (!step.is_pattern && !as_softmax)) continue;
+        const auto known = same_pattern.find(step.attention);
+        const bool before = known == same_pattern.end() || known->second;
+        same_pattern[step.attention] = before && !check.differs;
+    }
+    for (TensorCheck& check : checks) {
+        const Step& step = plan[check.match.step];
+        if (!check.differs || check.other_shape || is_literal(check.match) || !makes_scores(step)) continue;
+        const auto known = same_pattern.find(step.attention);
+        if (known == same_pattern.end() || !known->second) continue;
+        check.differs = false;
+        check.harmless = true;
+    }
+}
+
+// Where a tensor agrees where it was computed but differs where a step reads it, that step is at fault, as its
+// own output shows.
+void blame_readers(std::vector<TensorCheck>& checks) {
+    const auto any = [&](StepId step, bool differs) {
+        return std::ranges::any_of(checks, [&](const TensorCheck& check) {
+            return check.match.step == step && !check.match.reader && check.is_computed && check.differs == differs;
+        });
+    };
+    std::vector<std::size_t> excused;
+    for (std::size_t i = 0; i < checks.size(); ++i)
+        if (checks[i].differs && checks[i].match.reader && any(checks[i].match.step, false) &&
+            any(*checks[i].match.reader, true))
+            excused.push_back(i);
+    for (const std::size_t i : excused) {
+        checks[i].differs = false;
+        checks[i].harmless = true;
+    }
+}
+
+// A step that a mistake computes differently may have been recorded twice, the first time before the mistake happened
+// (a projection before it is split into heads): it is enough that one agrees.
+void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const Plan& wrong) {
+    std::set<std::size_t> excused;  // tensors
+    for (const TensorCheck& check : checks) {
+        const Ref before = right.find(check.ours), now = wrong.find(check.ours);
+        if (!check.is_computed || check.differs || before == nullptr || now == nullptr) continue;
+        if (before->operation == now->operation) continue;
+        for (const TensorCheck& other : checks)
+            if (other.ours == check.ours && other.differs) excused.insert(other.match.tensor);
+    }
+    // What such a step reads may be laid out differently where it reads it (heads joined in another way).
+    for (const TensorCheck& check : checks) {
+        if (!check.differs || !check.match.reader) continue;
+        const Step& reader = wrong[*check.match.reader];
+        const Ref before = right.find(reader.name);
+        const bool changed = before != nullptr && !(before->operation == reader.operation);
+        const bool agrees = std::ranges::any_of(
+            checks, [&](const TensorCheck& other) { return other.ours == reader.name && !other.differs; });
+        if (changed && agrees) excused.insert(check.match.tensor);
+    }
+    for (TensorCheck& check : checks)
+        if (check.differs && excused.contains(check.match.tensor)) {
+            check.differs = false;
+            check.harmless = true;
+        }
+}
+
+// Whether the trace goes on to the loss, as one of ours may.
+bool holds_loss(const trace::Trace& trace) {
+    return std::ranges::any_of(trace.tensors,
+                               [](const trace::TraceTensor& tensor) { return tensor.name == "loss_per_token"; });
+}
+bool has_loss(const Scenario& scenario) { return scenario.config().lm_head && !scenario.inputs.tokens.empty(); }
+
+// All that is worked with on one model and one trace.
+class Bisecting {
+public:
+    Bisecting(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options,
+              BisectProgress* progress)
+        : scenario_(scenario),
+          trace_(trace),
+          chosen_(options.chosen),
+          progress_(progress),
+          tolerance_(options.tolerance.value_or(usual_tolerance(trace))),
+          gradient_target_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradient_target) {}
+
+    Resumable<Bisection> found(bool seek_causes) {
+        const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
+        known_.parameters = names_of_theirs();
+        for (const Step& step : plan->steps())
+            if (const std::string other = diff::transformer_lens_name(*plan, step); !other.empty())
+                known_.aliases.emplace(other, step.name);
+        base_.run = execute(plan);
+        co_yield kPause;
+        align_base();
+        co_yield kPause;
+        Bisection result;
+        result.tolerance = tolerance_;
+        result.checks = base_.checks;
+        summarise(result);
+        for (const std::size_t tensor : base_.unmatched)
+            if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
+        result.remarks = trace_.remarks;
+        if (!result.first) co_return result;
+        isolate(result);
+        co_yield kPause;
+        if (seek_causes) co_await seek(result);
+        co_return result;
+    }
+
+private:
+    // ---- runs
+
+    [[nodiscard]] std::shared_ptr<const Plan> plan_with(const mutations::Mutation* mutation,
+                                                        const GivenTensors& given) const {
+        decoder::PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
+                                     scenario_.dropout_seed};
+        request.mutation = mutation;
+        // With given inputs, only the forward pass is of interest.
+        if (given.empty()) request.gradient_target = gradient_target_;
+        request.given = given.empty() ? nullptr : &given;
+        return decoder::plan_decoder(request);
+    }
+
+    // What each stored parameter of theirs is: recognised from the trace's own, otherwise as for the model's file.
+    [[nodiscard]] load::names::Mapping names_of_theirs() const {
+        if (!trace_.parameters.empty()) {
+            load::names::Shapes shapes;
+            for (const trace::TraceTensor& parameter : trace_.parameters)
+                shapes.emplace(parameter.name, parameter.shape);
+            try {
+                return load::names::recognise_names(shapes, scenario_.model()->answers).mapping;
+            } catch (const Error&) {  // what the names don't say, calls and values may
+            }
+        }
+        const load::Model& model = *scenario_.model();
+        return model.mapping.empty() ? model.recognised.names.mapping : model.mapping;
+    }
+
+    // ---- checks
+
+    void align_base() {
+        trace::Alignment alignment = trace::align(base_.run->plan(), trace_, known_);
+        trace::align_by_values(alignment, base_.run->plan(), trace_, [&](const trace::Match& match) {
+            const TensorCheck check = checked(*base_.run, base_.run->plan()[match.step].name, match);
+            return check.is_computed && !check.differs && check.largest < std::numeric_limits<double>::infinity();
+        });
+        apply_choices(alignment.matches, chosen_, base_.run->plan(), trace_);
+        for (const trace::Match& match : alignment.matches)
+            if (match.basis == trace::Basis::value || match.basis == trace::Basis::place)
+                by_numbers_.emplace_back(base_.run->plan()[match.step].name, match);
+        trace::check_not_empty(trace_);
+        if (alignment.matches.empty())
+            throw Error(
+                "{path}: none of its {count} tensors matches one of the model's, by name, by module or by value",
+                {{"path", trace_.path}, {"count", trace_.tensors.size()}});
+        base_.unmatched = unmatched_by(alignment.matches);
+        check_all(base_, alignment.matches);
+    }
+
+    [[nodiscard]] std::vector<std::size_t> unmatched_by(const std::vector<trace::Match>& matches) const {
+        std::set<std::size_t> matched;
+        for (const trace::Match& match : matches) matched.insert(match.tensor);
+        std::vector<std::size_t> unmatched;
+        for (std::size_t i = 0; i < trace_.tensors.size(); ++i)
+            if (!matched.contains(i)) unmatched.push_back(i);
+        return unmatched;
+    }
+
+    [[nodiscard]] TensorCheck checked(const Run& run, const std::string& name, const trace::Match& match) const {
+        return check_tensor(run, name, match, trace_.tensors[match.tensor], tolerance_);
+    }
+
+    void check_all(Checked& to, const std::vector<trace::Match>& matches) const {
+        for (const trace::Match& match : matches)
+            to.checks.push_back(checked(*to.run, to.run->plan()[match.step].name, match));
+        forgive(to.checks, to.run->plan());
+        blame_readers(to.checks);
+    }
+
+    // Another plan is aligned again: what a norm reads depends on where it stands.
+    [[nodiscard]] std::vector<trace::Match> matches_under(const Plan& plan) const {
+        std::vector<trace::Match> matches = trace::align(plan, trace_, known_).matches;
+        for (const auto& [name, match] : by_numbers_) {
+            const Ref step = plan.find(name);
+            if (step == nullptr) continue;
+            matches.push_back(match);
+            matches.back().step = step->id;
+        }
+        apply_choices(matches, chosen_, plan, trace_);
+        return matches;
+    }
+
+    // ---- causes
+
+    struct Tried {
+        Cause cause;
+        Checked checked;
+    };
+
+    // A run with a mistake in it; nothing if it doesn't fit the model, or changes nothing before the difference.
+    [[nodiscard]] std::optional<Checked> with(const mutations::Mutation& mutation, const Checked& before,
+                                              StepId difference) const {
+        try {
+            Checked changed;
+            const std::shared_ptr<const Plan> plan = plan_with(&mutation, {});
+            const Ref first = mutations::first_changed(before.run->plan(), *plan);
+            if (first == nullptr || first->id > difference) return std::nullopt;
+            changed.run = execute(plan, {.previous = before.run.get()});
+            check_all(changed, matches_under(*plan));
+            excuse_changed(changed.checks, base_.run->plan(), *plan);
+            return changed;
+        } catch (const std::exception&) {
+            return std::nullopt;
+        }
+    }
+
+    [[nodiscard]] std::optional<Tried> tried(const mutations::Mutation& mutation, const mutations::Mutation& whole,
+                                             const Checked& before, std::size_t at) const {
+        const TensorCheck& wrong = before.checks[at];
+        auto changed = with(whole, before, wrong.match.step);
+        if (!changed) return std::nullopt;
+        Tried result = {{std::string(mutation.name), Sentence(mutation.cause)}, std::move(*changed)};
+        Cause& cause = result.cause;
+        std::set<std::size_t> agreed;  // tensors that must stay as they are
+        for (std::size_t i = 0; i < at; ++i)
+            if (before.checks[i].is_computed && !before.checks[i].harmless)
+                agreed.insert(before.checks[i].match.tensor);
+        cause.remains = std::numeric_limits<double>::infinity();
+        bool fixed = false, broken = false;
+        for (const TensorCheck& check : result.checked.checks) {
+            if (!check.is_computed) continue;
+            if (check.match.tensor == wrong.match.tensor) {
+                cause.remains = std::min(cause.remains, check.relative);
+                fixed = fixed || (!check.differs && !check.harmless);
+            } else if (check.differs && agreed.contains(check.match.tensor)) {
+                broken = true;
+            }
+        }
+        cause.next = result.checked.first_name();
+        cause.explains = fixed && !broken;
+        cause.all_agree = cause.explains && cause.next.empty();
+        cause.harmless = mutation.harmless;
+        if (broken) cause.remains = std::numeric_limits<double>::infinity();
+        return result;
+    }
+
+    // How many recorded tensors differ.
+    [[nodiscard]] static std::size_t still_wrong(const Checked& checked) {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(checked.checks, [](const TensorCheck& check) { return check.differs; }));
+    }
+
+    // The better causes first: those that explain more, then those that leave less, then the list's own order.
+    [[nodiscard]] static bool is_better(const Tried& a, const Tried& b) {
+        const auto rank = [](const Tried& tried) {
+            const double remains = tried.cause.explains ? 0.0 : tried.cause.remains;
+            return std::tuple(!tried.cause.explains, tried.cause.explains ? still_wrong(tried.checked) : 0, remains);
+        };
+        return rank(a) < rank(b);
+    }
+
+    Resumable<std::vector<Tried>> causes_of(const Checked& before, const mutations::Mutation& already) const {
+        std::vector<Tried> all;
+        if (progress_ != nullptr) progress_->all += mutations::mutations().size();
+        const std::size_t at = *before.first();
+        const double wrong = before.checks[at].relative;
+        for (const mutations::Mutation& mutation : mutations::mutations()) {
+            auto result = tried(mutation, both(already, mutation), before, at);
+            if (result && (result->cause.explains || result->cause.remains < 0.5 * wrong))
+                all.push_back(std::move(*result));
+            if (progress_ != nullptr) ++progress_->done;
+            co_yield kPause;
+        }
+        std::ranges::stable_sort(all, is_better);
+        co_return all;
+    }
+
+    Resumable<Done> seek(Bisection& result) const {
+        constexpr std::size_t kShown = 8, kFaults = 3;
+        mutations::Mutation already = {.name = "none", .cause = message("Nothing is changed.")};
+        Checked before = base_;
+        for (std::size_t fault = 0; fault < kFaults; ++fault) {
+            std::vector<Tried> causes = co_await causes_of(before, already);
+            if (fault == 0) {
+                for (const Tried& tried : causes)
+                    if (result.causes.size() < kShown) result.causes.push_back(tried.cause);
+                if (const auto dropped = dropout_left_on()) {
+                    std::erase_if(result.causes, [&](const Cause& cause) { return cause.name == dropped->name; });
+                    result.causes.insert(result.causes.begin(), *dropped);
+                }
+                describe(result, causes);
+            } else if (!causes.empty() && causes.front().cause.explains) {
+                result.further.push_back(causes.front().cause);
+            }
+            if (causes.empty() || !causes.front().cause.explains || causes.front().cause.all_agree) co_return Done{};
+            already = both(already, *mutations::find_mutation(causes.front().cause.name));
+            before = std::move(causes.front().checked);
+        }
+        co_return Done{};
+    }
+
+    // Dropout zeroes some numbers and multiplies the others by one factor. An update that was dropped is seen in the
+    // sum.
+    [[nodiscard]] std::optional<Cause> dropout_left_on() const {
+        const TensorCheck& wrong = base_.checks[*base_.first()];
+        const Step& step = base_.run->plan()[wrong.match.step];
+        const auto both =
+            trace::laid_out(base_.run->value(step.id), trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
+        if (!both || wrong.other_shape) return std::nullopt;
+        const bool sum = step.part == Part::add && step.operands_as(OperandRole::update).size() == 1;
+        Tensor before;
+        if (sum)
+            if (const auto stream = trace::laid_out(base_.run->operand(step, OperandRole::stream),
+                                                    trace_.tensors[wrong.match.tensor].values, wrong.match.placed))
+                before = stream->ours;
+        std::size_t zeros = 0, scaled = 0;
+        double factor = 0.0;
+        for (std::size_t i = 0; i < both->ours.values().size(); ++i) {
+            const double taken = before.empty() ? 0.0 : static_cast<double>(before.values()[i]);
+            const double ours = static_cast<double>(both->ours.values()[i]) - taken;
+            const double theirs = static_cast<double>(both->theirs.values()[i]) - taken;
+            if (std::abs(ours) < 1e-3) continue;
+            const double ratio = theirs / ours;
+            if (std::abs(ratio) < 1e-3) {
+                ++zeros;
+            } else {
+                if (factor == 0.0) factor = ratio;
+                if (std::abs(ratio - factor) > 1e-2 * std::abs(factor)) return std::nullopt;
+                ++scaled;
+            }
+        }
+        const double rate = 1.0 - 1.0 / factor;
+        constexpr double kLeastRate = 0.005;  // less is a rounded 1, and the zeros are something else's
+        if (zeros == 0 || scaled < 3 || !(rate > kLeastRate) || rate >= 1.0) return std::nullopt;
+        Cause cause = {"dropout-left-on",
+                       message("Dropout is on: some numbers are 0 and the others are multiplied by one factor, "
+                               "1/(1 − p) with p near {rate} %.",
+                               {{"rate", std::llround(100.0 * rate)}})};
+        cause.explains = true;
+        return cause;
+    }
+
+    void describe(Bisection& result, const std::vector<Tried>& causes) const {
+        const TensorCheck& wrong = base_.checks[*base_.first()];
+        result.cell.made_from = operand_names(base_.run->plan(), wrong.ours);
+        if (wrong.cell.empty()) return;
+        result.cell.ours = explanation_lines(*base_.run, wrong.ours, wrong.cell);
+        if (!causes.empty() && causes.front().cause.explains)
+            result.cell.theirs = explanation_lines(*causes.front().checked.run, wrong.ours, wrong.cell);
+    }
+
+    // ---- blocks alone
+
+    // Runs every block on the input that they recorded for it.
+    void isolate(Bisection& result) const {
+        GivenTensors given;
+        const Plan& plan = base_.run->plan();
+        std::vector<std::string> blocks;
+        for (const Step& step : plan.steps()) {
+            if (step.block.empty() || std::ranges::find(blocks, step.block) != blocks.end()) continue;
+            blocks.push_back(step.block);
+            if (const auto input = theirs_of(step)) given.emplace(step.name, *input);
+        }
+        try {
+            Checked alone;
+            alone.run = execute(plan_with(nullptr, given));
+            // Aligned as before: a given input is no longer what the block before it left.
+            std::vector<trace::Match> matches;
+            const std::size_t forward = alone.run->plan().steps().size();
+            for (const TensorCheck& check : base_.checks)
+                if (check.match.step < forward && check.ours == alone.run->plan()[check.match.step].name)
+                    matches.push_back(check.match);
+            check_all(alone, matches);
+            for (const std::string& block : blocks) {
+                const Ref entering = first_of(plan, block);
+                if (!given.contains(entering->name)) continue;
+                IsolatedBlock isolated = {block, std::nullopt};
+                for (const TensorCheck& check : alone.checks)
+                    if (check.differs && plan.find(check.ours) != nullptr && plan.find(check.ours)->block == block &&
+                        !isolated.differs)
+                        isolated.differs = check.ours;
+                result.isolated.push_back(std::move(isolated));
+            }
+        } catch (const Error&) {  // a recorded input that doesn't fit isolates nothing
+        }
+    }
+
+    [[nodiscard]] static Ref first_of(const Plan& plan, const std::string& block) {
+        for (const Step& step : plan.steps())
+            if (step.block == block) return &step;
+        return nullptr;
+    }
+
+    // What they recorded for a step, or for the step that it carries on.
+    [[nodiscard]] std::optional<Tensor> theirs_of(const Step& step) const {
+        const Plan& plan = base_.run->plan();
+        StepId origin = step.id;
+        if (step.operands.size() == 1 && step.operation.traits().passes_through)
+            origin = step.operand(OperandRole::stream).value_or(origin);
+        for (const TensorCheck& check : base_.checks) {
+            if (check.match.step != step.id && check.match.step != origin) continue;
+            const auto both = trace::laid_out(base_.run->value(step.id), trace_.tensors[check.match.tensor].values,
+                                              check.match.placed);
+            if (both && shape_text(both->theirs.axes()) == shape_text(plan[step.id].axes)) return both->theirs;
+        }
+        return std::nullopt;
+    }
+
+    const Scenario& scenario_;
+    const trace::Trace& trace_;
+    const std::vector<ChosenMatch>& chosen_;
+    BisectProgress* progress_;
+    double tolerance_;
+    std::string gradient_target_;  // the loss, where it was recorded: its targets may be wrong
+    trace::KnownNames known_;
+    Checked base_;
+    std::vector<std::pair<std::string, trace::Match>> by_numbers_;
+};
+
+}  // namespace
+
+double usual_tolerance(const trace::Trace& trace) {
+    const std::string_view precision = trace.precision();
+    return precision == "BF16" ? 8e-2 : precision == "F16" ? 1e-2 : kUsualTolerance;
+}
+
+void summarise(Bisection& bisection) {
+    bisection.first = first_difference(bisection.checks);
+    bisection.agreed_before = 0;
+    bisection.largest = 0.0;
+    const std::size_t end = bisection.first.value_or(bisection.checks.size());
+    for (std::size_t i = 0; i < end; ++i) {
+        if (!bisection.checks[i].is_computed) continue;
+        ++bisection.agreed_before;
+        if (!bisection.checks[i].harmless) bisection.largest = std::max(bisection.largest, bisection.checks[i].largest);
+    }
+}
+
+Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options) {
+    Bisecting bisecting(scenario, trace, options, nullptr);
+    return finished(bisecting.found(options.seek_causes));
+}
+
+Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
+                                      BisectOptions options, std::shared_ptr<BisectProgress> progress) {
+    Bisecting bisecting(scenario, *trace, options, progress.get());
+    co_return co_await bisecting.found(options.seek_causes);
+}
+
+}  // namespace decoderscope::core::bisect

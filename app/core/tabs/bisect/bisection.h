@@ -1,0 +1,80 @@
+#pragma once
+
+#include "app/core/jobs/resumable.h"
+#include "app/core/run/chosen_match.h"
+#include "app/core/run/scenario.h"
+#include "app/core/tabs/bisect/tensor_check.h"
+#include "engine/mutations/mutations.h"
+#include "engine/trace/trace.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Where and why a recording of another program differs from what is computed here.
+namespace decoderscope::core::bisect {
+
+// A mistake that was tried as the cause.
+struct Cause {
+    std::string name;  // "no-scale", also of the gallery
+    Sentence sentence;
+    bool explains = false;   // with it, the first tensor agrees, and all before it still do
+    bool all_agree = false;  // so do all that follow
+    bool harmless = false;   // it looks wrong and is right
+    double remains = 0.0;    // the largest difference that remains in the first tensor, relative to its magnitude
+    std::string next;        // the first tensor that still differs; empty if none
+};
+
+// One block run on the input that they recorded for it.
+struct IsolatedBlock {
+    std::string block;                   // "blocks.1"
+    std::optional<std::string> differs;  // the first of its tensors that differs all the same
+};
+
+// A cell as it is computed here and, with the cause put in, there.
+struct SideBySide {
+    std::vector<std::string> ours, theirs;  // lines
+    std::vector<std::string> made_from;     // the names of the tensors that it was computed from
+};
+
+struct Bisection {
+    double tolerance = 0.0;
+    std::vector<TensorCheck> checks;     // in the order of computation
+    std::optional<std::size_t> first;    // the first that differs
+    std::size_t agreed_before = 0;       // tensors before it that agree; all of them if none differs
+    double largest = 0.0;                // the largest difference of what agrees: its noise
+    std::vector<std::string> unmatched;  // tensors of theirs that are none of ours
+    std::vector<Cause> causes;           // of the first difference, the likeliest first
+    std::vector<Cause> further;          // of what still differs with the likeliest put in, one a time
+    std::vector<IsolatedBlock> isolated;
+    SideBySide cell;
+    std::vector<Sentence> remarks;
+};
+
+struct BisectOptions {
+    std::optional<double> tolerance;  // relative to a tensor's largest magnitude; by the trace's precision if not given
+    bool seek_causes = true;
+    std::vector<ChosenMatch> chosen;  // matches that the user changed
+};
+
+// How far a bisection has got: written by its job, read by another thread.
+struct BisectProgress {
+    std::atomic<std::size_t> done = 0, all = 0;
+};
+
+// 1e-4, and more for half precision.
+inline constexpr double kUsualTolerance = 1e-4;
+[[nodiscard]] double usual_tolerance(const trace::Trace& trace);
+
+// Finds the first difference and what agrees before it, from the checks.
+void summarise(Bisection& bisection);
+
+// Compares a scenario's run with a trace. Throws Error if nothing in the trace is one of its tensors.
+[[nodiscard]] Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options = {});
+// As above, with a pause after each run; `progress` may be nullptr.
+[[nodiscard]] Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
+                                                    BisectOptions options, std::shared_ptr<BisectProgress> progress);
+
+}  // namespace decoderscope::core::bisect

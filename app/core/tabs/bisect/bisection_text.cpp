@@ -1,0 +1,219 @@
+#include "app/core/tabs/bisect/bisection_text.h"
+
+#include "app/core/run/labels.h"
+#include "engine/base/json.h"
+#include "engine/base/translate.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace decoderscope::core::bisect {
+
+namespace {
+
+std::string measure(double value) {
+    if (!std::isfinite(value)) return "∞";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g", value);
+    return text;
+}
+
+OrderedJson number(double value) {
+    return std::isfinite(value) ? OrderedJson(value) : OrderedJson(value > 0.0 ? "inf" : "nan");
+}
+
+// How a match was found, in the order of trace::Basis: for machines, and in a sentence.
+struct NamedBasis {
+    const char* word;
+    Phrase phrase;
+};
+constexpr std::array<NamedBasis, 5> kBases = {{
+    {"name", message("its name")},
+    {"call", message("the call that it was recorded in")},
+    {"value", message("its numbers")},
+    {"place", message("its place in the order")},
+    {"chosen", message("your choice")},
+}};
+const NamedBasis& named(trace::Basis basis) { return kBases[static_cast<std::size_t>(basis)]; }
+
+OrderedJson json_of(const Cause& cause) {
+    OrderedJson json = {{"name", cause.name},
+                        {"cause", cause.sentence.english()},
+                        {"explains", cause.explains},
+                        {"remains", number(cause.remains)}};
+    json["next"] = cause.next.empty() ? OrderedJson() : OrderedJson(cause.next);
+    if (cause.harmless) json["harmless"] = true;
+    return json;
+}
+
+OrderedJson causes_json(const std::vector<Cause>& causes) {
+    OrderedJson list = OrderedJson::array();
+    for (const Cause& cause : causes) list.push_back(json_of(cause));
+    return list;
+}
+
+OrderedJson matches_json(const Bisection& bisection) {
+    OrderedJson list = OrderedJson::array();
+    for (const TensorCheck& check : bisection.checks) {
+        if (!check.is_computed) continue;
+        OrderedJson entry = {{"ours", check.ours},
+                             {"theirs", check.theirs},
+                             {"by", named(check.match.basis).word},
+                             {"relative", number(check.relative)},
+                             {"differs", check.differs}};
+        if (check.harmless) entry["harmless"] = true;
+        if (check.factor != 1.0) entry["factor"] = check.factor;
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+std::string cell_text(const Bisection& bisection) {
+    std::string text;
+    if (!bisection.cell.ours.empty()) text += std::string(tr("Here:")) + "\n";
+    for (const std::string& line : bisection.cell.ours) text += "  " + line + "\n";
+    if (!bisection.cell.theirs.empty()) text += std::string(tr("There, with the likeliest cause:")) + "\n";
+    for (const std::string& line : bisection.cell.theirs) text += "  " + line + "\n";
+    return text;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+std::string worst_cell(const TensorCheck& check, double tolerance) {
+    return tr(
+        "Worst cell: {cell}: here {ours}, there {theirs}; {relative} of the tensor's magnitude, the tolerance is "
+        "{tolerance}.",
+        {{"cell", cell_name(check.ours, check.cell)},
+         {"ours", short_number(static_cast<double>(check.our_value))},
+         {"theirs", short_number(static_cast<double>(check.their_value))},
+         {"relative", measure(check.relative)},
+         {"tolerance", measure(tolerance)}});
+}
+
+}  // namespace
+
+std::vector<std::string> bisection_head(const Bisection& bisection) {
+    if (!bisection.first)
+        return {
+            tr_n("{count} tensor agrees: the largest difference is {largest}, the tolerance {tolerance} of a "
+                 "tensor's magnitude.",
+                 "{count} tensors agree: the largest difference is {largest}, the tolerance {tolerance} of a "
+                 "tensor's magnitude.",
+                 bisection.agreed_before,
+                 {{"largest", measure(bisection.largest)}, {"tolerance", measure(bisection.tolerance)}})};
+    const TensorCheck& check = bisection.checks[*bisection.first];
+    std::vector<std::string> lines = {
+        tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}),
+        check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(check, bisection.tolerance),
+        tr_n("{count} tensor before it agrees, to within {largest}.",
+             "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
+             {{"largest", measure(bisection.largest)}})};
+    if (const std::string from = names_text(bisection.cell.made_from); !from.empty())
+        lines.push_back(tr("Computed from {names}.", {{"names", from}}));
+    return lines;
+}
+
+std::string cause_remark(const Cause& cause) {
+    if (!cause.explains)
+        return tr("The difference shrinks to {remains} of the tensor's magnitude.",
+                  {{"remains", measure(cause.remains)}});
+    std::string remark = cause.next.empty() ? tr("With it, everything agrees.")
+                                            : tr("With it, this tensor agrees; {next} is the next that differs.",
+                                                 {{"next", cause.next}});
+    if (cause.harmless) remark += std::string(" ") + tr("It looks wrong, but is (nearly) harmless.");
+    return remark;
+}
+
+std::string cause_line(const Cause& cause) {
+    return cause.name + ": " + tr(cause.sentence) + " " + cause_remark(cause);
+}
+
+std::string isolated_line(const IsolatedBlock& isolated) {
+    return isolated.differs ? tr("{block}, run on the recorded input: {first} differs",
+                                 {{"block", isolated.block}, {"first", *isolated.differs}})
+                            : tr("{block}, run on the recorded input: agrees", {{"block", isolated.block}});
+}
+
+std::vector<std::string> bisection_notes(const Bisection& bisection) {
+    std::vector<std::string> lines;
+    for (const Sentence& remark : bisection.remarks) lines.push_back(tr("Note: {remark}", {{"remark", remark}}));
+    return lines;
+}
+
+std::vector<std::string> check_lines(const TensorCheck& check) {
+    std::vector<std::string> lines = {tr("aligned by {basis}", {{"basis", tr(named(check.match.basis).phrase)}})};
+    if (check.other_shape) {
+        lines.emplace_back(tr("It has another shape."));
+    } else if (!check.cell.empty()) {
+        lines.push_back(tr("largest at {cell}: here {ours}, there {theirs}",
+                           {{"cell", cell_name("", check.cell)},
+                            {"ours", short_number(static_cast<double>(check.our_value))},
+                            {"theirs", short_number(static_cast<double>(check.their_value))}}));
+    }
+    if (check.harmless) lines.emplace_back(tr("It is written differently, but what is computed from it agrees."));
+    return lines;
+}
+
+std::string difference_of(const TensorCheck& check) {
+    if (check.other_shape) return tr("another shape");
+    return check.relative == 0.0 ? tr("equal") : measure(check.relative);
+}
+
+std::string bisection_text(const Bisection& bisection) {
+    std::string text = joined(bisection_head(bisection));
+    if (bisection.first) {
+        text += cell_text(bisection);
+        text += bisection.causes.empty() ? std::string(tr("No cause that was tried explains it.")) + "\n"
+                                         : std::string(tr("Causes:")) + "\n";
+        for (const Cause& cause : bisection.causes) text += "  " + cause_line(cause) + "\n";
+        if (!bisection.further.empty()) text += std::string(tr("And then:")) + "\n";
+        for (const Cause& cause : bisection.further) text += "  " + cause_line(cause) + "\n";
+        for (const IsolatedBlock& isolated : bisection.isolated) text += isolated_line(isolated) + "\n";
+    }
+    if (!bisection.unmatched.empty())
+        text += tr("Not compared: {names}", {{"names", names_text(bisection.unmatched)}}) + "\n";
+    return text + joined(bisection_notes(bisection));
+}
+
+std::string bisection_json(const Bisection& bisection) {
+    OrderedJson json;
+    const TensorCheck* check = bisection.first ? &bisection.checks[*bisection.first] : nullptr;
+    json["first"] = check == nullptr ? OrderedJson() : OrderedJson(check->ours);
+    json["theirs"] = check == nullptr ? OrderedJson() : OrderedJson(check->theirs);
+    json["largest"] = number(check == nullptr ? bisection.largest : check->largest);
+    json["cell"] = check == nullptr ? OrderedJson::array() : OrderedJson(check->cell);
+    json["agreed_before"] = bisection.agreed_before;
+    json["unmatched"] = bisection.unmatched;
+    json["tolerance"] = bisection.tolerance;
+    if (check != nullptr) {
+        json["relative"] = number(check->relative);
+        json["values"] = {{"ours", float_to_json(check->our_value)}, {"theirs", float_to_json(check->their_value)}};
+        json["made_from"] = bisection.cell.made_from;
+        json["causes"] = causes_json(bisection.causes);
+        json["further"] = causes_json(bisection.further);
+        OrderedJson isolated = OrderedJson::array();
+        for (const IsolatedBlock& block : bisection.isolated)
+            isolated.push_back(
+                {{"block", block.block}, {"first", block.differs ? OrderedJson(*block.differs) : OrderedJson()}});
+        json["isolated"] = std::move(isolated);
+        json["explained"] = {{"ours", bisection.cell.ours}, {"theirs", bisection.cell.theirs}};
+    }
+    json["matches"] = matches_json(bisection);
+    OrderedJson remarks = OrderedJson::array();
+    for (const Sentence& remark : bisection.remarks) remarks.push_back(remark.english());
+    json["remarks"] = std::move(remarks);
+    return json.dump(1) + "\n";
+}
+
+}  // namespace decoderscope::core::bisect

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "app/core/tabs/bisect/bisection.h"
+
+#include <string>
+#include <vector>
+
+namespace decoderscope::core::bisect {
+
+// A bisection as the command line prints it.
+[[nodiscard]] std::string bisection_text(const Bisection& bisection);
+
+// The parts of this text. What was found, in a few sentences.
+[[nodiscard]] std::vector<std::string> bisection_head(const Bisection& bisection);
+// What the recording lacks: "Note: the file is cut short: …".
+[[nodiscard]] std::vector<std::string> bisection_notes(const Bisection& bisection);
+// What a cause leaves: "With it, everything agrees."
+[[nodiscard]] std::string cause_remark(const Cause& cause);
+// "no-scale: The scores are not divided by √d_head. With it, everything agrees."
+[[nodiscard]] std::string cause_line(const Cause& cause);
+[[nodiscard]] std::string isolated_line(const IsolatedBlock& isolated);
+// A match and its difference: how it was aligned, and the worst cell.
+[[nodiscard]] std::vector<std::string> check_lines(const TensorCheck& check);
+// "4.1e-07", relative to the tensor's magnitude; "equal", "another shape".
+[[nodiscard]] std::string difference_of(const TensorCheck& check);
+
+// The bisection as the contract's JSON: first, theirs, largest, cell, agreed_before, unmatched; and what else was
+// found.
+[[nodiscard]] std::string bisection_json(const Bisection& bisection);
+
+}  // namespace decoderscope::core::bisect

@@ -1,0 +1,187 @@
+#include "app/core/tabs/bisect/tensor_check.h"
+
+#include "app/core/run/comparison.h"
+#include "app/core/run/labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace decoderscope::core::bisect {
+
+namespace {
+
+// A score so low that it has no weight beside any other that is computed.
+constexpr float kHidden = -1e3F;
+
+double magnitude(float value) { return std::isfinite(value) ? std::abs(static_cast<double>(value)) : 0.0; }
+
+// The largest finite magnitude of what counts.
+double scale_of(const Tensor& ours, const Tensor& theirs, const Tensor& kept) {
+    double scale = 0.0;
+    for (std::size_t i = 0; i < ours.values().size(); ++i)
+        if (kept.empty() || kept.values()[i] != 0.0F)
+            scale = std::max({scale, magnitude(ours.values()[i]), magnitude(theirs.values()[i])});
+    return scale;
+}
+
+void note(TensorCheck& check, const trace::LaidOut& both, std::size_t at, double distance) {
+    if (distance <= check.largest) return;
+    check.largest = distance;
+    check.cell = both.ours.cell(static_cast<Index>(at));
+    check.our_value = both.ours.values()[at];
+    check.their_value = both.theirs.values()[at];
+}
+
+void judge(TensorCheck& check, double scale, double tolerance) {
+    if (check.largest == 0.0) return;
+    check.relative = std::isinf(check.largest) ? check.largest : check.largest / std::max(scale, 1e-30);
+    check.differs = check.relative > tolerance;
+}
+
+// Number by number. Hidden scores are relative to the fill, because a fill of −1e9 would dwarf all others.
+void check_exactly(TensorCheck& check, const trace::LaidOut& both, const Tensor& kept, double tolerance) {
+    const double scale = scale_of(both.ours, both.theirs, kept);
+    for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
+        const float ours = both.ours.values()[i], theirs = both.theirs.values()[i];
+        const double distance = distance_between(ours, theirs);
+        const bool hidden = !kept.empty() && kept.values()[i] == 0.0F;
+        const double fill = std::max(magnitude(ours), magnitude(theirs));
+        if (hidden && distance <= tolerance * fill) continue;
+        note(check, both, i, distance);
+    }
+    judge(check, scale, tolerance);
+}
+
+double median(std::vector<double>& values) {
+    if (values.empty()) return 0.0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+// As the softmax sees them: what is hidden has no weight, whatever it was filled with, and a number that is added to a
+// whole row makes no difference.
+void check_as_softmax(TensorCheck& check, const trace::LaidOut& both, const Tensor& kept, double tolerance) {
+    const auto ours = both.ours.values(), theirs = both.theirs.values();
+    const auto width = static_cast<std::size_t>(both.ours.axes().back().size);
+    const double scale = scale_of(both.ours, both.ours, kept);
+    const auto hidden = [&](float value) { return value <= kHidden && static_cast<double>(value) < -10.0 * scale; };
+    // Our number, not the mask, says whether a cell is hidden: a mistake may leave the mask unused.
+    const auto is_kept = [&](std::size_t i) { return !hidden(ours[i]) && !std::isnan(ours[i]); };
+    for (std::size_t row = 0; row < ours.size(); row += width) {
+        std::vector<double> shifts;
+        for (std::size_t i = row; i < row + width; ++i)
+            if (is_kept(i) && !hidden(theirs[i])) shifts.push_back(static_cast<double>(theirs[i] - ours[i]));
+        const double shift = median(shifts);
+        for (std::size_t i = row; i < row + width; ++i) {
+            const bool shown = !hidden(theirs[i]) && !std::isnan(theirs[i]);
+            if (is_kept(i) != shown)
+                note(check, both, i, std::numeric_limits<double>::infinity());
+            else if (shown)
+                note(check, both, i, std::abs(static_cast<double>(theirs[i] - ours[i]) - shift));
+        }
+    }
+    judge(check, scale, tolerance);
+}
+
+// The factor by which theirs is ours, by least squares.
+double factor_between(const trace::LaidOut& both) {
+    double product = 0.0, square = 0.0;
+    for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
+        const auto ours = static_cast<double>(both.ours.values()[i]);
+        product += ours * static_cast<double>(both.theirs.values()[i]);
+        square += ours * ours;
+    }
+    return square > 0.0 ? product / square : 1.0;
+}
+
+void check_up_to_factor(TensorCheck& check, const trace::LaidOut& both, double tolerance) {
+    check_exactly(check, both, {}, tolerance);
+    const double factor = factor_between(both);
+    if (!check.differs || !(factor > 0.0) || !std::isfinite(factor)) return;
+    trace::LaidOut scaled = both;
+    for (float& value : scaled.ours.writable()) value = static_cast<float>(static_cast<double>(value) * factor);
+    TensorCheck again;
+    check_exactly(again, scaled, {}, tolerance);
+    if (again.differs) return;
+    check.factor = factor;
+    check.differs = false;
+    check.largest = again.largest / factor;
+    check.relative = again.relative;
+}
+
+constexpr std::size_t kTerms = 4;
+
+std::string text_of(const Factor& factor, const Plan& plan, const Step& step) {
+    const std::string number = factor.text.empty() ? short_number(factor.value) : factor.text;
+    if (!factor.cell || factor.cell->operand >= step.operands.size()) return number;
+    return cell_name(plan[step.operands[factor.cell->operand]].name, factor.cell->cell) + " " + number;
+}
+
+std::string text_of(const Term& term, const Plan& plan, const Step& step) {
+    std::string text;
+    for (const Factor& factor : term.factors) text += (text.empty() ? "" : " · ") + text_of(factor, plan, step);
+    return text;
+}
+
+std::string text_of(const Line& line, const Plan& plan, const Step& step) {
+    std::vector<const Term*> terms;
+    for (const Term& term : line.terms) terms.push_back(&term);
+    std::ranges::stable_sort(terms,
+                             [](const Term* a, const Term* b) { return std::abs(a->value) > std::abs(b->value); });
+    std::string text = line.name + " = " + short_number(line.value) + " = ";
+    for (std::size_t i = 0; i < std::min(terms.size(), kTerms); ++i)
+        text += (i == 0 ? "" : " + ") + text_of(*terms[i], plan, step);
+    if (terms.size() > kTerms) text += " + … (" + std::to_string(terms.size()) + ")";
+    return text;
+}
+
+}  // namespace
+
+TensorCheck check_tensor(const Run& run, const std::string& name, const trace::Match& match,
+                         const trace::TraceTensor& theirs, double tolerance) {
+    TensorCheck check = {.match = match, .ours = name, .theirs = theirs.name};
+    const Ref step = run.plan().find(name);
+    const Tensor ours = step == nullptr ? Tensor() : run.value(step->id);
+    if (ours.empty()) {
+        check.is_computed = false;
+        return check;
+    }
+    const auto both = trace::laid_out(ours, theirs.values, match.placed);
+    if (!both) {
+        check.other_shape = check.differs = true;
+        check.largest = check.relative = std::numeric_limits<double>::infinity();
+        return check;
+    }
+    const bool masked = step->masked_by && *step->masked_by != step->id && step->is_scores;
+    const Tensor mask = masked ? run.value(*step->masked_by) : Tensor();
+    const auto kept = mask.empty() ? std::nullopt : trace::laid_out(mask, theirs.values, match.placed);
+    const Tensor keeps = kept ? kept->ours : Tensor();
+    if (match.strictness == trace::Strictness::as_softmax)
+        check_as_softmax(check, *both, keeps, tolerance);
+    else if (match.strictness == trace::Strictness::up_to_factor)
+        check_up_to_factor(check, *both, tolerance);
+    else
+        check_exactly(check, *both, keeps, tolerance);
+    if (match.placed.head >= 0 && check.cell.size() == 4) check.cell[1] = match.placed.head;
+    return check;
+}
+
+std::vector<std::string> explanation_lines(const Run& run, const std::string& name, const Cell& cell) {
+    const Ref step = run.plan().find(name);
+    if (step == nullptr || run.value(step->id).empty() || !run.value(step->id).contains(cell)) return {};
+    std::vector<std::string> lines;
+    for (const Line& line : run.explain(step->id, cell).lines) lines.push_back(text_of(line, run.plan(), *step));
+    return lines;
+}
+
+std::vector<std::string> operand_names(const Plan& plan, const std::string& name) {
+    std::vector<std::string> names;
+    if (const Ref step = plan.find(name))
+        for (const StepId operand : step->operands) names.push_back(plan[operand].name);
+    return names;
+}
+
+}  // namespace decoderscope::core::bisect

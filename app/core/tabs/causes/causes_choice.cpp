@@ -1,0 +1,280 @@
+#include "app/core/tabs/causes/causes_choice.h"
+
+#include "app/core/generate/prediction.h"
+#include "app/core/run/labels.h"
+#include "app/core/run/output_moves.h"
+#include "app/core/text/token_text.h"
+#include "engine/base/error.h"
+#include "engine/graph/substitution.h"
+#include "engine/tensor/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+namespace decoderscope::core::causes {
+
+namespace {
+
+constexpr Index kTokensEach = 4;
+
+// Up to this many ordinary tokens other than this one, spread over the vocabulary.
+std::vector<Index> other_tokens(const tokenizer::Tokenizer& tokenizer, Index token, Index vocabulary) {
+    std::vector<Index> found;
+    for (Index i = 0; i < kTokensEach; ++i) {
+        Index other = (token + 1 + i * std::max<Index>(1, vocabulary / kTokensEach)) % vocabulary;
+        for (Index step = 0; step < vocabulary && (other == token || !is_ordinary(tokenizer, other)); ++step)
+            other = (other + 1) % vocabulary;
+        if (other != token && std::ranges::find(found, other) == found.end()) found.push_back(other);
+    }
+    return found;
+}
+
+struct SwappedInput {
+    Ref step = nullptr;
+    const tokenizer::Tokenizer& tokenizer;
+    const Tensor& mask;
+    Index vocabulary = 0;
+    bool in_source = false;
+};
+
+SwappedInput input_of(const Scenario& scenario, const Plan& plan) {
+    const load::Model& model = *scenario.model();
+    if (!scenario.inputs.encoder_tokens.empty())
+        return {plan.find("encoder_tokens"), model.encoder_tokenizer, scenario.inputs.encoder_attention_mask,
+                scenario.config().encoder_vocab_size, true};
+    return {plan.find("tokens"), model.tokenizer, scenario.inputs.attention_mask, scenario.config().vocab_size, false};
+}
+
+std::optional<Index> predicted_at(const Tensor& logits, const ResolvedNumber& number) {
+    return predicted_token(logits.row({number.batch, number.position, 0}));
+}
+
+// The swaps worth trying, in the order of the text. In a decoder's own text nothing after the position matters, and its
+// first token may be a mark.
+std::vector<ChangedToken> swaps_of(const SwappedInput& input, const Tensor& tokens, const ResolvedNumber& number) {
+    std::vector<ChangedToken> swaps;
+    for (Index at = 0; at < tokens.dim(1); ++at) {
+        if (is_padding(input.mask, number.batch, at) || (!input.in_source && at > number.position)) continue;
+        const auto before = static_cast<Index>(tokens.at(Cell{number.batch, at}));
+        if (!is_ordinary(input.tokenizer, before)) continue;
+        for (const Index after : other_tokens(input.tokenizer, before, input.vocabulary))
+            swaps.push_back({input.in_source, at, before, after});
+    }
+    return swaps;
+}
+
+// The last position of a row that isn't padding.
+Index last_position(const Inputs& inputs, Index batch) {
+    Index last = inputs.pos() - 1;
+    while (last > 0 && is_padding(inputs.attention_mask, batch, last)) --last;
+    return last;
+}
+
+Index clamped(Index value, Index count) { return std::clamp<Index>(value, 0, count - 1); }
+
+ResolvedNumber of_cell(const NumberChoice& choice, Index batch) {
+    ResolvedNumber number{.number = {choice.tensor, choice.cell, {}}, .batch = batch};
+    number.name = Sentence::verbatim(cell_name(choice.tensor, choice.cell));
+    return number;
+}
+
+std::string token_name(const Scenario& scenario, Index token) { return token_text(scenario.tokenizer(), token); }
+
+Sentence name_of(const Scenario& scenario, const ResolvedNumber& number, NumberKind kind) {
+    const Arguments arguments = {{"token", token_name(scenario, number.token)},
+                                 {"other", token_name(scenario, number.minus)},
+                                 {"position", number.position}};
+    switch (kind) {
+        case NumberKind::probability:
+            return message("the probability of “{token}” at position {position}", arguments);
+        case NumberKind::difference:
+            return message("the logit of “{token}” minus that of “{other}” at position {position}", arguments);
+        case NumberKind::cell:
+        case NumberKind::logit:
+            break;
+    }
+    return message("the logit of “{token}” at position {position}", arguments);
+}
+
+Index next_ordinary(const tokenizer::Tokenizer& tokenizer, Index token, Index vocabulary) {
+    for (Index step = 1; step < vocabulary; ++step)
+        if (const Index next = (token + step) % vocabulary; is_ordinary(tokenizer, next)) return next;
+    return (token + 1) % vocabulary;
+}
+
+Index first_ordinary(const tokenizer::Tokenizer& tokenizer, const Tensor& tokens, Index batch) {
+    for (Index i = 0; i < tokens.dim(1); ++i)
+        if (is_ordinary(tokenizer, static_cast<Index>(tokens.at(Cell{batch, i})))) return i;
+    return 0;
+}
+
+}  // namespace
+
+Resumable<TellingSwap> find_telling_swap(Scenario scenario, std::shared_ptr<const Run> run, ResolvedNumber number) {
+    TellingSwap found;
+    const Plan& plan = run->plan();
+    const SwappedInput input = input_of(scenario, plan);
+    const Ref logits = plan.find("logits"), asked = plan.find(number.number.tensor);
+    if (input.step == nullptr || logits == nullptr || asked == nullptr || run->value(logits->id).rank() != 3)
+        co_return found;
+    const Tensor tokens = run->value(input.step->id);  // [batch, pos]
+    const Substitution to_logits(*run, logits->id), to_number(*run, asked->id);
+    const std::optional<Index> answer = predicted_at(run->value(logits->id), number);
+    const double before = number.number.in(run->value(asked->id));
+    for (const ChangedToken& swap : swaps_of(input, tokens, number)) {
+        if (found.tried == kMostSwaps) break;
+        co_yield kPause;
+        Tensor swapped = tokens;
+        swapped.writable()[static_cast<std::size_t>(tokens.offset(Cell{number.batch, swap.position}))] =
+            static_cast<float>(swap.after);
+        ++found.tried;
+        const bool changes = predicted_at(to_logits.with(input.step->id, swapped), number) != answer;
+        const double change = number.number.in(to_number.with(input.step->id, swapped)) - before;
+        if (!changes && found.swap && std::abs(change) <= std::abs(found.change)) continue;
+        found.swap = swap;
+        found.change = change;
+        found.changes_answer = changes;
+        if (changes) break;
+    }
+    co_return found;
+}
+
+Value<TellingSwap> shown_telling_swap(Derived& derived, const Snapshot& shown, const ResolvedNumber& number) {
+    return derived.later<TellingSwap>({shown.run},
+                                      std::make_tuple(number.number.tensor, number.number.cell,
+                                                      number.number.minus.value_or(Cell()), number.position),
+                                      [&] { return find_telling_swap(shown.scenario, shown.run, number); });
+}
+
+OtherChoice with_swap(OtherChoice choice, const TellingSwap& swap) {
+    if (choice.kind != OtherKind::token || choice.position || choice.token || !swap.swap) return choice;
+    choice.position = swap.swap->position;
+    choice.token = swap.swap->after;
+    return choice;
+}
+
+Sentence swap_sentence(const TellingSwap& swap) {
+    if (swap.changes_answer) return {};
+    if (!swap.swap) return message("No token of this input can be replaced.");
+    return message_n("The one swap that was tried doesn't change the answer.",
+                     "None of the {count} swaps that were tried changes the answer; this one moves the number most.",
+                     swap.tried);
+}
+
+void check_number(const Run& run, const ChosenNumber& number) {
+    const Ref step = run.plan().find(number.tensor);
+    if (step == nullptr || run.value(step->id).empty())
+        throw Error("{name}: this run has no such tensor; expected one such as logits", {{"name", number.tensor}});
+    check_cell({number.tensor, number.cell}, step->axes);
+    if (number.minus) check_cell({number.tensor, *number.minus}, step->axes);
+}
+
+bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token) {
+    const tokenizer::SpecialTokens special = tokenizer.special();
+    return token != special.pad && token != special.beginning && !special.ends_at(token);
+}
+
+Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberChoice& choice) {
+    if (choice.kind != NumberKind::cell) {
+        const Tensor& logits = run.value("logits");
+        const bool fits = !logits.empty() && logits.rank() == 3 && scenario.batch() == logits.dim(0);
+        return fits ? Sentence() : message("This model has no logits. Select a cell and press W.");
+    }
+    try {
+        check_number(run, {choice.tensor, choice.cell, {}});
+    } catch (const Error& error) {
+        return error.sentence();
+    }
+    return {};
+}
+
+Index position_in_doubt(const Inputs& inputs, const Tensor& logits, Index batch) {
+    constexpr Index kMostRead = 4'000'000;
+    Index found = last_position(inputs, batch);
+    if (logits.dim(1) * logits.dim(2) > kMostRead || logits.dim(2) < 2) return found;
+    double closest = std::numeric_limits<double>::infinity();
+    for (Index position = 0; position < logits.dim(1); ++position) {
+        if (is_padding(inputs.attention_mask, batch, position)) continue;
+        float first = -std::numeric_limits<float>::infinity(), second = first;
+        bool is_nan = false;
+        for (Index token = 0; token < logits.dim(2); ++token) {
+            const float logit = logits.at(Cell{batch, position, token});
+            is_nan = is_nan || std::isnan(logit);
+            second = std::max(second, std::min(first, logit));
+            first = std::max(first, logit);
+        }
+        const double apart = static_cast<double>(first) - static_cast<double>(second);
+        if (is_nan || !(apart < closest)) continue;
+        closest = apart;
+        found = position;
+    }
+    return found;
+}
+
+ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch, const NumberChoice& choice) {
+    if (choice.kind == NumberKind::cell) return of_cell(choice, batch);
+    const Tensor& logits = run.value("logits");
+    ResolvedNumber number{.number = {}, .batch = batch};
+    number.position =
+        clamped(choice.position ? *choice.position : position_in_doubt(scenario.inputs, logits, batch), logits.dim(1));
+    const std::vector<generate::Answer> likely = generate::likely_answers(run, batch, number.position, 2);
+    const auto likely_token = [&](std::size_t rank) { return likely.size() > rank ? likely[rank].token : Index{0}; };
+    number.token = clamped(choice.token.value_or(likely_token(0)), logits.dim(2));
+    const Index other = number.token == likely_token(0) ? likely_token(1) : likely_token(0);
+    number.minus = clamped(choice.minus.value_or(other), logits.dim(2));
+    number.number.tensor = choice.kind == NumberKind::probability ? "probs" : "logits";
+    number.number.cell = {batch, number.position, number.token};
+    if (choice.kind == NumberKind::difference) number.number.minus = Cell{batch, number.position, number.minus};
+    number.name = name_of(scenario, number, choice.kind);
+    return number;
+}
+
+std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch, const OtherChoice& choice) {
+    const Inputs& inputs = scenario.inputs;
+    ChangedToken changed{.in_source = !inputs.encoder_tokens.empty()};
+    const Tensor& tokens = changed.in_source ? inputs.encoder_tokens : inputs.tokens;
+    if (tokens.empty()) return std::nullopt;
+    const tokenizer::Tokenizer& tokenizer = changed.in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
+    const Index vocabulary = changed.in_source ? scenario.config().encoder_vocab_size : scenario.config().vocab_size;
+    changed.position = clamped(choice.position.value_or(first_ordinary(tokenizer, tokens, batch)), tokens.dim(1));
+    changed.before = static_cast<Index>(tokens.at(Cell{batch, changed.position}));
+    changed.after = clamped(choice.token.value_or(next_ordinary(tokenizer, changed.before, vocabulary)), vocabulary);
+    return changed;
+}
+
+OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice) {
+    Scenario scenario = shown.scenario;
+    scenario.gradient_target.clear();
+    try {
+        switch (choice.kind) {
+            case OtherKind::token: {
+                const std::optional<ChangedToken> changed = changed_token(scenario, batch, choice);
+                if (!changed) return {{}, nullptr, message("This model reads no tokens that could be changed.")};
+                Tensor& tokens = changed->in_source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
+                tokens.writable()[static_cast<std::size_t>(tokens.offset(Cell{batch, changed->position}))] =
+                    static_cast<float>(changed->after);
+                return {std::move(scenario), nullptr, {}};
+            }
+            case OtherKind::unedited:
+                if (shown.scenario.edits.empty()) return {{}, nullptr, message("This run has no edits.")};
+                scenario.edits.clear();
+                return {std::move(scenario), shown.unedited, {}};
+            case OtherKind::pinned:
+                if (!shown.pinned || !shown.pinned->run) return {{}, nullptr, message("No run is pinned.")};
+                return {shown.pinned->scenario ? std::optional(*shown.pinned->scenario) : std::nullopt,
+                        shown.pinned->run,
+                        {}};
+            case OtherKind::configuration:
+                if (choice.option.first.empty()) return {{}, nullptr, message("Choose another configuration.")};
+                return {with_override(std::move(scenario), choice.option.first, choice.option.second), nullptr, {}};
+        }
+    } catch (const Error& error) {
+        return {{}, nullptr, error.sentence()};
+    }
+    return {};
+}
+
+}  // namespace decoderscope::core::causes

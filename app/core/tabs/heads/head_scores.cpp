@@ -1,0 +1,346 @@
+#include "app/core/tabs/heads/head_scores.h"
+
+#include "app/core/run/output_moves.h"
+#include "app/core/run/slice.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/graph/substitution.h"
+#include "engine/tensor/row_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+namespace decoderscope::core::heads {
+
+namespace {
+
+// [batch, head, query, d_head] with zeros in one head.
+Tensor without_head(Tensor z, Index head) {
+    const Index size = z.dim(2) * z.dim(3);
+    const std::span<float> values = z.writable();
+    for (Index batch = 0; batch < z.dim(0); ++batch)
+        std::ranges::fill(
+            values.subspan(static_cast<std::size_t>((batch * z.dim(1) + head) * size), static_cast<std::size_t>(size)),
+            0.0F);
+    return z;
+}
+
+// Whether the head already adds nothing, because it is switched off.
+bool is_off(const Tensor& z, Index head) {
+    const Index size = z.dim(2) * z.dim(3);
+    for (Index batch = 0; batch < z.dim(0); ++batch) {
+        const auto first = static_cast<std::size_t>((batch * z.dim(1) + head) * size);
+        const auto values = z.values().subspan(first, static_cast<std::size_t>(size));
+        if (!std::ranges::all_of(values, [](float value) { return value == 0.0F; })) return false;
+    }
+    return true;
+}
+
+bool changes_less(const HeadRemoval& a, const HeadRemoval& b) {
+    return std::tie(a.stays_nan, a.changed, a.lost, a.largest) < std::tie(b.stays_nan, b.changed, b.lost, b.largest);
+}
+
+Sentence sentence_of_rest(const HeadRemovals& removals) {
+    if (!removals.predicts)
+        return message_n("{count} head, starting with the one that moves {output} least.",
+                         "{count} heads, starting with the one that moves {output} least.", removals.heads.size(),
+                         {{"output", removals.output}});
+    const auto count = [&](const auto& counts) {
+        return static_cast<std::size_t>(std::ranges::count_if(removals.heads, counts));
+    };
+    const std::size_t safe = count([](const HeadRemoval& head) { return head.changed == 0 && head.stays_nan == 0; });
+    if (const std::size_t unknown = count([](const HeadRemoval& head) { return head.stays_nan > 0; }); unknown > 0)
+        return message_n("Without any one of {count} head, {output} still has NaN, which can't be compared.",
+                         "Without any one of {count} heads, {output} still has NaN, which can't be compared.", unknown,
+                         {{"output", removals.output}});
+    return message_n("{safe} of {count} head can be removed without changing a prediction.",
+                     "{safe} of {count} heads can each be removed without changing a prediction.",
+                     removals.heads.size(), {{"safe", safe}});
+}
+
+// A query's row of the pattern.
+struct Row {
+    Index query;
+    std::span<const float> weights;
+    Index seen;  // keys
+};
+
+Row row_of(const Pattern& pattern, Index query) {
+    const auto keys = static_cast<std::size_t>(pattern.keys), row = static_cast<std::size_t>(query);
+    return {query, pattern.weights.subspan(row * keys, keys), pattern.seen.empty() ? pattern.keys : pattern.seen[row]};
+}
+
+bool counts(const Pattern& pattern, const Row& row) {
+    if (!pattern.padding.empty() && pattern.padding[static_cast<std::size_t>(row.query)] != 0) return false;
+    return std::none_of(row.weights.begin(), row.weights.end(), [](float weight) { return std::isnan(weight); });
+}
+
+// ---- the measures of one row; nothing if the row has none
+
+std::optional<double> spread(const Row& row, double entropy_of_row) {
+    if (row.seen < 2) return std::nullopt;
+    return entropy_of_row / std::log2(static_cast<double>(row.seen));
+}
+
+double largest(const Row& row) {
+    return static_cast<double>(*std::max_element(row.weights.begin(), row.weights.end()));
+}
+
+std::optional<double> weight_on(const Row& row, Index key) {
+    if (key < 0 || key >= static_cast<Index>(row.weights.size())) return std::nullopt;
+    return static_cast<double>(row.weights[static_cast<std::size_t>(key)]);
+}
+
+// Every measure of one row, in the order of kPatternMeasures.
+using RowMeasures = std::array<std::optional<double>, kPatternMeasures.size()>;
+RowMeasures measured_row(const Row& row) {
+    const double bits = row::entropy(row.weights);
+    return {bits,
+            spread(row, bits),
+            largest(row),
+            weight_on(row, row.query - 1),
+            weight_on(row, 0),
+            weight_on(row, row.query)};
+}
+
+// The mean of the rows that have a value.
+class Mean {
+public:
+    void add(std::optional<double> value) {
+        if (!value) return;
+        sum_ += *value;
+        ++count_;
+    }
+    [[nodiscard]] double value() const {
+        return count_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / count_;
+    }
+
+private:
+    double sum_ = 0.0;
+    int count_ = 0;
+};
+
+// One head of a tensor [batch, head, query, key].
+std::span<const float> head_of(const Tensor& tensor, Index batch, Index head) {
+    if (tensor.empty()) return {};
+    const Index size = tensor.dim(2) * tensor.dim(3);
+    return tensor.values().subspan(static_cast<std::size_t>((batch * tensor.dim(1) + head) * size),
+                                   static_cast<std::size_t>(size));
+}
+
+// How many keys each query of a head sees.
+std::vector<Index> seen_keys(const Tensor& mask, Index batch, Index head) {
+    MaskRows rows(mask);
+    std::vector<Index> seen;
+    for (Index query = 0; query < mask.dim(2); ++query)
+        seen.push_back(std::ranges::count_if(rows.row(batch, head, query), [](float kept) { return kept != 0.0F; }));
+    return seen;
+}
+
+constexpr Index kCost = 20;  // of one weight, in multiply-adds
+
+}  // namespace
+
+Resumable<HeadRemovals> measure_removals(std::shared_ptr<const Run> run, Tensor attention_mask) {
+    HeadRemovals removals;
+    const Plan& plan = run->plan();
+    const Ref output = output_step(plan);
+    if (output == nullptr || run->value(output->id).rank() != 3) co_return removals;
+    removals.output = output->name;
+    removals.predicts = predicts_tokens(*output);
+    const Substitution substitution(*run, output->id);
+    const Tensor before = run->value(output->id);
+    for (const Step& step : plan.steps()) {
+        if (plan.step_of(step.attention, AttentionStep::z) != &step || !substitution.depends_on(step.id)) continue;
+        const Tensor z = run->value(step.id);
+        for (Index head = 0; head < step.axes[1].size; ++head) {
+            co_yield kPause;
+            if (is_off(z, head)) {
+                ++removals.off;
+                continue;
+            }
+            const Tensor after = substitution.with(step.id, without_head(z, head));
+            const OutputMoves moves = moves_of(before, after, attention_mask, removals.predicts);
+            removals.positions = moves.positions;
+            removals.heads.push_back({.attention = step.attention,
+                                      .layer = step.layer,
+                                      .head = head,
+                                      .changed = static_cast<Index>(moves.changed.size()),
+                                      .lost = moves.lost,
+                                      .stays_nan = moves.stays_nan,
+                                      .largest = moves.largest});
+        }
+    }
+    std::ranges::stable_sort(removals.heads, changes_less);
+    co_return removals;
+}
+
+Value<HeadRemovals> shown_removals(Derived& derived, const Snapshot& shown) {
+    if (!shown.scenario.computes()) return {};
+    return derived.later<HeadRemovals>(
+        {shown.run}, std::tuple<>(), [&] { return measure_removals(shown.run, shown.scenario.inputs.attention_mask); });
+}
+
+Sentence removals_sentence(const HeadRemovals& removals) {
+    if (removals.heads.empty()) return {};
+    const Sentence rest = sentence_of_rest(removals);
+    if (removals.off == 0) return rest;
+    return message("{rest} {off}",
+                   {{"rest", rest},
+                    {"off", message_n("{count} more is off already.", "{count} more are off already.", removals.off)}});
+}
+
+Sentence removal_sentence(const HeadRemovals& removals, const HeadRemoval& removal) {
+    const Arguments arguments = {{"changed", removal.changed},
+                                 {"all", removals.positions},
+                                 {"output", removals.output},
+                                 {"largest", short_number_text(removal.largest, 3)}};
+    if (removal.stays_nan > 0)
+        return message_n("{output}: still NaN at {count} of {all} positions",
+                         "{output}: still NaN at {count} of {all} positions", removal.stays_nan, arguments);
+    if (!removals.predicts) return message("{output} would move by at most {largest}", arguments);
+    return message_n(
+        "the prediction would change at {changed} of {all} position; {output} would move by at most {largest}",
+        "the prediction would change at {changed} of {all} positions; {output} would move by at most {largest}",
+        removals.positions, arguments);
+}
+
+Sentence listed_sentence(const HeadRemovals& removals, std::size_t listed) {
+    const std::size_t all = removals.heads.size();
+    if (all < 2) return {};
+    if (listed >= all) return message("The one that changes least comes first:");
+    return message_n("The {count} of {all} that changes least:", "The {count} of {all} that change least, least first:",
+                     listed, {{"all", all}});
+}
+
+double measured(const Pattern& pattern, PatternMeasure measure) {
+    return measured(pattern)[static_cast<std::size_t>(measure)];
+}
+
+PatternMeasures measured(const Pattern& pattern) {
+    std::array<Mean, kPatternMeasures.size()> means;
+    for (Index query = 0; query < pattern.queries; ++query) {
+        const Row row = row_of(pattern, query);
+        if (!counts(pattern, row)) continue;
+        const RowMeasures values = measured_row(row);
+        for (std::size_t i = 0; i < means.size(); ++i) means[i].add(values[i]);
+    }
+    PatternMeasures values{};
+    std::transform(means.begin(), means.end(), values.begin(), [](const Mean& mean) { return mean.value(); });
+    return values;
+}
+
+double highest_possible(PatternMeasure measure, Index keys) {
+    return measure == PatternMeasure::entropy ? std::log2(static_cast<double>(std::max<Index>(keys, 2))) : 1.0;
+}
+
+std::string_view measure_name(PatternMeasure measure) {
+    static constexpr std::array<Phrase, kPatternMeasures.size()> kNames = {message("Entropy"), message("Spread"),
+                                                                           message("Largest"), message("Previous"),
+                                                                           message("First"),   message("Diagonal")};
+    return tr(kNames[static_cast<std::size_t>(measure)]);
+}
+
+std::string_view measure_unit(PatternMeasure measure) { return measure == PatternMeasure::entropy ? "bits" : ""; }
+
+std::string_view measure_sentence(PatternMeasure measure) {
+    static constexpr std::array<Phrase, kPatternMeasures.size()> kSentences = {
+        message("In bits: 0 = all weight on one key, 1 = like uniform over 2 keys, 2 = over 4."),
+        message("Entropy divided by its maximum: 0 = one key, 1 = uniform over all visible keys."),
+        message("The largest weight of a query: 1 = it attends to a single key."),
+        message("The weight on the token just before: 1 = a head that attends one step back."),
+        message("The weight on the first token, where idle heads often attend."),
+        message("The weight on the key at the query's own position: 1 = it attends to itself.")};
+    return tr(kSentences[static_cast<std::size_t>(measure)]);
+}
+
+std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind) {
+    std::vector<std::string> names;
+    for (const Step& step : plan.steps())
+        if (step.is_pattern && step.masked_by && !step.attention.empty() && kind_of_attention(step) == kind)
+            names.push_back(step.attention);
+    return names;
+}
+
+AttentionKind kind_of_attention(const Step& step) {
+    if (step.in_encoder()) return AttentionKind::encoder;
+    return step.part == Part::cross_attention ? AttentionKind::cross : AttentionKind::self;
+}
+
+AttentionKind kind_of_attention(const Plan& plan, const std::string& attention) {
+    const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
+    return pattern == nullptr ? AttentionKind::self : kind_of_attention(*pattern);
+}
+
+std::vector<std::uint8_t> padded_queries(const Inputs& inputs, AttentionKind kind, Index batch) {
+    const Tensor& mask = kind == AttentionKind::encoder ? inputs.encoder_attention_mask : inputs.attention_mask;
+    if (mask.empty()) return {};
+    std::vector<std::uint8_t> padding;
+    for (Index query = 0; query < mask.dim(1); ++query) {
+        const std::array cell = {batch, query};
+        padding.push_back(mask.at(cell) == 0.0F ? 1 : 0);
+    }
+    return padding;
+}
+
+std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch) {
+    return head_scores(inputs, run, kind, batch, Run(run.shared_plan()), {});
+}
+
+std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
+                                   const Run& earlier, std::span<const HeadScore> known) {
+    const std::vector<std::uint8_t> padding = padded_queries(inputs, kind, batch);
+    const auto shared = [&](const auto&... which) {
+        return run.value(which...).shares_values_with(earlier.value(which...));
+    };
+    const bool same_padding = shared("attention_mask") && shared("encoder_attention_mask");
+    std::vector<HeadScore> scores;
+    for (const std::string& attention : attentions_of_kind(run.plan(), kind)) {
+        if (same_padding && shared(attention, AttentionStep::pattern) && shared(attention, AttentionStep::mask)) {
+            std::copy_if(known.begin(), known.end(), std::back_inserter(scores),
+                         [&](const HeadScore& score) { return score.attention == attention; });
+            continue;
+        }
+        const Tensor& pattern = run.value(attention, AttentionStep::pattern);
+        const Tensor& mask = run.value(attention, AttentionStep::mask);
+        const Index layer = run.plan().step_of(attention, AttentionStep::pattern)->layer;
+        const auto first = scores.size();
+        scores.resize(first + static_cast<std::size_t>(pattern.dim(1)));
+        each_in_parallel(pattern.dim(1), pattern.dim(2) * pattern.dim(3) * kCost, [&](Index head) {
+            const std::vector<Index> seen =
+                mask.axes() == pattern.axes() ? seen_keys(mask, batch, head) : std::vector<Index>();
+            scores[first + static_cast<std::size_t>(head)] = {
+                attention, layer, head, pattern.dim(3),
+                measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head), seen, padding})};
+        });
+    }
+    return scores;
+}
+
+std::vector<std::size_t> ordered(std::span<const HeadScore> scores, PatternMeasure measure, HeadOrder order) {
+    std::vector<std::size_t> places(scores.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    if (order == HeadOrder::by_layer) return places;
+    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+        const double first = scores[a].value(measure), second = scores[b].value(measure);
+        if (std::isnan(first) || std::isnan(second)) return !std::isnan(first) && std::isnan(second);
+        return order == HeadOrder::highest_first ? first > second : first < second;
+    });
+    return places;
+}
+
+bool passes(const HeadScore& score, PatternMeasure measure, const HeadFilter& filter) {
+    const double value = score.value(measure);
+    if (filter.at_most)
+        return !(value > filter.threshold) &&
+               (!std::isnan(value) || filter.threshold >= highest_possible(measure, score.keys));
+    return value >= filter.threshold || (std::isnan(value) && filter.threshold <= 0.0);
+}
+
+}  // namespace decoderscope::core::heads

@@ -1,0 +1,143 @@
+#include "app/core/tabs/heads/shown_heads.h"
+
+#include "app/core/run/step_picture.h"
+#include "app/core/tabs/step/shown_step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <tuple>
+
+namespace decoderscope::core::heads {
+
+namespace {
+
+// Patterns with more weights than this are measured in the background: here it would take longer than a frame.
+constexpr Index kMeasuredAtOnce = 2'000'000;
+
+Index weights_of(const Run& run, AttentionKind kind) {
+    Index weights = 0;
+    for (const std::string& attention : attentions_of_kind(run.plan(), kind))
+        weights += run.value(attention, AttentionStep::pattern).size();
+    return weights;
+}
+
+// A placeholder for one layer's pattern and mask: only its number counts.
+struct LayerPictures {
+    static constexpr std::size_t kKept = 256;
+};
+
+Resumable<MeasuredHeads> measure(std::shared_ptr<const Run> run, AttentionKind kind, Index batch, Inputs inputs,
+                                 Value<MeasuredHeads> known) {
+    if (weights_of(*run, kind) > kMeasuredAtOnce) co_yield kPause;
+    MeasuredHeads made;
+    made.run = run;
+    made.scores = known ? head_scores(inputs, *run, kind, batch, *known->run, known->scores)
+                        : head_scores(inputs, *run, kind, batch);
+    made.weights = shared_range(*run, attentions_of_kind(run->plan(), kind), batch);
+    co_return made;
+}
+
+constexpr float kLeastWeight = 0.02F;
+constexpr std::size_t kAlwaysDrawn = 400, kLinesOfToken = 4;
+
+}  // namespace
+
+Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
+                                    AttentionKind kind, Index batch) {
+    const auto key = std::tie(kind, batch);
+    return derived.later<MeasuredHeads>(
+        {run}, key, [&] { return measure(run, kind, batch, scenario.inputs, derived.latest<MeasuredHeads>(key)); });
+}
+
+std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern) {
+    const Tensor& weights = run.value(pattern.id);
+    const Tensor& mask = run.value(pattern.attention, AttentionStep::mask);
+    const Ref sink = sink_beside(run, pattern);
+    const Tensor beside = sink != nullptr ? run.value(sink->id) : weights;
+    return derived
+        .get<LayerPictures>({weights.identity(), mask.identity(), beside.identity()}, std::tie(pattern.id),
+                            [] { return LayerPictures{}; })
+        .number();
+}
+
+PatternLines pattern_lines(const Heatmap& pattern) {
+    std::vector<float> weights;
+    for (const float weight : pattern.values)
+        if (weight > 0.0F) weights.push_back(weight);
+    if (weights.empty()) return {};
+    PatternLines lines;
+    lines.largest = std::min(*std::ranges::max_element(weights), 1.0F);
+    lines.least = std::min(kLeastWeight, lines.largest * 0.5F);
+    const auto length = static_cast<std::size_t>(std::max(pattern.rows, pattern.columns));
+    const std::size_t most = std::max(kAlwaysDrawn, kLinesOfToken * length);
+    if (weights.size() > most) {
+        const auto last = weights.begin() + static_cast<std::ptrdiff_t>(most);
+        std::nth_element(weights.begin(), last, weights.end(), std::greater<>());
+        lines.least = std::max(lines.least, *last);
+    }
+    lines.leaves_out = std::ranges::any_of(weights, [&](float weight) { return weight <= lines.least; });
+    return lines;
+}
+
+Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern, Place place) {
+    return derived.get<PatternLines>(Origins{shown.run, shown.unedited, shown.early}, std::tie(pattern.id, place), [&] {
+        return pattern_lines(step::shown_heatmap(derived, shown, pattern, place)->heatmap);
+    });
+}
+
+std::vector<bool> labels_with_room(const std::vector<float>& at, const std::vector<float>& weights, float distance) {
+    std::vector<std::size_t> order(at.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+    std::vector<bool> shown(at.size(), false);
+    for (const std::size_t i : order) {
+        const auto free = [&](std::ptrdiff_t step) {
+            for (auto j = static_cast<std::ptrdiff_t>(i) + step; j >= 0 && j < static_cast<std::ptrdiff_t>(at.size());
+                 j += step) {
+                const auto k = static_cast<std::size_t>(j);
+                if (std::abs(at[k] - at[i]) >= distance) return true;
+                if (shown[k]) return false;
+            }
+            return true;
+        };
+        shown[i] = free(-1) && free(1);
+    }
+    return shown;
+}
+
+std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run& run, const std::string& attention,
+                                                Index batch) {
+    const Ref step = run.plan().step_of(attention, AttentionStep::pattern);
+    if (step == nullptr) return std::nullopt;
+    const Tensor& pattern = run.value(step->id);  // [batch, head, query, key]
+    const Tensor& mask = run.value(attention, AttentionStep::mask);
+    if (pattern.rank() != 4 || mask.rank() != 4 || batch >= pattern.dim(0)) return std::nullopt;
+    const std::vector<std::uint8_t> padding =
+        padded_queries(inputs, kind_of_attention(run.plan(), attention), batch);  // [query]
+    std::optional<StrongestWeight> best;
+    for (Index head = 0; head < pattern.dim(1); ++head) {
+        for (Index query = 0; query < pattern.dim(2); ++query) {
+            if (!padding.empty() && padding[static_cast<std::size_t>(query)] != 0) continue;
+            const Cell first = {batch, head, query, 0};
+            const std::span<const float> weights = pattern.row(first), kept = mask.row(first);
+            const bool has_choice = std::ranges::count_if(kept, [](float m) { return m != 0.0F; }) > 1;
+            const bool is_number = std::ranges::none_of(weights, [](float w) { return std::isnan(w); });
+            if (!has_choice || !is_number) continue;
+            const auto largest = std::ranges::max_element(weights);
+            if (best && *largest <= best->weight) continue;
+            best = {step->name, {batch, head, query, static_cast<Index>(largest - weights.begin())}, *largest};
+        }
+    }
+    return best;
+}
+
+Value<ShownStrongestWeight> shown_strongest_weight(Derived& derived, const Snapshot& shown,
+                                                   const std::string& attention, Index batch) {
+    return derived.get<ShownStrongestWeight>({shown.run}, std::tie(attention, batch), [&] {
+        return ShownStrongestWeight{strongest_weight(shown.scenario.inputs, *shown.run, attention, batch)};
+    });
+}
+
+}  // namespace decoderscope::core::heads

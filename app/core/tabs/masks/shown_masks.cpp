@@ -1,0 +1,274 @@
+#include "app/core/tabs/masks/shown_masks.h"
+
+#include "app/core/run/labels.h"
+#include "app/core/run/step_picture.h"
+#include "app/core/tabs/step/shown_step.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace decoderscope::core::masks {
+
+namespace {
+
+std::size_t offset_of(const Heatmap& heatmap, Index row, Index column) {
+    return static_cast<std::size_t>(row * heatmap.columns + column);
+}
+
+void hide(Heatmap& heatmap, std::size_t offset, std::uint8_t cause) {
+    heatmap.values[offset] = 0.0F;
+    heatmap.hidden[offset] |= cause;
+}
+
+// The same axes and labels, with every cell kept.
+Heatmap all_kept(const Heatmap& like, std::string title) {
+    Heatmap heatmap = like;
+    heatmap.title = std::move(title);
+    std::fill(heatmap.values.begin(), heatmap.values.end(), 1.0F);
+    std::fill(heatmap.hidden.begin(), heatmap.hidden.end(), hidden_by::nothing);
+    return heatmap;
+}
+
+// One row of scores, mask and pattern: one number per key.
+struct Row {
+    std::span<const float> scores, mask, pattern;
+
+    [[nodiscard]] bool masked(std::size_t key) const { return mask[key] == 0.0F; }
+    [[nodiscard]] bool empty() const {
+        return std::all_of(mask.begin(), mask.end(), [](float kept) { return kept == 0.0F; });
+    }
+};
+
+std::span<const float> row_of(const Tensor& tensor, const Slice& slice, Index query) {
+    return tensor.values().subspan(static_cast<std::size_t>(tensor.offset(slice.cell(query, 0))),
+                                   static_cast<std::size_t>(slice.columns()));
+}
+
+EmptyRow empty_row(Index query, std::span<const float> weights) {
+    const auto [least, most] = std::minmax_element(weights.begin(), weights.end());
+    const bool nan = std::any_of(weights.begin(), weights.end(), [](float weight) { return std::isnan(weight); });
+    return nan ? EmptyRow{query, true, 0.0F, 0.0F} : EmptyRow{query, false, *least, *most};
+}
+
+// The weight on a row's masked keys.
+float leak_of(const Row& row) {
+    double sum = 0.0;
+    for (std::size_t key = 0; key < row.mask.size(); ++key)
+        if (row.masked(key)) sum += static_cast<double>(row.pattern[key]);
+    return static_cast<float>(sum);
+}
+
+void measure_kept(FillConsequences& found, Index query, const Row& row) {
+    for (std::size_t key = 0; key < row.mask.size(); ++key) {
+        if (row.masked(key)) continue;
+        found.lowest_kept = std::min(found.lowest_kept, row.scores[key]);
+        if (std::isfinite(found.fill) && row.scores[key] <= found.fill) found.below.emplace_back(query, key);
+    }
+}
+
+// Many at a time: as an integer without its sign, a NaN is larger than ∞.
+bool holds_nan(std::span<const float> values) {
+    std::uint32_t largest = 0;
+    for (const float value : values) largest = std::max(largest, std::bit_cast<std::uint32_t>(value) & 0x7fffffffU);
+    return largest > 0x7f800000U;
+}
+
+NanStep nan_step(const Step& step, const Tensor& tensor, std::span<const float> values) {
+    const auto is_nan = [](float value) { return std::isnan(value); };
+    const Index count = std::count_if(values.begin(), values.end(), is_nan);
+    const Index first = std::find_if(values.begin(), values.end(), is_nan) - values.begin();
+    return {step.id, step.name, count, tensor.size(), tensor.cell(first)};
+}
+
+// Masks and masked scores that were not read yet hold NaN only where the scores do.
+bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const Tensor& tensor) {
+    if (tensor.is_ready() || !step.patches.empty()) return false;
+    const Traits traits = step.operation.traits();
+    if (traits.values == Values::mask) return true;
+    return traits.fill &&
+           std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operand(OperandRole::scores); });
+}
+
+// A run with more bytes than this is searched for NaN in the background.
+constexpr std::size_t kSearchedAtOnce = 20'000'000;
+MaskPicture picture_of(Derived& derived, const Snapshot& shown, const Step& step, const char* title, Place place) {
+    const Value<step::ShownHeatmap> made = step::shown_heatmap(derived, shown, step, place);
+    MaskPicture picture{&step, made->heatmap, made->changed, step.axes.back().name == axis::key};
+    picture.heatmap.title = title;
+    return picture;
+}
+
+Resumable<NanTrail> search(std::shared_ptr<const Run> run, Value<NanTrail> known) {
+    if (run->recorded_bytes() > kSearchedAtOnce) co_yield kPause;
+    NanTrail made;
+    made.run = run;
+    made.steps = known ? nan_trail(*run, *known->run, known->steps) : nan_trail(*run);
+    co_return made;
+}
+
+std::string place_text(Place place) {
+    return "batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head);
+}
+
+}  // namespace
+
+MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string& attention, Place place) {
+    const Step& mask = *run.plan().step_of(attention, AttentionStep::mask);
+    const MaskFacts masks = mask.operation.traits().masks.value_or(MaskFacts());
+    const Operands operands = run.operands_of(mask.id);
+    const Slice slice = slice_of(mask, place, scenario.query_heads());
+    MaskParts parts;
+    parts.combined = heatmap_of(scenario, run, mask, place);
+    // Kept cells are drawn quietly, so that what the mask hides stands out.
+    parts.combined.scale = Scale::diverging;
+    parts.combined.range = {-1e3F, 1e3F};
+    parts.is_causal = masks.causal;
+    parts.has_window = masks.window;
+    parts.has_padding = masks.padding;
+    parts.has_drawn = masks.custom || !mask.patches.empty();
+    parts.causal = all_kept(parts.combined, parts.is_causal ? tr("causal") : tr("not causal"));
+    parts.window = all_kept(parts.combined, parts.has_window ? tr("sliding window") : tr("no sliding window"));
+    parts.padding = all_kept(parts.combined, parts.has_padding ? tr("padding") : tr("no padding"));
+    parts.drawn = all_kept(parts.combined, parts.has_drawn ? tr("drawn") : tr("none drawn"));
+    parts.combined.title = tr("combined");
+    const std::vector<std::uint8_t>& painted = parts.painted = painted_cells(mask, slice);
+    parts.opened.assign(parts.combined.values.size(), 0);
+    for (Index query = 0; query < slice.rows(); ++query) {
+        for (Index key = 0; key < slice.columns(); ++key) {
+            const Cell cell = slice.cell(query, key);
+            const std::size_t at = offset_of(parts.combined, query, key);
+            const MaskVerdict verdict = mask.operation.verdict(operands, cell);
+            const bool kept = parts.combined.values[at] != 0.0F, by_hand = painted[at] != 0;
+            if (!verdict.causal) hide(parts.causal, at, hidden_by::causal);
+            if (!verdict.window) hide(parts.window, at, hidden_by::window);
+            if (!verdict.padding) hide(parts.padding, at, hidden_by::padding);
+            if (!verdict.custom && !(by_hand && kept)) hide(parts.drawn, at, hidden_by::custom);
+            if (by_hand && !kept) hide(parts.drawn, at, hidden_by::hand);
+            parts.opened[at] = kept && !verdict.kept() ? 1 : 0;
+            parts.hidden += kept ? 0 : 1;
+        }
+    }
+    return parts;
+}
+
+FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
+    const Slice slice = slice_of(*run.plan().step_of(attention, AttentionStep::mask), place, nhead);
+    const Step& filled = *run.plan().step_of(attention, AttentionStep::masked_scores);
+    const Tensor& scores = run.operand(filled, OperandRole::scores);  // before the mask
+    const Tensor& pattern = run.value(attention, AttentionStep::pattern);
+    MaskRows mask(run.value(attention, AttentionStep::mask));
+    FillConsequences found;
+    found.fill = fill;
+    found.cells = slice.rows() * slice.columns();
+    found.lowest_kept = std::numeric_limits<float>::infinity();
+    for (Index query = 0; query < slice.rows(); ++query) {
+        const Row row = {row_of(scores, slice, query), mask.row(slice.fixed[0], slice.fixed[1], query),
+                         row_of(pattern, slice, query)};
+        found.masked += std::count(row.mask.begin(), row.mask.end(), 0.0F);
+        found.leaks.push_back(0.0F);
+        if (row.empty()) {
+            found.empty_rows.push_back(empty_row(query, row.pattern));
+            continue;
+        }
+        measure_kept(found, query, row);
+        const float leak = leak_of(row);
+        found.leaks.back() = leak;
+        if (leak > found.largest_leak) {
+            found.largest_leak = leak;
+            found.leakiest_query = query;
+        }
+    }
+    return found;
+}
+
+std::vector<NanStep> nan_trail(const Run& run) { return nan_trail(run, Run(run.shared_plan()), {}); }
+
+std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known) {
+    std::vector<NanStep> trail;
+    Reader read;  // what was not read yet is computed temporarily, and not kept
+    for (const Step& step : run.plan().steps()) {
+        const Tensor& tensor = run.value(step.id);
+        if (step.is_source() || tensor.empty()) continue;
+        if (tensor.shares_values_with(earlier.value(step.name))) {
+            const auto found =
+                std::find_if(known.begin(), known.end(), [&](const NanStep& one) { return one.name == step.name; });
+            if (found != known.end()) trail.push_back({step.id, step.name, found->count, found->size, found->first});
+        } else if (!is_free_of_nan(step, trail, tensor)) {
+            const std::span<const float> values = read(tensor);
+            if (holds_nan(values)) trail.push_back(nan_step(step, tensor, values));
+        }
+    }
+    return trail;
+}
+
+Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std::string& attention, Place place) {
+    return derived.get<ShownMasks>({shown.run, shown.unedited, shown.early}, std::tie(attention, place), [&] {
+        const Config& config = shown.scenario.config();
+        const Plan& plan = shown.run->plan();
+        const Step& target =
+            *plan.step_of(plan.attention_in(plan.blocks(StackKind::decoder).front()), AttentionStep::mask);
+        const auto picture = [&](AttentionStep which, const char* title) {
+            return picture_of(derived, shown, *plan.step_of(attention, which), title, place);
+        };
+        ShownMasks made;
+        made.parts = mask_parts(shown.scenario, *shown.run, attention, place);
+        made.raw = picture(AttentionStep::scores, tr("raw scores"));
+        made.masked = picture(AttentionStep::masked_scores, tr("masked scores"));
+        made.pattern = picture(AttentionStep::pattern, tr("pattern"));
+        made.output = picture(AttentionStep::z, tr("output z"));
+        made.tokens = axis_labels(shown.scenario, target, 2, place.batch);
+        made.fill = fill_consequences(*shown.run, attention, place, config.nhead, config.mask_value);
+        return made;
+    });
+}
+
+Value<NanTrail> shown_nan_trail(Derived& derived, const std::shared_ptr<const Run>& run) {
+    return derived.later<NanTrail>({run}, std::tuple<>(),
+                                   [&] { return search(run, derived.latest<NanTrail>(std::tuple<>())); });
+}
+
+Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
+                                      Index batch, Index position) {
+    return derived.get<Variation>({run}, std::tie(batch, position),
+                                  [&] { return checks::leak_variation(scenario, *run, batch, position); });
+}
+
+Value<checks::Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
+                               const std::shared_ptr<const Run>& changed, Index batch, Index position) {
+    return derived.later<checks::Leak>({run, changed}, std::tie(batch, position),
+                                       [&] { return checks::leak_between(run, changed, batch, position); });
+}
+
+Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place) {
+    const std::string where = place_text(place);
+    const Plan& plan = shown.run->plan();
+    const Step& combined = *plan.step_of(attention, AttentionStep::mask);
+    Exhibit exhibit{.title = combined.name, .subtitle = where};
+    exhibit.caption = caption_of(shown.scenario, exhibit.title, where);
+    const MaskParts parts = mask_parts(shown.scenario, *shown.run, attention, place);
+    std::vector<std::pair<const char*, const Heatmap*>> masks = {
+        {"causal", &parts.causal}, {"padding", &parts.padding}, {"drawn", &parts.drawn}, {"combined", &parts.combined}};
+    if (parts.has_window) masks.insert(masks.begin() + 1, {"window", &parts.window});
+    exhibit.columns = masks.size();
+    for (const auto& [name, mask] : masks) {
+        Heatmap heatmap = *mask;
+        // The window's quiet range is not used in exports: kept is 1 and hidden is 0.
+        heatmap.scale = Scale::sequential;
+        heatmap.range = {0.0F, 1.0F};
+        heatmap.subtitle = where;
+        exhibit.panels.push_back(panel_of(combined.name + "." + name, std::move(heatmap)));
+    }
+    for (const AttentionStep which :
+         {AttentionStep::scores, AttentionStep::masked_scores, AttentionStep::pattern, AttentionStep::z}) {
+        const Ref step = plan.step_of(attention, which);
+        if (step == nullptr || shown.run->value(step->id).empty()) continue;
+        exhibit.panels.push_back(panel_of(step->name, picture_of(shown.scenario, *shown.run, *step, place)));
+    }
+    return exhibit;
+}
+
+}  // namespace decoderscope::core::masks

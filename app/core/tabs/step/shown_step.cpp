@@ -1,0 +1,139 @@
+#include "app/core/tabs/step/shown_step.h"
+
+#include "app/core/run/step_picture.h"
+#include "engine/backward/gradient.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace decoderscope::core::step {
+
+namespace {
+
+// Whether `reader` continues `read` as the stream.
+bool continues_stream(const Step& reader, const Step& read) {
+    return reader.operation.traits().passes_through && reader.operand(OperandRole::stream) == read.id;
+}
+
+bool on_stream(const Plan& plan, const OutlinePart& part) {
+    if (part.meaning == Meaning::residual || part.meaning == Meaning::embedding) return true;
+    if (part.meaning != Meaning::norm) return part.meaning == Meaning::output;
+    const Step& last = plan[part.steps.back()];
+    bool read_in_block = false;
+    for (const Step& step : plan.steps()) {
+        if (std::find(step.operands.begin(), step.operands.end(), last.id) == step.operands.end()) continue;
+        if (continues_stream(step, last)) return true;
+        read_in_block = read_in_block || step.block == last.block;
+    }
+    return !read_in_block || last.block.empty();
+}
+
+// The index of the part that a step belongs to; the number of parts if it is in none of this block.
+std::size_t part_with(const OutlineBlock& block, StepId id) {
+    const auto holds = [&](const OutlinePart& part) { return std::ranges::binary_search(part.steps, id); };
+    return static_cast<std::size_t>(std::ranges::find_if(block.parts, holds) - block.parts.begin());
+}
+
+void note_reads(const Plan& plan, OutlineBlock& block) {
+    for (std::size_t i = 0; i < block.parts.size(); ++i) {
+        std::set<std::size_t> reads;
+        for (const StepId id : block.parts[i].steps)
+            for (const StepId operand : plan[id].operands) reads.insert(part_with(block, operand));
+        reads.erase(i);
+        reads.erase(block.parts.size());
+        block.parts[i].reads.assign(reads.begin(), reads.end());
+    }
+}
+
+// Bit for bit, so that a NaN that stays a NaN is not a change.
+bool unchanged(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const Heatmap& heatmap, Place place) {
+    const Ref before = shown.unedited->plan().find(step.name);
+    if (&shown.run_of(step) == shown.unedited.get() || before == nullptr || before->axes != step.axes) return {};
+    const Tensor& old_values = shown.unedited->value(before->id);
+    const Run& run = shown.run_of(step);
+    const Ref sink = sink_beside(run, step);
+    const bool same_sink = sink == nullptr || shown.unedited->value(sink->name).shares_values_with(run.value(sink->id));
+    if (old_values.empty() || (same_sink && old_values.shares_values_with(run.value(step.id)))) return {};
+    const Slice slice = slice_of(step, place, shown.scenario.query_heads());
+    std::vector<std::uint8_t> changed;
+    for (Index row = 0; row < heatmap.rows; ++row)
+        for (Index column = 0; column < heatmap.columns; ++column) {
+            const ShownNumber number = number_at(run, step, slice, row, column);
+            const Tensor& old = number.step == &step ? old_values : shown.unedited->value(number.step->name);
+            changed.push_back(
+                !old.contains(number.cell) || unchanged(heatmap.at(row, column), old.at(number.cell)) ? 0 : 1);
+        }
+    return changed;
+}
+
+// The runs that a snapshot shows: the run under way provides the steps that it has already.
+Origins origins_of(const Snapshot& shown) { return {shown.run, shown.unedited, shown.early}; }
+
+}  // namespace
+
+const char* stack_name(StackKind stack) { return stack == StackKind::encoder ? tr("Encoder") : tr("Decoder"); }
+
+std::vector<OutlineBlock> outline_of(const Plan& plan) {
+    std::vector<OutlineBlock> outline;
+    const StepId back = backward::backward_begins(plan).value_or(plan.steps().size());
+    Ref before = nullptr;
+    for (const Step& step : plan.steps()) {
+        if (step.is_source()) continue;
+        const bool is_back = step.id >= back;
+        if (before == nullptr || before->block != step.block || before->stack != step.stack ||
+            outline.back().is_back != is_back)
+            outline.push_back({step.block, step.stack, {}, is_back});
+        std::vector<OutlinePart>& parts = outline.back().parts;
+        if (parts.empty() || before->part != step.part)
+            parts.push_back({step.part, step.title, step.meaning, {}, false});
+        parts.back().steps.push_back(step.id);
+        // A part's colour is what most of it is about: attention, not the query that it begins with.
+        parts.back().meaning = step.meaning;
+        before = &step;
+    }
+    for (OutlineBlock& block : outline) {
+        note_reads(plan, block);
+        for (OutlinePart& part : block.parts) part.on_stream = on_stream(plan, part);
+    }
+    return outline;
+}
+
+Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place) {
+    return derived.get<ShownHeatmap>(origins_of(shown), std::tie(step.id, place), [&] {
+        ShownHeatmap made = {picture_of(shown.scenario, shown.run_of(step), step, place), {}};
+        made.changed = changes(shown, step, made.heatmap, place);
+        return made;
+    });
+}
+
+Value<ShownOutline> shown_outline(Derived& derived, const std::shared_ptr<const Run>& run) {
+    return derived.get<ShownOutline>({run}, std::tuple<>(), [&] { return ShownOutline{outline_of(run->plan())}; });
+}
+
+Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
+    return derived.get<Explanation>(origins_of(shown), std::tie(step.id, cell),
+                                    [&] { return shown.run_of(step).explain(step.id, cell); });
+}
+
+Value<ReadExplanation> shown_terms(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
+    return derived.get<ReadExplanation>(origins_of(shown), std::tie(step.id, cell), [&] {
+        const Run& run = shown.run_of(step);
+        return read_explanation(shown.scenario, run, run.plan()[step.id], cell);
+    });
+}
+
+Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const Step& step, Index batch) {
+    return derived.get<PlaceNames>(origins_of(shown), std::tie(step.id, batch),
+                                   [&] { return PlaceNames(shown.scenario, step, {step.axes.size() - 2}, batch); });
+}
+
+Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
+    return derived.get<ShownPlace>(origins_of(shown), std::tie(step.id, cell),
+                                   [&] { return ShownPlace{place_text(shown.scenario, step, cell)}; });
+}
+
+}  // namespace decoderscope::core::step

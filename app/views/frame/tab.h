@@ -1,0 +1,85 @@
+#pragma once
+
+#include "app/core/files/saved_view.h"
+#include "app/views/frame/actions.h"
+#include "app/views/frame/export_choices.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/message.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope::views {
+
+// Something to try with the model that is open: what the first minute offers.
+struct Suggestion {
+    std::string title;  // "Switch off head 3"
+    std::string tab;    // the id of the tab to open; empty: the open one stays
+    Commands commands;
+    bool done = false;  // its changes are made
+};
+
+// A tab of the stage: one question that people ask about decoders. Tabs, keys, palette, exports and what a session
+// saves of the window all follow from it. A function that is null has nothing to do.
+struct Tab {
+    std::string_view id;           // its name in session files; never changes
+    Phrase title = Phrase("");     // "Norms"
+    Phrase question = Phrase("");  // "What does the place of the norm change?"
+    Key key = Key::none;           // opens it
+    std::string_view term;         // the id of the glossary's term that it is about
+    void (*draw)(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
+    // Pixels at a scale of 1, for a stage of this width: where it is lower, the tab keeps its height and scrolls.
+    float (*least_height)(float width) = nullptr;
+    // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
+    // Without it the inspector explains the step and the selected cell.
+    void (*inspect)(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) = nullptr;
+    // The selected cell is explained above that, where one is selected.
+    bool explains_cells = false;
+    // What to try in it with any model; nothing if this run has nothing of the kind.
+    std::optional<Suggestion> (*suggest)(const core::Session& session) = nullptr;
+    // The companion runs that it needs for what it shows. They are computed as long as it is open and says so.
+    core::CompanionRuns (*companion_runs)(const core::Session& session, const ViewState& state) = nullptr;
+    // Another tab is opened.
+    void (*leave)(ViewState& state) = nullptr;
+    // What it shows; comes first in the list of exports.
+    void (*add_exports)(ExportScene& scene) = nullptr;
+    // What can be done in it, by key and palette.
+    std::vector<Action> (*actions)() = nullptr;
+    // The part of its state that belongs to the user's work. `restore` throws Error for anything that `save` can't have
+    // made.
+    void (*save)(const ViewState& state, core::files::SavedView& saved) = nullptr;
+    void (*restore)(ViewState& state, const core::files::SavedView& saved) = nullptr;
+    // Whether the tab's open page is about the steps of this run. If not, the map and the timeline, which would have no
+    // effect, leave their space to it. Null: always.
+    bool (*about_steps)(const ViewState& state) = nullptr;
+    // It is among the tabs of the first hour; the others are then behind "More".
+    bool first_hour = false;
+    // It shows what a model computes, so a trace that was opened without one has nothing for it.
+    bool computes = false;
+    // Whether the open model has anything for this tab to show, such as experts. If not, there is no tab, and opening
+    // it by its key says why. Null: always.
+    bool (*about_this)(const core::Session& session) = nullptr;
+    Phrase missing = Phrase("");
+    // Takes a file that was dropped on the tab; nothing if it is not for this tab.
+    std::optional<core::Command> (*take_file)(const core::Session& session, ViewState& state,
+                                              const std::string& path) = nullptr;
+};
+
+// All of them, in the order of the tabs.
+[[nodiscard]] std::span<const Tab> tabs();
+// Whether what is open has what a tab is about.
+[[nodiscard]] bool is_about(const Tab& tab, const core::Session& session);
+// Whether a tab has anything to show of what is open.
+[[nodiscard]] bool has_something(const Tab& tab, const core::Session& session);
+// nullptr if there is none with that id.
+[[nodiscard]] const Tab* find_tab(std::string_view id);
+
+// "Norms: What does the place of the norm change?": the label of the action that opens it, in the palette and the list
+// of keys.
+[[nodiscard]] Sentence tab_label(const Tab& tab);
+
+}  // namespace decoderscope::views

@@ -1,0 +1,337 @@
+#include "app/views/tabs/diff/tab.h"
+
+#include "app/core/tabs/diff/comparison_text.h"
+#include "app/core/tabs/diff/effect_of_edits.h"
+#include "app/views/frame/stale.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/translate.h"
+#include "engine/load/recorded_run.h"
+
+#include <algorithm>
+
+namespace decoderscope::views::diff {
+
+namespace {
+
+constexpr std::string_view kId = core::files::kDiffTab;
+
+// What the pictures of a step need with the lines above them, at a scale of 1.
+constexpr float kLeastBelowList = 290.0F;
+
+void add_exports(ExportScene& scene) {
+    const core::Value<core::diff::ShownComparison>& diff = scene.state.part<DiffTabState>().shown;
+    if (!diff || diff->of.lock() != scene.session.shown().run) return;
+    scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
+        return core::diff::difference_exhibit(scene.shown, diff->reference, scene.step, scene.place,
+                                              diff->comparison.tolerance);
+    });
+}
+
+// The session's name for our companion run.
+constexpr const char* kCompanion = "diff";
+
+// How the run that is compared with differs from this one, where it has to be computed: in the configuration, or in
+// dropout, which is a difference like an edit.
+std::optional<core::Variation> variation_of(const core::Scenario& scenario, const DiffTabState& diff) {
+    if (diff.against == core::files::Against::configuration && !diff.option.first.empty())
+        return core::Variation{.overrides = {diff.option}};
+    if (diff.against == core::files::Against::unedited && scenario.dropout_seed)
+        return core::Variation{.without_edits = true, .without_dropout = true};
+    return std::nullopt;
+}
+
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
+    const auto variation = variation_of(session.scenario(), state.part<DiffTabState>());
+    if (!variation) return {};
+    return {{kCompanion, *variation}};
+}
+
+void leave(ViewState& state) {
+    DiffTabState& diff = state.part<DiffTabState>();
+    diff.shown = {};
+    diff.drawn = {};
+}
+
+void pin(const core::Session&, ViewState& state, Commands& commands) {
+    state.tab = kId;
+    state.part<DiffTabState>().against = core::files::Against::pinned;
+    commands.push_back(core::command::Pin{});
+}
+
+std::vector<Action> actions_of_runs() {
+    return {{.label = message("Pin this run to compare later runs with it"), .run = pin}};
+}
+
+// The file to compare with is not saved here: the session knows and saves it.
+void save(const ViewState& state, core::files::SavedView& saved) {
+    const DiffTabState& diff = state.part<DiffTabState>();
+    saved.compare = {diff.against, diff.option, {}, diff.tolerance, diff.bisect.question};
+    // Sorted, as a session file has them.
+    std::ranges::sort(saved.compare.bisect.chosen, {}, &core::ChosenMatch::theirs);
+}
+
+void restore(ViewState& state, const core::files::SavedView& saved) {
+    DiffTabState& diff = state.part<DiffTabState>();
+    diff.against = saved.compare.against;
+    diff.option = saved.compare.option;
+    diff.tolerance = saved.compare.tolerance;
+    diff.typed = saved.compare.file;
+    diff.bisect = {.path = diff.typed, .question = saved.compare.bisect};
+}
+
+// A trace from another program, to compare with.
+std::optional<core::Command> take_file(const core::Session& session, ViewState& state, const std::string& path) {
+    const bool recording = load::is_recording(path);
+    if (!recording && !path.ends_with(".safetensors")) return std::nullopt;
+    DiffTabState& diff = state.part<DiffTabState>();
+    // What our names don't tell is aligned by bisecting; two recordings are compared by their names.
+    const bool bisects = session.scenario().computes() && (recording || diff.against == core::files::Against::bisect);
+    return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
+}
+
+std::string label_of(const core::Scenario& scenario, const DiffTabState& diff) {
+    if (diff.against == core::files::Against::configuration) return diff.option.first + " = " + diff.option.second;
+    if (!scenario.dropout_seed) return tr("without edits");
+    return scenario.edits.empty() ? tr("without dropout") : tr("without edits and dropout");
+}
+
+Compared compared_with_companion(const core::Snapshot& shown, const DiffTabState& diff) {
+    Compared b{.label = label_of(shown.scenario, diff)};
+    const auto found = shown.companions.find(kCompanion);
+    if (found == shown.companions.end() || found->second.variation != variation_of(shown.scenario, diff)) {
+        b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
+        b.coming = true;
+    } else if (!found->second.error.empty()) {
+        b.missing = tr(found->second.error);
+        b.failed = true;
+    } else if (!found->second.run) {
+        b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
+        b.coming = true;
+    } else {
+        b.of = found->second.run;
+    }
+    return b;
+}
+
+Compared compared_with(const core::Snapshot& shown, const DiffTabState& diff) {
+    switch (diff.against) {
+        case core::files::Against::unedited:
+            if (!shown.scenario.dropout_seed) return {.of = shown.unedited, .label = label_of(shown.scenario, diff)};
+            return compared_with_companion(shown, diff);
+        case core::files::Against::configuration:
+            return compared_with_companion(shown, diff);
+        case core::files::Against::pinned:
+            if (shown.pinned)
+                return {.of = shown.pinned, .label = tr("pinned: {label}", {{"label", shown.pinned->label}})};
+            return {.missing =
+                        tr("No run is pinned yet. Pin this one, change something, and see here what it changed.")};
+        case core::files::Against::bisect:
+            return {};
+        case core::files::Against::file:
+            if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
+            return {.missing =
+                        tr("No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
+                           "PyTorch, with the same names. Type its path above, or drop it here.")};
+    }
+    return {};
+}
+
+core::ReferenceRun reference_for(const core::Snapshot& shown, const DiffTabState& diff, const std::string& label) {
+    switch (diff.against) {
+        case core::files::Against::unedited: {
+            const InEnglish english;  // it is written to files
+            return core::reference_of(label_of(shown.scenario, diff), shown.scenario.dropout_seed
+                                                                          ? shown.companions.at(kCompanion).run
+                                                                          : shown.unedited);
+        }
+        case core::files::Against::configuration:
+            return core::reference_of(label, shown.companions.at(kCompanion).run);
+        case core::files::Against::pinned:
+            return *shown.pinned;
+        case core::files::Against::file:
+        case core::files::Against::bisect:
+            return *shown.trace_file;
+    }
+    return {};
+}
+
+// ---- if there is nothing to list
+
+void draw_missing(const Ui& ui, const Compared& b, Area area) {
+    draw_empty_page(ui, area, b.failed ? tr("This run can't be computed") : "", b.missing,
+                    b.failed ? ui.theme.error : ui.theme.muted);
+}
+
+void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
+    DiffTabState& diff = state.part<DiffTabState>();
+    const core::Comparison& comparison = diff.drawn.answer()->comparison;
+    std::string text = core::diff::measured_text(comparison) + ".";
+    const bool no_edits = diff.against == core::files::Against::unedited && session.shown().scenario.edits.empty();
+    if (no_edits)
+        text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
+                                         "a head off or overwrite a number, and this page shows what it affects.");
+    const ImVec2 next = draw_empty_page(ui, area, core::diff::verdict_of(comparison), text, ui.theme.muted);
+    if (!no_edits || !session.shown().scenario.computes()) return;
+    ImGui::SetCursorScreenPos(next);
+    const bool norm_first = session.shown().scenario.config().norm_first;
+    if (link(ui, ui.fonts.text, ui.theme.accent,
+             norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
+        diff.against = core::files::Against::configuration;
+        diff.option = {"norm_first", norm_first ? "false" : "true"};
+    }
+}
+
+// ---- the result
+
+// What the strip's bars are; of another model's run, what the step to this one did to the predictions.
+std::string diff_caption(const core::Session& session, const ViewState& state) {
+    const DiffTabState& diff = state.part<DiffTabState>();
+    const core::diff::ShownComparison& drawn = *diff.drawn.answer();
+    if (!of_two_models(diff)) return tr("largest |A − B| of each step");
+    const core::Snapshot& shown = diff.drawn.question();
+    const core::Value<core::OutputMoves> cost =
+        core::diff::shown_output_moves(session.derived(), shown.scenario, drawn.reference.run, shown.run);
+    return cost && !cost->output.empty()
+               ? tr("from B to A: {moves}",
+                    {{"moves", core::moves_sentence(shown.scenario, *cost, core::Mood::happened)}})
+               : std::string(diff.part == core::diff::Listed::weights ? tr("largest |A − B| of each weight")
+                                                                      : tr("largest |A − B| of each step"));
+}
+
+void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands) {
+    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, core::diff::verdict_of(comparison), area.width());
+    const float y = area.low.y + ui.px(24);
+    const std::string lead = tr("first step that differs:") + std::string(" ");
+    const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
+    const float most = area.width() - (comparison.first ? lead_width + ui.px(24 + 120) : 0.0F);
+    const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted,
+                                 fitted(ui.fonts.caption, diff_caption(session, state), most));
+    if (!comparison.first) return;
+    const std::string name = comparison.tensors[*comparison.first].name;
+    const float room = area.width() - used - ui.px(24) - lead_width;
+    const std::string shown = fitted(ui.fonts.caption, name + " →", room);
+    const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
+    draw_text(ui, ui.fonts.caption, {x - lead_width, y}, ui.theme.muted, lead);
+    ImGui::SetCursorScreenPos({x, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
+        go_to_largest(session, comparison.tensors[*comparison.first], commands);
+    tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
+}
+
+int percent_compared(const core::Session& session, const DiffTabState& diff, const Compared& b) {
+    return static_cast<int>(
+        core::diff::comparison_progress(session.derived(), session.shown().run, b.of, diff.tolerance, diff.part) *
+        100.0);
+}
+
+// The height of the list of steps: a share of the room, as the pictures are more important. 0 where it would leave them
+// less than they need: then it is folded. Not for two models, because weights or steps are chosen in it.
+float list_height(const Ui& ui, const DiffTabState& diff, float room) {
+    const float height = std::clamp(room * 0.34F, ui.px(88), ui.px(320));
+    return !of_two_models(diff) && room - height < ui.px(kLeastBelowList) ? 0.0F : height;
+}
+
+void draw_comparison(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
+    if (!comparison.differs() && comparison.largest == 0.0) return draw_nothing_differs(ui, session, state, area);
+    float y = area.low.y;
+    const auto part = [&](float height, float gap) {
+        const Area cut = {{area.low.x, y}, {area.high.x, y + height}};
+        y += height + ui.px(gap);
+        return cut;
+    };
+    draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
+    draw_diff_strip(ui, session, state, part(std::max(ui.px(60), area.height() * 0.13F), 6), commands);
+    const float list = list_height(ui, state.part<DiffTabState>(), area.high.y - y);
+    if (list > 0.0F) draw_diff_list(ui, session, state, part(list, 10), commands);
+    draw_diff_pictures(ui, session, state, {{area.low.x, y}, area.high}, list == 0.0F, commands);
+}
+
+}  // namespace
+
+Tab diff_tab() {
+    return {.id = kId,
+            .title = message("Diff"),
+            .question = message("What changed?"),
+            .key = Key::c,
+            .term = "difference",
+            .draw = draw_diff_tab,
+            .least_height = [](float) { return 480.0F; },
+            .inspect = inspect_difference,
+            .companion_runs = companion_runs,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_runs,
+            .save = save,
+            .restore = restore,
+            .take_file = take_file};
+}
+
+core::Command bisect_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = core::files::Against::bisect;
+    diff.typed = path;
+    return core::command::CompareWithFile{path};
+}
+
+core::Command compare_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = core::files::Against::file;
+    diff.typed = path;
+    if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
+    return core::command::CompareWithFile{path};
+}
+
+void go_to_largest(const core::Session& session, const core::TensorDifference& difference, Commands& commands) {
+    const Ref step = session.shown().run->plan().find(difference.name);
+    if (step == nullptr) return;
+    commands.push_back(core::command::GoTo{difference.name});
+    if (difference.cell.size() != step->axes.size()) return;
+    const core::Place now = session.cursor().place;
+    const core::Place place = core::place_of(*step, difference.cell, now, session.shown().scenario.query_heads());
+    if (place.batch != now.batch) commands.push_back(core::command::ChooseBatch{place.batch});
+    if (place.head != now.head) commands.push_back(core::command::ChooseHead{place.head});
+}
+
+void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.part<DiffTabState>();
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    state.hovered.reset();
+    const core::Snapshot& shown = session.shown();
+    const Compared b = compared_with(shown, diff);
+    diff.shown = {};
+    const float header = diff_header_height(ui, diff.against, inner.width());
+    draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
+    const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
+    const bool of_a_file = diff.against == core::files::Against::file || diff.against == core::files::Against::bisect;
+    if (of_a_file && !shown.trace_file && !session.reading_trace().empty()) {
+        draw_empty_page(ui, below, "", tr("Reading {name}", {{"name", session.reading_trace()}}), ui.theme.muted);
+        return;
+    }
+    if (diff.against == core::files::Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
+    if (b.of == nullptr && !b.coming) {
+        draw_missing(ui, b, below);
+        return;
+    }
+    if (diff.against != core::files::Against::pinned) diff.part = core::diff::Listed::steps;
+    if (b.of != nullptr)
+        diff.shown = core::diff::shown_comparison(
+            session.derived(), shown.run, b.of, diff.tolerance, [&] { return reference_for(shown, diff, b.label); },
+            diff.part);
+    diff.drawn.take(load::about(shown.scenario.opened()), diff.shown, [&] { return shown; });
+    draw_answer(
+        ui, "coming-difference", diff.drawn, below, commands,
+        [&](Commands& heard) {
+            draw_comparison(ui, session, state, below, heard);
+            return below;
+        },
+        [&](Area note) {
+            text_block(ui, ui.fonts.text, ui.theme.muted, note,
+                       b.of == nullptr
+                           ? b.missing
+                           : tr("Comparing … {percent} %", {{"percent", percent_compared(session, diff, b)}}));
+        });
+}
+
+}  // namespace decoderscope::views::diff

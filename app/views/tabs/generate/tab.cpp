@@ -1,0 +1,374 @@
+#include "app/views/tabs/generate/tab.h"
+
+#include "app/core/generate/generator.h"
+#include "app/core/generate/sampling.h"
+#include "app/core/generate/shown_generation.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
+#include "app/views/frame/stale.h"
+#include "app/views/frame/terms.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace decoderscope::views::generate {
+
+namespace {
+
+void add_exports(ExportScene& scene) {
+    const GenerateTabState& generate = scene.state.part<GenerateTabState>();
+    if (!core::generate::generation_obstacle(scene.shown.scenario).empty()) return;
+    const Index row = scene.place.batch;
+    if (generate.page == GeneratePage::cache)
+        scene.add(tr("k and v of this layer and head"), "kv-cache",
+                  [shown = scene.shown, layer = generate.layer, place = scene.place] {
+                      return core::generate::cache_exhibit(shown, layer, place);
+                  });
+    const core::Companion* lens = scene.session.shown().companion(kLensRun);
+    if (generate.page == GeneratePage::lens && lens != nullptr)
+        scene.add(tr("The logit lens"), "logit-lens", [shown = scene.shown, run = lens->run, row] {
+            return core::generate::lens_exhibit(shown, run, row);
+        });
+    scene.add_if_any(tr("The next token's probabilities"), "next-token",
+                     [&] { return core::generate::next_token_exhibit(scene.shown, row, scene.session.sampling()); });
+}
+
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
+    const GenerateTabState& tab = state.part<GenerateTabState>();
+    if (!core::generate::generation_obstacle(session.shown().scenario).empty()) return {};
+    if (tab.page == GeneratePage::cache && tab.proving)
+        return {{kCacheRun, core::Variation{.cached_row = session.cursor().place.batch}}};
+    if (tab.page == GeneratePage::lens) return {{kLensRun, core::Variation{.logit_lens = true}}};
+    return {};
+}
+
+void leave(ViewState& state) {
+    GenerateTabState& tab = state.part<GenerateTabState>();
+    tab.running = false;
+    tab.lens = {};
+    tab.proof = {};
+}
+
+std::optional<Suggestion> suggest(const core::Session& session) {
+    if (!core::generate::generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
+    return Suggestion{.title = tr("See which token comes next, and why")};
+}
+
+bool can_generate(const core::Session& session) {
+    return core::generate::generation_obstacle(session.shown().scenario).empty();
+}
+
+// An action on the text, which also opens the tab that shows it.
+std::function<void(const core::Session&, ViewState&, Commands&)> on_this_tab(
+    std::function<void(const core::Session&, ViewState&, Commands&)> run) {
+    return [run = std::move(run)](const core::Session& session, ViewState& state, Commands& commands) {
+        state.tab = kGenerateTab;
+        run(session, state, commands);
+    };
+}
+
+std::vector<Action> actions_of_text() {
+    return {{.label = message("Generate one token"),
+             .key = Key::period,
+             .repeats = true,
+             .enabled = can_generate,
+             .run = on_this_tab([](const core::Session& session, ViewState&, Commands& commands) {
+                 generate_token(session, commands);
+             })},
+            {.label = message("Step back one token"),
+             .key = Key::comma,
+             .repeats = true,
+             .enabled = can_generate,
+             .run = on_this_tab(
+                 [](const core::Session& session, ViewState&, Commands& commands) { step_back(session, commands); })},
+            {.label = message("Generate to the end, or stop"),
+             .key = Key::r,
+             .enabled = can_generate,
+             .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
+                 GenerateTabState& generate = state.part<GenerateTabState>();
+                 generate.running = !generate.running;
+             })}};
+}
+
+constexpr double kSecondsPerToken = 0.35;
+
+core::Value<core::generate::ShownNextToken> next_token_of(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    return core::generate::shown_next_token(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
+                                            session.sampling());
+}
+
+// While it runs, generates a token at intervals.
+void run_on(const core::Session& session, ViewState& state, Commands& commands) {
+    GenerateTabState& tab = state.part<GenerateTabState>();
+    const double now = ImGui::GetTime();
+    if (!tab.running) {
+        tab.next_token_at = now;
+        return;
+    }
+    if (session.stale() || now < tab.next_token_at) return;
+    tab.next_token_at = now + kSecondsPerToken;
+    tab.running = generate_token(session, commands);
+}
+
+void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
+    const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
+    const float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
+    draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, tr("Nothing to generate"), width);
+    const float below = draw_prose(ui, {x, y + ui.px(34)}, width, ui.theme.muted, obstacle, 4);
+    draw_prose(ui, {x, below + ui.px(8)}, width, ui.theme.muted,
+               tr("A model with tokens, a causal mask and a language head continues a text here, token by token."), 3);
+}
+
+// The choices of the page and of the batch row. Returns the height used.
+float draw_pages(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const std::array<const char*, 3> pages = {tr("Next token"), tr("KV cache"), tr("Logit lens")};
+    ImGui::SetCursorScreenPos(area.low);
+    const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page));
+    if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
+    const Index rows = scene.scenario().inputs.batch();
+    if (rows > 1) {
+        ImGui::SameLine(0, ui.px(20));
+        if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
+            scene.commands.push_back(core::command::ChooseBatch{scene.row + moved});
+    }
+    return ImGui::GetFrameHeight();
+}
+
+void draw_page(const GenerateScene& scene, Area area) {
+    switch (scene.tab().page) {
+        case GeneratePage::next_token:
+            return draw_next_token(scene, area);
+        case GeneratePage::cache:
+            return draw_cache(scene, area);
+        case GeneratePage::lens:
+            return draw_lens(scene, area);
+    }
+}
+
+void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) {
+    for (const Sentence& sentence : sentences) {
+        say(scene.ui, scene.state, scene.ui.fonts.text, scene.ui.theme.text, tr(sentence));
+        ImGui::Dummy({1, scene.ui.px(2)});
+    }
+}
+
+// A link to one number of the output, explained in the Step tab.
+void link_to(const GenerateScene& scene, const std::string& text, const char* tensor, Index token, int id) {
+    if (scene.run().plan().find(tensor) == nullptr) return;
+    if (!link(scene.ui, scene.ui.fonts.caption, scene.ui.theme.accent, text, id)) return;
+    scene.state.tab = core::files::kStepTab;
+    scene.commands.push_back(core::command::Follow{tensor, {scene.row, scene.length - 1, token}});
+}
+
+struct ShownTemperature {
+    core::generate::TemperatureFor found;
+};
+
+void choose_wanted(const GenerateScene& scene, const std::vector<core::generate::Candidate>& candidates) {
+    const Ui& ui = scene.ui;
+    GenerateTabState& tab = scene.tab();
+    constexpr std::size_t kMost = 20;
+    tab.wanted_rank = std::min(tab.wanted_rank, candidates.size() - 1);
+    ImGui::SetNextItemWidth(ui.px(110));
+    if (begin_list("##wanted", scene.piece(candidates[tab.wanted_rank].token).c_str(), ImGuiComboFlags_HeightLarge)) {
+        for (std::size_t rank = 0; rank < std::min(kMost, candidates.size()); ++rank)
+            if (press_row(labelled(scene.piece(candidates[rank].token), std::to_string(rank)).c_str(),
+                          rank == tab.wanted_rank))
+                tab.wanted_rank = rank;
+        ImGui::EndCombo();
+    }
+    ImGui::SameLine(0, ui.px(6));
+    ImGui::SetNextItemWidth(ui.px(76));
+    focusable_field("##probability");
+    ImGui::InputFloat("##probability", &tab.wanted_probability, 0.0F, 0.0F, "%.3g");
+    tab.wanted_probability = std::clamp(tab.wanted_probability, 0.0F, 1.0F);
+    tooltip(tr("The probability that you want, from 0 to 1, before top-k and top-p"));
+}
+
+// Which temperature gives a token a probability, and one click that sets it.
+void solve_temperature(const GenerateScene& scene, const std::vector<core::generate::Candidate>& candidates) {
+    if (candidates.size() < 2) return;
+    const Ui& ui = scene.ui;
+    section_line(ui);
+    paragraph(ui.fonts.caption, ui.theme.muted, tr("At which temperature does a token get this probability?"));
+    choose_wanted(scene, candidates);
+    const std::size_t rank = scene.tab().wanted_rank;
+    const auto wanted = static_cast<double>(scene.tab().wanted_probability);
+    const core::Value<ShownTemperature> shown = scene.session.derived().get<ShownTemperature>(
+        {scene.session.shown().run}, std::make_tuple(scene.row, scene.length, rank, scene.tab().wanted_probability),
+        [&] { return ShownTemperature{core::generate::temperature_for(candidates, rank, wanted)}; });
+    paragraph(ui.fonts.text, ui.theme.text,
+              tr(core::generate::temperature_sentence(shown->found, scene.piece(candidates[rank].token), wanted)));
+    for (std::size_t i = 0; i < shown->found.reached_at.size(); ++i) {
+        const double temperature = shown->found.reached_at[i];
+        const std::string text =
+            tr("Set it to {temperature} →", {{"temperature", core::short_number_text(temperature, 3)}});
+        if (!link(ui, ui.fonts.caption, ui.theme.accent, text, 10 + static_cast<int>(i))) continue;
+        core::generate::Sampling sampling = scene.session.sampling();
+        sampling.temperature = temperature;
+        scene.commands.push_back(core::command::SetSampling{sampling});
+    }
+}
+
+void say_next_token(const GenerateScene& scene) {
+    if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
+        return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
+    const auto piece = [&](Index token) { return scene.piece(token); };
+    const std::vector<Sentence> sentences = core::generate::next_token_sentences(*scene.next, piece);
+    if (sentences.empty())
+        return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("There is nothing to draw from."));
+    say(scene, sentences);
+    const Index first = scene.next->next->candidates.front().token;
+    const std::string token = piece(first);
+    link_to(scene, tr("Explain the logit of “{token}” →", {{"token", token}}), "logits", first, 1);
+    link_to(scene, tr("Explain the probability of “{token}” →", {{"token", token}}), "probs", first, 2);
+    solve_temperature(scene, scene.next->next->candidates);
+}
+
+void say_lens(const GenerateScene& scene) {
+    const core::Companion* lens = scene.session.shown().companion(kLensRun);
+    const core::Value<core::generate::LensTable> table =
+        lens != nullptr ? core::generate::shown_lens(scene.session.derived(), lens->run, scene.row, scene.length)
+                        : core::Value<core::generate::LensTable>();
+    if (!table) return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("Computing …"));
+    say(scene,
+        core::generate::lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
+}
+
+void say_cache(const GenerateScene& scene) {
+    const std::string attention = core::generate::cached_attention(scene.run().plan(), scene.tab().layer);
+    const Tensor& k = scene.run().value(attention, AttentionStep::key);  // [batch, kv_head, pos, d_head]
+    if (k.rank() != 4) return;
+    say(scene,
+        {message("What is cached of layer {layer}: a key and a value of {width} numbers for each position and each of "
+                 "{heads} heads. Later positions can't change them, because the causal mask hides what comes later.",
+                 {{"layer", scene.tab().layer}, {"width", k.dim(3)}, {"heads", k.dim(1)}})});
+}
+
+// The newest position, and the token that stands there.
+std::string heading_of(const GenerateScene& scene) {
+    return tr("After “{token}”, position {position}",
+              {{"token", scene.piece(scene.token_at(scene.length - 1))}, {"position", scene.length - 1}});
+}
+
+}  // namespace
+
+Tab generate_tab() {
+    return {.id = kGenerateTab,
+            .title = message("Generate"),
+            .question = message("Which token comes next, and why?"),
+            .key = Key::g,
+            .term = "generation",
+            .draw = draw_generate_tab,
+            .least_height = [](float) { return 400.0F; },
+            .inspect = inspect_generation,
+            .suggest = suggest,
+            .companion_runs = companion_runs,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_text,
+            .first_hour = true,
+            .computes = true};
+}
+
+std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().tokenizer(), token); }
+
+Index GenerateScene::token_at(Index position) const {
+    return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));
+}
+
+std::string why_text_ends(const core::Scenario& scenario, Index row) {
+    if (const Sentence full = core::generate::row_is_full(scenario, row); !full.empty()) return tr(full);
+    return core::generate::has_ended(scenario, row) ? tr("The text has ended: its last token marks the end.") : "";
+}
+
+bool generate_token(const core::Session& session, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    const Index row = session.cursor().place.batch;
+    if (!core::generate::generation_obstacle(scenario).empty() || session.stale()) return false;
+    const core::Value<core::generate::ShownNextToken> shown = next_token_of(session);
+    if (!shown->next || !why_text_ends(scenario, row).empty()) return false;
+    commands.push_back(core::command::AppendToken{row, shown->next->candidates[shown->draw.rank].token});
+    return true;
+}
+
+void step_back(const core::Session& session, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    const core::Scenario& scenario = session.shown().scenario;
+    if (core::generate::generation_obstacle(scenario).empty() && core::generate::row_length(scenario.inputs, row) > 1)
+        commands.push_back(core::command::RemoveLastToken{row});
+}
+
+GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    return {ui,
+            session,
+            state,
+            commands,
+            row,
+            core::generate::row_length(session.shown().scenario.inputs, row),
+            next_token_of(session)};
+}
+
+void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    state.hovered.reset();
+    const float pad = ui.px(16), gap = ui.px(10);
+    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const core::Scenario& scenario = session.shown().scenario;
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
+        state.part<GenerateTabState>().running = false;
+        draw_obstacle(ui, inner, obstacle);
+        return;
+    }
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    run_on(session, state, commands);
+    float y = inner.low.y;
+    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
+    y += draw_generate_controls(scene, rest()) + gap;
+    state.paced = state.paced || scene.tab().running;
+    y += draw_generated_text(scene, rest()) + gap;
+    y += draw_pages(scene, rest()) + gap;
+    const Area page = rest();
+    const auto draw = [&](Commands& heard) {
+        draw_page(generate_scene(ui, session, state, heard), page);
+        return page;
+    };
+    if (session.stale())
+        draw_stale(ui, "coming-tokens", draw,
+                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+    else
+        static_cast<void>(draw(commands));
+}
+
+// What the inspector says beside the Generate tab.
+
+void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
+        return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
+    section_line(ui);
+    switch (scene.tab().page) {
+        case GeneratePage::next_token:
+            return say_next_token(scene);
+        case GeneratePage::cache:
+            return say_cache(scene);
+        case GeneratePage::lens:
+            return say_lens(scene);
+    }
+}
+
+}  // namespace decoderscope::views::generate

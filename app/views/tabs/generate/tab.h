@@ -1,0 +1,103 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/generate/shown_generation.h"
+#include "app/core/run/scenario.h"
+#include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
+#include "app/views/frame/tab.h"
+#include "app/views/frame/view_state.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope::views::generate {
+
+[[nodiscard]] Tab generate_tab();
+
+// What the Generate tab shows below the text.
+enum class GeneratePage { next_token, cache, lens };
+
+// The tokens that a logit lens was read over: of one batch row, in readable form.
+struct LensQuestion {
+    std::vector<std::string> tokens;
+};
+
+// What the Generate tab remembers from frame to frame.
+struct GenerateTabState {
+    GeneratePage page = GeneratePage::next_token;
+    bool running = false;        // generates tokens at intervals until the end
+    double next_token_at = 0.0;  // seconds, ImGui's clock
+    Index layer = 0;             // whose k and v are shown
+    bool proving = false;        // the cached pass is computed alongside the run, and compared
+    Index lens_back = 0;         // columns by which the lens is scrolled back from the newest
+    // Of which candidate, by rank, the temperature is sought that gives it this probability.
+    std::size_t wanted_rank = 1;
+    float wanted_probability = 0.25F;
+
+    // What these two pages show, each until the next is computed.
+    core::LastAnswer<LensQuestion, core::generate::LensTable> lens;
+    core::LastAnswer<Index, core::generate::ShownProof> proof;  // of a batch row
+};
+
+inline constexpr std::string_view kGenerateTab = "generate";
+
+void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+
+// Appends the next sampled token to the text of the cursor's batch row. Returns whether there is one.
+bool generate_token(const core::Session& session, Commands& commands);
+// Removes the last token of that row.
+void step_back(const core::Session& session, Commands& commands);
+
+// The parts of the Generate tab, one file each.
+
+// The names of the companion runs.
+inline constexpr const char* kCacheRun = "generate.cache";
+inline constexpr const char* kLensRun = "generate.lens";
+
+// What every part draws from.
+struct GenerateScene {
+    const Ui& ui;
+    const core::Session& session;
+    ViewState& state;
+    Commands& commands;
+    Index row;     // of the batch
+    Index length;  // its number of tokens
+    core::Value<core::generate::ShownNextToken> next;
+
+    [[nodiscard]] GenerateTabState& tab() const { return state.part<GenerateTabState>(); }
+    [[nodiscard]] const core::Scenario& scenario() const { return session.shown().scenario; }
+    [[nodiscard]] const Run& run() const { return *session.shown().run; }
+    // A token in readable form: its piece on one line, or its id.
+    [[nodiscard]] std::string piece(Index token) const;
+    // The row's token at a position.
+    [[nodiscard]] Index token_at(Index position) const;
+};
+
+// The scene of the cursor's batch row; only where generation_obstacle() is empty.
+[[nodiscard]] GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state,
+                                           Commands& commands);
+
+// Why no token can be appended to a row, in one sentence; empty if one can.
+[[nodiscard]] std::string why_text_ends(const core::Scenario& scenario, Index row);
+
+// Back, next, run; temperature, top-k, top-p, seed. Returns the height used.
+float draw_generate_controls(const GenerateScene& scene, Area area);
+// The text as chips, generated tokens set apart from given ones. Returns the height used.
+float draw_generated_text(const GenerateScene& scene, Area area);
+
+// The most probable tokens before and after the cuts, and where the drawn number falls.
+void draw_next_token(const GenerateScene& scene, Area area);
+// The KV cache of a layer and head, and the proof that it changes nothing.
+void draw_cache(const GenerateScene& scene, Area area);
+// The button for the proof: compares the cached pass with the full pass, tensor by tensor.
+void draw_cache_proof(const GenerateScene& scene, Area area);
+// The table of the logit lens.
+void draw_lens(const GenerateScene& scene, Area area);
+
+// What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
+void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+}  // namespace decoderscope::views::generate

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "app/core/figure/heatmap.h"
+#include "app/core/session/session.h"
+#include "app/core/tabs/heads/head_scores.h"
+#include "app/core/tabs/heads/shown_heads.h"
+#include "app/views/frame/tab.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/widgets/widgets.h"
+
+#include <optional>
+#include <string>
+
+namespace decoderscope::views::heads {
+
+// The grid of the Heads tab: every head of a kind as a small pattern with its measure below. Above the grid are the
+// choices of kind, measure, order and the threshold for dimming heads.
+void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+
+// One head filling the stage: its pattern, the lines from queries to keys, its q, k and v, and its switches.
+void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+
+[[nodiscard]] Tab heads_tab();
+
+// A token of the bipartite view: a query on the left or a key on the right.
+struct PatternToken {
+    bool is_key = false;
+    Index index = 0;
+    bool operator==(const PatternToken&) const = default;
+};
+
+// What the Heads tab remembers from frame to frame.
+struct HeadsTabState {
+    core::heads::AttentionKind kind = core::heads::AttentionKind::self;  // which grid
+    core::heads::PatternMeasure measure = core::heads::PatternMeasure::entropy;
+    core::heads::HeadOrder order = core::heads::HeadOrder::by_layer;
+    bool at_most = false;                // the filter shows heads up to the threshold, rather than from it on
+    float choices = 0.0F;                // the height of the grid's choices, as of the last frame
+    Index painted = 0;                   // weights painted in this frame
+    float threshold = 0.0F;              // as a share of the highest possible value
+    bool opened = false;                 // the cursor's head fills the stage
+    std::string attention;               // the attention shown last, for steps that belong to none
+    std::optional<PatternToken> pinned;  // its lines stay shown
+    bool scaling = false;                // a head's slider is being dragged
+    bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
+};
+
+void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// The cursor's head in words and numbers, and which heads the run can do without.
+void inspect_heads(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+// The companion run in which the open head is off.
+inline constexpr const char* kHeadPreview = "heads.without";
+
+// The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there are many
+// layers to show, or little room for a head's page.
+[[nodiscard]] float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads,
+                                        float room);
+
+// What the edits do to the output, one bar per position: how far the logits (or the last residual) moved from the
+// unedited run. Without edits, hollow bars show what switching the open head off would do.
+void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area);
+
+// How the grid's cells are drawn.
+struct CellStyle {
+    bool named = false;   // "layer 3 head 5" over the picture: the heads are sorted
+    core::Range weights;  // the range that the colours of all pictures span
+    bool dense = false;   // little room: the bar lies behind the number, not under it
+};
+
+// The height of a cell's text, above and below its picture.
+[[nodiscard]] float cell_text_height(const Ui& ui, CellStyle style);
+
+// One head of the grid: its pattern, the measure as number and bar, and the dot that switches it. A click opens it.
+void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::HeadScore& score,
+                    CellStyle style, Area box, Commands& commands);
+
+// A pattern as lines from query tokens (left) to key tokens (right), as thick as their weights: those that `lines`
+// says. While a token is lit, all of its lines are drawn and no others, with their numbers. Returns the token under the
+// mouse; a click pins or unpins it.
+std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern,
+                                           const core::heads::PatternLines& lines, std::optional<PatternToken> lit,
+                                           std::optional<PatternToken>& pinned, Area area);
+
+}  // namespace decoderscope::views::heads

@@ -1,0 +1,371 @@
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "app/views/tabs/masks/tab.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace decoderscope::views::masks {
+
+namespace {
+
+ImU32 good(const Ui& ui) { return ui.theme.accent; }
+ImU32 bad(const Ui& ui) { return ui.theme.warning; }
+
+// ---- the fill
+
+struct FillChoice {
+    const char* label;
+    const char* value;  // as written in mask_value
+    float fill;
+};
+constexpr std::array kFills = {
+    FillChoice{"−∞", "-inf", -std::numeric_limits<float>::infinity()},
+    FillChoice{"−1e4", "-1e4", -1e4F},
+    FillChoice{"−1e9", "-1e9", -1e9F},
+    FillChoice{"−1e20", "-1e20", -1e20F},
+};
+
+void choose_fill(const MasksScene& scene, ImVec2 at) {
+    ImGui::SetCursorScreenPos(at);
+    word_beside(scene.ui, tr("fill"));
+    const float now = scene.session.scenario().config().mask_value;
+    for (const FillChoice& choice : kFills) {
+        ImGui::SameLine(0, scene.ui.px(&choice == &kFills.front() ? 8 : 2));
+        if (toggle_button(scene.ui, choice.label, choice.fill == now, tr("What replaces a masked score")))
+            scene.commands.push_back(core::command::SetOption{"mask_value", choice.value});
+    }
+}
+
+std::string weight_sentence(const core::masks::FillConsequences& fill) {
+    if (fill.masked == 0) return tr("No cell is masked");
+    const Arguments cells = {{"masked", fill.masked},
+                             {"cells", fill.cells},
+                             {"query", fill.leakiest_query},
+                             {"weight", measured_text(fill.largest_leak)}};
+    if (fill.leakiest_query >= 0)
+        return tr(message("{masked} of {cells} cells masked; query {query} gives them {weight}", cells));
+    return tr(fill.empty_rows.empty()
+                  ? message("{masked} of {cells} cells masked; their weight is 0", cells)
+                  : message("{masked} of {cells} cells masked; weight 0 in rows with a key left", cells));
+}
+
+// How much weight each row gives to masked keys, for rows that give any.
+std::string leaks_by_row(const core::masks::FillConsequences& fill) {
+    std::string text = tr("The weight on masked keys, summed over a row.");
+    for (std::size_t query = 0; query < fill.leaks.size(); ++query)
+        if (fill.leaks[query] > 0.0F)
+            text +=
+                " " + tr("Query {query}: {number}.", {{"query", query}, {"number", measured_text(fill.leaks[query])}});
+    return text;
+}
+
+std::string below_sentence(const core::masks::FillConsequences& fill) {
+    if (!std::isfinite(fill.fill)) return tr("No score can be below −∞");
+    if (std::isinf(fill.lowest_kept)) return tr("No score is kept");
+    if (fill.below.empty())
+        return tr("Lowest kept score {score}: above the fill {fill}",
+                  {{"score", measured_text(fill.lowest_kept)}, {"fill", measured_text(fill.fill)}});
+    const auto [query, key] = fill.below.front();
+    return tr_n("{count} kept score at or below the fill: query {query}, key {key}",
+                "{count} kept scores at or below the fill, first query {query}, key {key}", fill.below.size(),
+                {{"query", query}, {"key", key}});
+}
+
+std::string empty_sentence(const core::masks::FillConsequences& fill) {
+    if (fill.empty_rows.empty()) return tr("Every query sees at least one key");
+    const core::masks::EmptyRow& row = fill.empty_rows.front();
+    const std::size_t rows = fill.empty_rows.size();
+    std::string some;
+    for (std::size_t i = 0; i < std::min<std::size_t>(rows, 3); ++i)
+        some += (i == 0 ? "" : ", ") + std::to_string(fill.empty_rows[i].query);
+    if (rows > 3) some += " …";
+    const Sentence weights = row.nan ? message("0/0 = NaN")
+                             : row.least == row.most
+                                 ? message("each weighs {weight}", {{"weight", measured_text(row.most)}})
+                                 : message("keys weigh {least} to {most}",
+                                           {{"least", measured_text(row.least)}, {"most", measured_text(row.most)}});
+    return tr_n("Query {queries} sees no key: {weights}", "Queries {queries} see no key: {weights}", rows,
+                {{"queries", some}, {"weights", weights}});
+}
+
+// ---- where NaN spreads
+
+// One mark per step of the timeline, as high as its share of NaN.
+void draw_nan_strip(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const auto& timeline = scene.session.timeline();
+    const float step = area.width() / static_cast<float>(timeline.size());
+    list.AddLine({area.low.x, area.high.y}, {area.high.x, area.high.y}, ui.theme.line, 1.0F);
+    const auto x = [&](std::size_t i) { return area.low.x + step * static_cast<float>(i); };
+    std::size_t at = 0;
+    for (const core::masks::NanStep& nan : scene.nan->steps) {
+        while (at < timeline.size() && timeline[at] != nan.id) ++at;
+        if (at == timeline.size()) return;
+        const float share = static_cast<float>(nan.count) / static_cast<float>(nan.size);
+        const Area bar = {{x(at), area.high.y - std::max(share * area.height(), ui.px(2))},
+                          {std::max(x(at + 1) - ui.px(1), x(at) + 1), area.high.y}};
+        list.AddRectFilled(bar.low, bar.high, ui.theme.error);
+        const Area column = {{x(at), area.low.y}, {x(at + 1), area.high.y}};
+        area_tooltip(ui, column,
+                     {nan.name, tr("{count} of {size} numbers are NaN", {{"count", nan.count}, {"size", nan.size}})});
+        if (ImGui::IsWindowHovered() && column.contains(ImGui::GetIO().MousePos) &&
+            ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+            scene.commands.push_back(core::command::Follow{nan.name, nan.first});
+    }
+}
+
+// "then attn.z 8/96, …", for the steps after the first; the first one's block is omitted.
+std::string nan_list(const Plan& plan, const std::vector<core::masks::NanStep>& trail, const std::string& block,
+                     std::size_t most) {
+    std::string text;
+    for (std::size_t i = 1; i < std::min(trail.size(), most + 1); ++i) {
+        const std::string& name = trail[i].name;
+        const bool in_block = !block.empty() && plan[trail[i].id].block == block;
+        text += (text.empty() ? "" : ", ") +
+                tr("{tensor} {count} of {size}", {{"tensor", in_block ? name.substr(block.size() + 1) : name},
+                                                  {"count", trail[i].count},
+                                                  {"size", trail[i].size}});
+    }
+    if (text.empty()) return text;
+    if (trail.size() > most + 1)
+        return tr_n("then {steps}, and {count} more step", "then {steps}, and {count} more steps",
+                    trail.size() - most - 1, {{"steps", text}});
+    return tr("then {steps}", {{"steps", text}});
+}
+
+void draw_nan(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const float line = ui.px(18);
+    if (!scene.nan) {
+        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Looking for NaN …"), area.width());
+        return;
+    }
+    const auto& trail = scene.nan->steps;
+    if (trail.empty()) {
+        static_cast<void>(draw_finding(
+            scene, area.low, area.width(), good(ui),
+            tr_n("No NaN in the {count} step", "No NaN in any of {count} steps", scene.session.timeline().size()),
+            tr("Every number of every computed step was checked.")));
+        return;
+    }
+    const core::masks::NanStep& first = trail.front();
+    ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + ui.px(4), area.low.y + line * 0.4F}, ui.px(3),
+                                                ui.theme.error, 12);
+    const float left = area.low.x + ui.px(14);
+    ImGui::SetCursorScreenPos({left, area.low.y});
+    const std::string name = fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.high.x - left);
+    if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1))
+        scene.commands.push_back(core::command::Follow{first.name, first.first});
+    const Plan& plan = scene.run().plan();
+    const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
+    const std::string text = list.empty() ? tr("is the first NaN") : tr("is the first NaN, {then}", {{"then", list}});
+    const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, text, 2);
+    area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}},
+                 {tr("where NaN spreads: how many numbers of each step. A weight of 0 times NaN is NaN, so a mask does "
+                     "not stop it."),
+                  nan_list(plan, trail, "", 12)});
+    draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
+}
+
+const core::Companion* failed_companion(const core::Session& session) {
+    const auto found = session.shown().companions.find(kLeakRun);
+    return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
+}
+
+// A position of the decoder's input, as drawn in the strip.
+struct PositionBox {
+    Index position;
+    Area area;
+    std::string token;
+    const core::checks::Moved* moved;  // nullptr while it is being computed
+    Index changed;                     // the position that the test changes
+
+    [[nodiscard]] bool is_changed() const { return position == changed; }
+    [[nodiscard]] bool behind() const { return position > changed; }
+    [[nodiscard]] bool leaked() const { return position < changed && moved != nullptr && !moved->first_in.empty(); }
+};
+
+std::vector<std::string> tooltip_lines(const PositionBox& box) {
+    const core::checks::Moved& moved = *box.moved;
+    std::vector<std::string> lines = {
+        tr("position {position}  “{token}”", {{"position", box.position}, {"token", box.token}})};
+    if (box.is_changed()) lines.emplace_back(tr("this one was changed"));
+    if (moved.blind) lines.emplace_back(tr("holds NaN before and after: no change can be seen there"));
+    if (moved.first_in.empty()) {
+        if (!moved.blind) lines.emplace_back(tr("did not move: largest change 0"));
+        return lines;
+    }
+    lines.push_back(tr("moved by up to {number} in {tensor}",
+                       {{"number", measured_text(moved.largest)}, {"tensor", moved.largest_in}}));
+    lines.push_back(tr("first in {tensor}", {{"tensor", moved.first_in}}));
+    if (box.behind()) lines.emplace_back(tr("it comes after the changed one, so it may move"));
+    return lines;
+}
+
+std::string change_text(const PositionBox& box, int digits) {
+    if (box.moved == nullptr) return {};
+    if (box.is_changed()) return "≠";
+    if (box.moved->blind && box.moved->first_in.empty()) return "NaN";
+    return core::short_number_text(static_cast<double>(box.moved->largest), digits);
+}
+
+float room_in(const Ui& ui, const PositionBox& box) { return box.area.width() - ui.px(2); }
+
+// A line of a box: the token above, how far the position moved below it.
+void draw_line(const Ui& ui, const PositionBox& box, float y, ImU32 color, const std::string& text) {
+    const float width = compat::text_size(ui.fonts.mono_small, text).x;
+    draw_text(ui, ui.fonts.mono_small, {(box.area.low.x + box.area.high.x - width) * 0.5F, box.area.low.y + y}, color,
+              text);
+}
+
+void draw_token(const Ui& ui, const PositionBox& box) {
+    draw_line(ui, box, ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text,
+              shortened(ui.fonts.mono_small, box.token, room_in(ui, box)));
+}
+
+// All boxes have their number, with as many digits as all have room for, or none has.
+void draw_changes(const Ui& ui, std::span<const PositionBox> boxes) {
+    for (const int digits : {2, 1}) {
+        const bool fit = std::ranges::all_of(boxes, [&](const PositionBox& box) {
+            return compat::text_size(ui.fonts.mono_small, change_text(box, digits)).x <= room_in(ui, box);
+        });
+        if (!fit) continue;
+        for (const PositionBox& box : boxes)
+            draw_line(ui, box, ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box, digits));
+        return;
+    }
+}
+
+void draw_box(const Ui& ui, const PositionBox& box) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Area& at = box.area;
+    ImU32 fill = box.is_changed() ? ui.theme.accent_soft : ui.theme.raised;
+    if (box.leaked()) fill = with_alpha(ui.theme.warning, 0.35F);
+    list.AddRectFilled(at.low, at.high, box.behind() ? with_alpha(fill, 0.5F) : fill, ui.px(3));
+    if (box.is_changed()) compat::add_rect(list, at.low, at.high, ui.theme.accent, ui.px(3), ui.px(1));
+}
+
+// How many positions of the strip stand in a line: all of them, or half if they would be too narrow for a token.
+std::size_t positions_in_line(const MasksScene& scene, float width) {
+    const std::size_t all = scene.shown().tokens.size();
+    return width / static_cast<float>(all) >= scene.ui.px(16) ? all : (all + 1) / 2;
+}
+
+constexpr float kBoxHeight = 38.0F, kBoxGap = 2.0F;
+
+// One box per position; a click chooses the position to change. Returns the y below them.
+float draw_positions(const MasksScene& scene, const core::checks::Leak* leak, ImVec2 at, float width) {
+    const Ui& ui = scene.ui;
+    MasksTabState& tab = scene.tab();
+    const std::vector<std::string>& tokens = scene.shown().tokens;
+    const std::size_t in_line = positions_in_line(scene, width);
+    const float step = std::min(width / static_cast<float>(in_line), ui.px(56)), height = ui.px(kBoxHeight);
+    const float gap = ui.px(step > ui.px(8) ? 2 : 0);
+    std::vector<PositionBox> boxes;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const float left = std::floor(at.x + step * static_cast<float>(i % in_line));
+        const float right = std::floor(at.x + step * static_cast<float>(i % in_line + 1)) - gap;
+        const float y = at.y + (height + ui.px(kBoxGap)) * static_cast<float>(i / in_line);
+        const core::checks::Moved* moved = leak != nullptr && i < leak->moved.size() ? &leak->moved[i] : nullptr;
+        boxes.push_back({static_cast<Index>(i),
+                         {{left, y}, {std::max(right, left + 1), y + height}},
+                         tokens[i],
+                         moved,
+                         tab.leak_position});
+    }
+    for (const PositionBox& box : boxes) draw_box(ui, box);
+    for (const PositionBox& box : boxes) draw_token(ui, box);
+    draw_changes(ui, boxes);
+    for (const PositionBox& box : boxes) {
+        ImGui::SetCursorScreenPos(box.area.low);
+        ImGui::PushID(static_cast<int>(box.position));
+        if (press_area("position", {box.area.width(), std::max(box.area.height(), 1.0F)})) {
+            tab.chosen_position = box.position;
+            tab.chosen_batch = scene.place.batch;
+        }
+        ImGui::PopID();
+        if (box.moved != nullptr && box.area.contains(ImGui::GetIO().MousePos))
+            area_tooltip(ui, box.area, tooltip_lines(box));
+    }
+    return boxes.empty() ? at.y : boxes.back().area.high.y;
+}
+
+std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& leak) {
+    const bool tokens = !scene.session.shown().scenario.inputs.tokens.empty();
+    const Arguments place = {{"position", leak.changed}};
+    const Sentence what =
+        tokens ? message("Changed token {position}", place) : message("Changed the x of position {position}", place);
+    if (leak.changed == 0) return tr("{what}: nothing comes before it. Click a later one.", {{"what", what}});
+    const Sentence over = message_n("(measured over {count} tensor)", "(measured over {count} tensors)", leak.tensors);
+    const std::string moved =
+        leak.earlier_moved == 0
+            ? tr("{what}: earlier positions moved by at most 0 {over}.", {{"what", what}, {"over", over}})
+            : tr_n("{what}: {count} of {all} earlier positions moved, by up to {number} in {tensor} {over}.",
+                   "{what}: {count} of {all} earlier positions moved, by up to {number} in {tensor} {over}.",
+                   leak.earlier_moved,
+                   {{"what", what},
+                    {"all", leak.changed},
+                    {"number", measured_text(leak.earlier)},
+                    {"tensor", leak.worst_in},
+                    {"over", over}});
+    if (leak.earlier_blind > 0)
+        return moved + " " +
+               tr_n("{count} of them holds NaN, where no change can be seen.",
+                    "{count} of them hold NaN, where no change can be seen.", leak.earlier_blind);
+    return leak.earlier_moved == 0 ? moved + " " + tr("Nothing leaks back.") : moved;
+}
+
+}  // namespace
+
+void draw_fill(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const core::masks::FillConsequences& fill = scene.shown().fill;
+    ImGui::PushID("fill");
+    choose_fill(scene, area.low);
+    float y = area.low.y + ui.px(34);
+    const auto finding = [&](bool well, const std::string& text, const char* tip) {
+        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip) + ui.px(1);
+    };
+    finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
+    finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));
+    finding(fill.empty_rows.empty(), empty_sentence(fill),
+            tr("A fully masked row is NaN under −∞. Under a finite fill it attends to every key equally, later ones "
+               "and padding included."));
+    draw_nan(scene, {{area.low.x, y}, area.high});
+    ImGui::PopID();
+}
+
+float leak_height(const MasksScene& scene, float width) {
+    const bool two_lines = positions_in_line(scene, width) < scene.shown().tokens.size();
+    return scene.ui.px(two_lines ? 168 + kBoxHeight + kBoxGap : 168);
+}
+
+void draw_leak(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const core::checks::Leak* leak = scene.leak ? &*scene.leak : nullptr;
+    ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
+                                        {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
+    draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + ui.px(6)}, ui.theme.muted,
+              tr("leak test: click a position to change it"), area.width());
+    ImGui::PushID("leak");
+    const float bottom = draw_positions(scene, leak, {area.low.x, area.low.y + ui.px(32)}, area.width());
+    ImGui::PopID();
+    const ImVec2 below = {area.low.x, bottom + ui.px(8)};
+    if (const core::Companion* failed = failed_companion(scene.session); failed != nullptr)
+        draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
+    else if (leak == nullptr)
+        draw_prose(ui, below, area.width(), ui.theme.muted, tr("Computing …"), 1);
+    else
+        draw_prose(ui, below, area.width(), leak->earlier_moved > 0 ? ui.theme.warning : ui.theme.text,
+                   leak_sentence(scene, *leak), 4);
+}
+
+}  // namespace decoderscope::views::masks

@@ -1,0 +1,254 @@
+#include "app/views/tabs/masks/tab.h"
+
+#include "app/core/run/edits.h"
+#include "app/core/run/labels.h"
+#include "app/views/frame/export_choices.h"
+#include "app/views/frame/terms.h"
+#include "app/views/widgets/heatmap_layout.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
+#include "engine/base/translate.h"
+
+#include <cmath>
+#include <utility>
+
+namespace decoderscope::views::masks {
+
+namespace {
+
+void add_exports(ExportScene& scene) {
+    const std::string attention = shown_attention(scene.session);
+    if (scene.shown.run->plan().step_of(attention, AttentionStep::mask) == nullptr) return;
+    scene.add(tr("Masks, scores, pattern and output"), attention + ".masks",
+              [shown = scene.shown, attention, place = scene.place] {
+                  return core::masks::masks_exhibit(shown, attention, place);
+              });
+}
+
+// The position that the leak test changes: the chosen one, otherwise the last one that is not padding.
+Index leak_position(const core::Session& session, const MasksTabState& tab) {
+    const Inputs& inputs = session.shown().scenario.inputs;
+    const Index batch = session.cursor().place.batch;
+    const bool chosen = tab.chosen_position && tab.chosen_batch == batch && *tab.chosen_position < inputs.pos();
+    if (chosen) return *tab.chosen_position;
+    const Index last = core::kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
+    return std::min(std::max<Index>(last, 1), inputs.pos() - 1);
+}
+
+core::Value<core::Variation> leak_variation(const core::Session& session, const ViewState& state) {
+    const core::Snapshot& shown = session.shown();
+    return core::masks::shown_leak_variation(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
+                                             leak_position(session, state.part<MasksTabState>()));
+}
+
+core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
+    return {{kLeakRun, *leak_variation(session, state)}};
+}
+
+// ---- the leak test
+
+// Another batch row or a shorter input: what was chosen there is forgotten.
+void keep_leak_position(const core::Session& session, MasksTabState& tab) {
+    const Index batch = session.cursor().place.batch;
+    if (tab.chosen_batch != batch || tab.chosen_position >= session.shown().scenario.inputs.pos())
+        tab.chosen_position.reset();
+    tab.leak_position = leak_position(session, tab);
+}
+
+// The result of the leak test; empty while the companion still belongs to the previous run, or is being compared.
+core::Value<core::checks::Leak> leak_found(const core::Session& session, const ViewState& state) {
+    const core::Snapshot& shown = session.shown();
+    const core::Companion* companion = shown.companion(kLeakRun);
+    const bool current = companion != nullptr && companion->beside == shown.run &&
+                         companion->variation == *leak_variation(session, state);
+    if (!current) return {};
+    return core::masks::shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch,
+                                   state.part<MasksTabState>().leak_position);
+}
+
+// The heights of the tab's parts but for the pictures.
+struct Heights {
+    float tools, way, findings, choices;
+    bool side_by_side;  // the findings: the fill beside the leak test, otherwise above it
+
+    [[nodiscard]] float sum() const { return tools + way + findings + choices; }
+};
+
+Heights heights_of(const MasksScene& scene, float width) {
+    const Ui& ui = scene.ui;
+    const bool side_by_side = width >= ui.px(600);
+    const float way = way_height(scene, width) + ui.px(4);
+    return {mask_tools_height(scene, width) + ui.px(4), way,
+            side_by_side ? leak_height(scene, width * 0.5F - ui.px(12)) : ui.px(212) + leak_height(scene, width),
+            choices_height(ui, scene.session, scene.state, width, Brush::always), side_by_side};
+}
+
+void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
+    const float gap = scene.ui.px(12);
+    const ImVec2 middle = {std::floor((area.low.x + area.high.x) * 0.5F),
+                           std::floor((area.low.y + area.high.y) * 0.5F)};
+    if (heights.side_by_side) {
+        draw_fill(scene, {area.low, {middle.x - gap, area.high.y}});
+        draw_leak(scene, {{middle.x + gap, area.low.y}, area.high});
+    } else {
+        const float half = area.low.y + scene.ui.px(200);
+        draw_fill(scene, {area.low, {area.high.x, half}});
+        draw_leak(scene, {{area.low.x, half}, area.high});
+    }
+}
+
+// A scrolled part of the tab. `draw` gets where its contents start, and returns where they end.
+template <class Draw>
+void scrolled(const char* id, Area area, Draw draw) {
+    // The scroll bar is in the margin; so is the sign before the first picture of a line.
+    const float margin = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos({area.low.x - margin, area.low.y});
+    compat::begin_child(id, {std::max(area.width() + margin * 2.0F, 1.0F), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float bottom = draw(ImVec2{start.x + margin, start.y});
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, std::max(bottom - start.y, 1.0F)});
+    ImGui::EndChild();
+}
+
+// Masks and chain from here on. Returns their bottom.
+float draw_mask_pictures(const MasksScene& scene, ImVec2 start, ImVec2 size) {
+    const MaskSlots slots = lay_out_masks(scene.ui, scene.shown(), {start, {start.x + size.x, start.y + size.y}});
+    draw_mask_parts(scene, slots);
+    draw_mask_chain(scene, slots);
+    return slots.bottom;
+}
+
+// Only the pictures scroll, so that what an edit does to the findings is seen while it is painted.
+void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, Area inner) {
+    float y = inner.low.y;
+    const auto part = [&](float height) {
+        const Area box = {{inner.low.x, y}, {inner.high.x, y + height}};
+        y += height;
+        return box;
+    };
+    draw_mask_tools(scene, part(heights.tools));
+    const Area pictures = part(inner.height() - heights.sum());
+    scrolled("mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
+        return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
+    });
+    draw_way(scene, part(heights.way));
+    draw_findings(scene, heights, part(heights.findings));
+    draw_choices(scene.ui, scene.session, scene.state, part(heights.choices), scene.commands, Brush::always);
+}
+
+// In a low window everything scrolls, and what it begins with is whole.
+void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) {
+    scrolled("masks", inner, [&](ImVec2 start) {
+        const float right = start.x + inner.width();
+        draw_mask_tools(scene, {start, {right, start.y + heights.tools}});
+        const float view = std::max(inner.height() - heights.tools - scene.ui.px(6), scene.ui.px(120));
+        float y = draw_mask_pictures(scene, {start.x, start.y + heights.tools}, {inner.width(), view}) + scene.ui.px(6);
+        draw_way(scene, {{start.x, y}, {right, y + heights.way}});
+        y += heights.way;
+        draw_findings(scene, heights, {{start.x, y}, {right, y + heights.findings}});
+        y += heights.findings;
+        draw_choices(scene.ui, scene.session, scene.state, {{start.x, y}, {right, y + heights.choices}}, scene.commands,
+                     Brush::always);
+        return y + heights.choices;
+    });
+}
+
+Index hidden_in(const core::Heatmap& mask) { return std::ranges::count(mask.values, 0.0F); }
+
+void say_part(const Ui& ui, const char* name, const core::Heatmap& mask, bool is_there) {
+    if (!is_there) return;
+    paragraph(ui.fonts.caption, ui.theme.text,
+              tr("{mask}: hides {count} of {all} cells",
+                 {{"mask", name}, {"count", hidden_in(mask)}, {"all", mask.rows * mask.columns}}));
+}
+
+}  // namespace
+
+Tab masks_tab() {
+    return {.id = "masks",
+            .title = message("Masks"),
+            .question = message("Which mask hides what, and what does the fill do?"),
+            .key = Key::m,
+            .term = "mask",
+            .draw = draw_masks_tab,
+            .inspect = inspect_masks,
+            .explains_cells = true,
+            .companion_runs = companion_runs,
+            .add_exports = add_exports,
+            .first_hour = true,
+            .computes = true};
+}
+
+std::string shown_attention(const core::Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const std::string attention = session.attention();
+    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
+}
+
+void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const std::string attention = shown_attention(session);
+    const core::Place place = session.cursor().place;
+    state.hovered.reset();
+    state.part<MasksTabState>().hovered = std::exchange(state.part<MasksTabState>().hovered_next, std::nullopt);
+    keep_leak_position(session, state.part<MasksTabState>());
+
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
+    const MasksScene scene = {ui,
+                              session,
+                              state,
+                              commands,
+                              attention,
+                              place,
+                              inner.low.x,
+                              control_lines(ui, inner.height()),
+                              core::masks::shown_masks(session.derived(), session.shown(), attention, place),
+                              core::masks::shown_nan_trail(session.derived(), session.shown().run),
+                              leak_found(session, state)};
+    const Heights heights = heights_of(scene, inner.width());
+    const HeatmapNeeds needs = needs_of(ui, scene.shown().parts.combined, inner.width(), Legend::none);
+    const float whole = height_in_view(ui, needs, wanted_height(ui, needs, inner.width()), 0.0F);
+    if (inner.height() - heights.sum() >= std::max(whole + ui.px(6), ui.px(220)))
+        draw_with_fixed_findings(scene, heights, inner);
+    else
+        draw_scrolled(scene, heights, inner);
+}
+
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip) {
+    const Ui& ui = scene.ui;
+    const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
+    const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
+    area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
+    return bottom;
+}
+
+// What the inspector says beside the Masks tab.
+
+void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Masks"), core::glossary::find_term("mask"));
+    const std::string attention = shown_attention(session);
+    const Plan& plan = session.shown().run->plan();
+    const Ref mask = plan.step_of(attention, AttentionStep::mask);
+    if (mask == nullptr || session.shown().run->value(mask->id).empty()) return;
+    const core::Place place = session.cursor().place;
+    paragraph(ui.fonts.mono, ui.theme.text,
+              tr("{attention} head {head}", {{"attention", attention}, {"head", place.head}}));
+    const core::Value<core::masks::ShownMasks> shown =
+        core::masks::shown_masks(session.derived(), session.shown(), attention, place);
+    if (!shown) return;
+    const core::masks::MaskParts& parts = shown->parts;
+    say_part(ui, tr("causal"), parts.causal, parts.is_causal);
+    say_part(ui, tr("window"), parts.window, parts.has_window);
+    say_part(ui, tr("padding"), parts.padding, parts.has_padding);
+    say_part(ui, tr("drawn"), parts.drawn, parts.has_drawn);
+    say_part(ui, tr("combined"), parts.combined, true);
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
+}
+
+}  // namespace decoderscope::views::masks

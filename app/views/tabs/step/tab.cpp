@@ -1,0 +1,480 @@
+#include "app/views/tabs/step/tab.h"
+
+#include "app/core/tabs/heads/shown_heads.h"
+#include "app/core/tabs/step/shown_step.h"
+#include "app/core/text/text_layout.h"
+#include "app/views/frame/export_choices.h"
+#include "app/views/widgets/glide.h"
+#include "app/views/widgets/heatmap_layout.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
+#include "engine/base/translate.h"
+#include "engine/graph/explanation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace decoderscope::views::step {
+
+namespace {
+
+// The strongest weight of the first pattern that is worth seeing.
+std::optional<Suggestion> suggest(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    const Ref opening = shown.run->plan().find(core::opening_cursor(shown.scenario, shown.run->plan()).step);
+    if (opening == nullptr || opening->attention.empty()) return std::nullopt;
+    const core::Value<core::heads::ShownStrongestWeight> strongest =
+        core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
+    if (!strongest->found) return std::nullopt;
+    const core::heads::StrongestWeight& weight = *strongest->found;
+    return Suggestion{
+        .title = tr("See where position {query} looks", {{"query", weight.cell[2]}}),
+        .commands = {
+            core::command::Follow{weight.pattern, weight.cell},
+            core::command::Tell{message("The highlighted cell is the largest weight of this attention: {weight} of "
+                                        "query {query} on key {key}. On the right you see how the softmax computed it.",
+                                        {{"weight", short_number(static_cast<double>(weight.weight))},
+                                         {"query", weight.cell[2]},
+                                         {"key", weight.cell[3]}}),
+                                false}}};
+}
+
+void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+
+// The cell that the pictures are lit for: the one under the mouse, otherwise the selected one, if it belongs to the
+// result.
+std::optional<Cell> explained_cell(const core::Session& session, const ViewState& state, const Step& result) {
+    const auto& cursor = session.cursor();
+    const auto fits = [&](const Cell& cell) { return session.shown().run->value(result.id).contains(cell); };
+    if (state.hovered && state.hovered->first == result.name && fits(state.hovered->second))
+        return state.hovered->second;
+    if (cursor.cell && fits(*cursor.cell)) return cursor.cell;
+    return std::nullopt;
+}
+
+// The cells of operand number `operand` that a cell of the result was computed from, as one block of the operand's
+// picture.
+std::optional<core::CellRect> lit_cells(const Explanation& explanation, std::size_t operand, const core::Slice& slice) {
+    std::optional<core::CellRect> lit;
+    const auto add = [&](const Factor& factor) {
+        if (!factor.cell || factor.cell->operand != operand) return;
+        const auto at = slice.find(factor.cell->cell);
+        if (!at) return;
+        if (!lit) {
+            lit = core::CellRect{at->first, at->second, 1, 1};
+            return;
+        }
+        const Index bottom = std::max(lit->row + lit->rows, at->first + 1),
+                    right = std::max(lit->column + lit->columns, at->second + 1);
+        lit->row = std::min(lit->row, at->first);
+        lit->column = std::min(lit->column, at->second);
+        lit->rows = bottom - lit->row;
+        lit->columns = right - lit->column;
+    };
+    for (const Line& line : explanation.lines) {
+        for (const Term& term : line.terms) std::for_each(term.factors.begin(), term.factors.end(), add);
+        std::for_each(line.given.begin(), line.given.end(), add);
+    }
+    return lit;
+}
+
+// ---- the arrow between operands and result
+
+void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float middle = (area.low.y + area.high.y) * 0.5F;
+    const ImU32 color = color_of(step.meaning);
+    list.AddLine({area.low.x + ui.px(6), middle}, {area.high.x - ui.px(14), middle}, color, ui.px(2));
+    list.AddTriangleFilled({area.high.x - ui.px(6), middle}, {area.high.x - ui.px(15), middle - ui.px(5)},
+                           {area.high.x - ui.px(15), middle + ui.px(5)}, color);
+    const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
+    const std::vector<std::string> lines = core::wrapped(step.operation.about().name, area.width() - ui.px(8), measure);
+    const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
+    float y = middle - ui.px(8) - line * static_cast<float>(lines.size());
+    for (const std::string& text : lines) {
+        const float width = compat::text_size(ui.fonts.caption, text).x;
+        draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - width) * 0.5F, y}, ui.theme.text, text,
+                  area.width());
+        y += line;
+    }
+}
+
+void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float x = area.low.x + area.width() * 0.5F;
+    const ImU32 color = color_of(step.meaning);
+    list.AddLine({x, area.low.y + ui.px(4)}, {x, area.high.y - ui.px(14)}, color, ui.px(2));
+    list.AddTriangleFilled({x, area.high.y - ui.px(6)}, {x - ui.px(5), area.high.y - ui.px(15)},
+                           {x + ui.px(5), area.high.y - ui.px(15)}, color);
+    draw_text(ui, ui.fonts.caption,
+              {x + ui.px(14), (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F - ui.px(2)},
+              ui.theme.text, step.operation.about().name);
+}
+
+// What to press, in as many lines as it needs; nothing once it was done.
+std::vector<std::string> hint_lines(const Ui& ui, const ViewState& state, float width) {
+    if (state.settings.hint_done) return {};
+    const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
+    return core::wrapped(tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), width,
+                         measure);
+}
+
+float hint_line(const Ui& ui) { return compat::font_size(ui.fonts.caption) + ui.px(5); }
+
+void draw_hint(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
+    for (const std::string& line : lines) {
+        draw_text(ui, ui.fonts.caption, at, ui.theme.accent, line);
+        at.y += hint_line(ui);
+    }
+}
+
+// The cards and the arrow between them.
+void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, const Arrangement& arrangement,
+                Commands& commands) {
+    const Step& result = session.step();
+    Hovered hovered;
+    const auto cell = explained_cell(session, state, result);
+    const auto explanation = cell ? core::step::shown_explanation(session.derived(), session.shown(), result, *cell)
+                                  : core::Value<Explanation>();
+    const Index heads = session.shown().scenario.query_heads();
+    for (const Card& card : arrangement.operands) {
+        std::optional<core::CellRect> lit;
+        for (std::size_t i = 0; explanation && i < result.operands.size() && !lit; ++i)
+            if (result.operands[i] == card.step.id)
+                lit = lit_cells(*explanation, i,
+                                core::slice_of(card.step, card.place.value_or(session.cursor().place), heads));
+        draw_card(ui, session, state, card, lit, hovered, commands);
+    }
+    if (!arrangement.operands.empty()) {
+        if (arrangement.downwards)
+            draw_arrow_down(ui, result, arrangement.operation);
+        else
+            draw_arrow_right(ui, result, arrangement.operation);
+    }
+    draw_card(ui, session, state, {result, arrangement.result, true}, std::nullopt, hovered, commands);
+    state.hovered = hovered;
+}
+
+// The pictures on their way to their places in this step's arrangement, from those that they had in the last one's.
+bool glide(ViewState& state, const Step& result, Arrangement& arrangement) {
+    std::vector<Glide::Placed> pictures = {{result.name, arrangement.result}};
+    for (Card& card : arrangement.operands) pictures.push_back({card.step.name, card.area});
+    return state.part<Glide>().advance(result.name, std::move(pictures), !state.reduces_motion());
+}
+
+// The cards in an area; they are scrolled where they need more height than it has.
+void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const float bar = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("pictures", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    Arrangement arrangement =
+        arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
+    if (glide(state, session.step(), arrangement)) state.busy = true;
+    draw_cards(ui, session, state, arrangement, commands);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, std::max(arrangement.bottom - start.y, 1.0F)});
+    ImGui::EndChild();
+}
+
+// What a lecture hall must be told of the picture, which no panel beside it says: "softmax, head 3, batch row 0".
+Sentence said_below(const core::Session& session, const Step& step) {
+    const auto several = [&](std::string_view name) {
+        return std::ranges::any_of(step.axes, [&](const Axis& along) { return along.name == name && along.size > 1; });
+    };
+    const core::Place place = session.cursor().place;
+    const Arguments arguments = {
+        {"operation", step.operation.about().name}, {"head", place.head}, {"row", place.batch}};
+    if (several(axis::head) && several(axis::batch))
+        return message("{operation}, head {head}, batch row {row}", arguments);
+    if (several(axis::head)) return message("{operation}, head {head}", arguments);
+    if (several(axis::batch)) return message("{operation}, batch row {row}", arguments);
+    return Sentence::verbatim(step.operation.about().name);
+}
+
+// The part of an area that a picture fills, in its middle.
+Area centred(const Ui& ui, const core::Heatmap& heatmap, Area area) {
+    const HeatmapNeeds needs = needs_of(ui, heatmap, area.width());
+    const ImVec2 room = {std::max(area.width() - needs.around.x, 1.0F), std::max(area.height() - needs.around.y, 1.0F)};
+    const ImVec2 cell = fitted_cell(ui, needs.rows, needs.columns, room);
+    const float width = std::min(area.width(), needs.around.x + cell.x * static_cast<float>(needs.columns));
+    const float height = std::min(area.height(), needs.around.y + cell.y * static_cast<float>(needs.rows));
+    const ImVec2 low = {std::floor((area.low.x + area.high.x - width) * 0.5F),
+                        std::floor((area.low.y + area.high.y - height) * 0.5F)};
+    return {low, {low.x + width, low.y + height}};
+}
+
+// For a lecture hall: the result alone, as large as the screen, and a line that says what it is.
+void draw_alone(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    Hovered hovered;
+    const Step& step = session.step();
+    const float pad = ui.px(16), line = compat::font_size(ui.fonts.text) + ui.px(8);
+    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - pad - line}};
+    Area picture = inner;
+    if (!session.shown().run->value(step.id).empty())
+        picture = centred(
+            ui, core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
+            inner);
+    draw_card(ui, session, state, {step, picture, true}, std::nullopt, hovered, commands);
+    const std::string below = fitted(ui.fonts.text, tr(said_below(session, step)), inner.width());
+    const float middle = (inner.low.x + inner.high.x - compat::text_size(ui.fonts.text, below).x) * 0.5F;
+    draw_text(ui, ui.fonts.text, {middle, inner.high.y + ui.px(4)}, ui.theme.text, below);
+    state.hovered = hovered;
+}
+
+void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    if (state.presenting && !sheet_is_open(state)) return draw_alone(ui, session, state, area, commands);
+    const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
+    const float choices = choices_height(ui, session, state, right - left);
+    const std::vector<std::string> hint = hint_lines(ui, state, right - left);
+    const float bottom = area.high.y - choices - hint_line(ui) * static_cast<float>(hint.size());
+    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, bottom - ui.px(2)}};
+    if (sheet_is_open(state))
+        draw_spreadsheet(ui, session, state, pictures, commands);
+    else
+        draw_pictures(ui, session, state, pictures, commands);
+    draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
+    draw_hint(ui, hint, {left, bottom});
+}
+
+// A picture to place.
+struct Picture {
+    const Step& step;
+    core::Place place;
+    HeatmapNeeds needs;
+    HeatmapSizes sizes;
+    float title;
+};
+
+// What all arrangements of a step are made from.
+struct Layout {
+    const Ui& ui;
+    Area area;
+    std::vector<Picture> operands;
+    Picture result;
+
+    [[nodiscard]] float gap() const { return ui.px(8); }
+};
+
+// The operands, each once.
+std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
+    std::vector<Ref> operands;
+    for (const StepId id : result.operands)
+        if (std::find(operands.begin(), operands.end(), &plan[id]) == operands.end()) operands.push_back(&plan[id]);
+    return operands;
+}
+
+// A step beside the result, or the result itself.
+Picture picture_of(const Ui& ui, const core::Session& session, const Step& step, const Step& result, float width) {
+    const core::Place place = core::place_beside(step, result, session.cursor().place);
+    HeatmapNeeds needs{.around = {ui.px(160), ui.px(44)}};  // of the line that says that it is being computed
+    if (!session.shown().run_of(step).value(step.id).empty())
+        needs =
+            needs_of(ui, core::step::shown_heatmap(session.derived(), session.shown(), step, place)->heatmap, width);
+    return {step, place, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
+}
+
+// ---- sizes
+
+// The heights that a picture of this width can use.
+SizeHint height_wanted(const Ui& ui, const Picture& p, float width) {
+    const float most = fitted_height(ui, p.needs, width, 1e6F);
+    return {std::min(p.sizes.least.y, most), std::min(p.sizes.good.y, most), most};
+}
+
+// The widths that a picture of at most this height can use.
+SizeHint width_wanted(const Ui& ui, const Picture& p, float height) {
+    const float cell = std::max((height - p.needs.around.y) / static_cast<float>(p.needs.rows), number_width(ui, 4));
+    const float most = std::min(p.sizes.most.x, p.needs.around.x + cell * static_cast<float>(p.needs.columns));
+    // A title is worth some width.
+    const float title = std::min(p.title, ui.px(190));
+    return {std::max(std::min(p.sizes.least.x, most), title), std::max(std::min(p.sizes.good.x, most), title),
+            std::max(most, title)};
+}
+
+// How well a picture reads at this size: 1 if its cells are square and hold four characters.
+float readability(const Ui& ui, const Picture& p, ImVec2 size) {
+    const ImVec2 room = {std::max(size.x - p.needs.around.x, 1.0F), std::max(size.y - p.needs.around.y, 1.0F)};
+    const ImVec2 cell = fitted_cell(ui, p.needs.rows, p.needs.columns, room);
+    const float shape = std::sqrt(std::min(cell.x, cell.y) / std::max(cell.x, cell.y));
+    const bool too_small = size.x + 1.0F < p.sizes.least.x || size.y + 1.0F < p.sizes.least.y;
+    return shape * std::min(1.0F, cell.x / number_width(ui, 4)) * std::min(1.0F, cell.y / ui.px(20)) *
+           (too_small ? 0.25F : 1.0F);
+}
+
+// The readability of all pictures together; the result counts twice. What must be scrolled reads less well.
+float readability(const Layout& l, const Arrangement& a) {
+    const auto size = [](const Area& area) { return ImVec2{area.width(), area.height()}; };
+    float sum = 2.0F * readability(l.ui, l.result, size(a.result));
+    for (std::size_t i = 0; i < a.operands.size(); ++i)
+        sum += readability(l.ui, l.operands[i], size(a.operands[i].area));
+    const float needed = a.bottom - l.area.low.y, seen = std::min(1.0F, l.area.height() / std::max(needed, 1.0F));
+    return needed > l.area.height() + 1.0F ? 0.25F * sum * seen * seen * seen : sum;
+}
+
+// ---- operands left of the result
+
+// Pictures in a column, each at the height that it can use, at its top or in its middle. Returns their bottom.
+enum class Upright { top, middle };
+float stack(const Layout& l, std::span<const Picture> pictures, Area column, Upright upright,
+            std::vector<Card>& cards) {
+    std::vector<SizeHint> wants;
+    for (const Picture& p : pictures) wants.push_back(height_wanted(l.ui, p, column.width()));
+    const float gaps = l.gap() * static_cast<float>(pictures.size() - 1);
+    const std::vector<float> heights = shares(column.height() - gaps, wants);
+    float sum = gaps;
+    for (const float height : heights) sum += height;
+    float y = column.low.y;
+    if (upright == Upright::middle) y += std::max(0.0F, (column.height() - sum) * 0.5F);
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        cards.push_back(
+            {pictures[i].step, {{column.low.x, y}, {column.high.x, y + heights[i]}}, false, pictures[i].place});
+        y += heights[i] + l.gap();
+    }
+    return y - l.gap();
+}
+
+// The width of the arrow: its text has a line for each word.
+float arrow_width(const Layout& l) {
+    const std::string name(l.result.step.operation.about().name);
+    float widest = 0.0F;
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t end = std::min(name.find(' ', at), name.size());
+        widest = std::max(widest, compat::text_size(l.ui.fonts.caption, name.substr(at, end - at)).x);
+        at = end + 1;
+    }
+    return std::clamp(widest + l.ui.px(10), l.ui.px(48), l.ui.px(104));
+}
+
+Arrangement side_by_side(const Layout& l) {
+    const Area& area = l.area;
+    const float arrow = arrow_width(l), room = area.width() - arrow;
+    const float each =
+        (area.height() - l.gap() * static_cast<float>(l.operands.size() - 1)) / static_cast<float>(l.operands.size());
+    SizeHint left;
+    for (const Picture& p : l.operands) left = larger(left, width_wanted(l.ui, p, each));
+    const SizeHint right = width_wanted(l.ui, l.result, area.height());
+    // The result first gets the width for its numbers, and what the operands can't use.
+    const float kept = std::min(left.least, room * 0.5F);
+    const float result = std::min(std::max({right.good, std::min(room * 0.5F, right.most), room - left.most}),
+                                  std::max(room - kept, 1.0F));
+    Arrangement a;
+    const float edge = std::floor(area.high.x - result);
+    const float bottom = stack(l, l.operands, {area.low, {edge - arrow, area.high.y}}, Upright::middle, a.operands);
+    std::vector<Card> cards;
+    const float result_bottom = stack(l, {&l.result, 1}, {{edge, area.low.y}, area.high}, Upright::middle, cards);
+    a.result = cards.front().area;
+    a.operation = {{edge - arrow, area.low.y}, {edge, std::max({area.high.y, bottom, result_bottom})}};
+    a.bottom = std::max(bottom, result_bottom);
+    return a;
+}
+
+// ---- operands above the result
+
+// A column of operands. A norm's gain and bias, which have one row each, share one beside the matrix.
+using Column = std::span<const Picture>;
+
+std::vector<Column> columns_of(std::span<const Picture> operands) {
+    const auto flat = [](const Picture& p) { return p.needs.rows == 1; };
+    const bool beside = !std::ranges::all_of(operands, flat);
+    std::vector<Column> columns;
+    for (std::size_t i = 0; i < operands.size();) {
+        std::size_t end = i + 1;
+        while (beside && flat(operands[i]) && end < operands.size() && flat(operands[end])) ++end;
+        columns.push_back(operands.subspan(i, end - i));
+        i = end;
+    }
+    return columns;
+}
+
+struct Row {
+    std::vector<Column> columns;
+    std::vector<float> widths;
+    SizeHint height;
+};
+
+Row row_of(const Layout& l, std::span<const Column> columns) {
+    Row row{.columns = {columns.begin(), columns.end()}, .widths = {}, .height = {}};
+    std::vector<SizeHint> wants;
+    for (const Column& column : columns) {
+        SizeHint width;
+        for (const Picture& p : column) width = larger(width, width_wanted(l.ui, p, l.area.height() * 0.5F));
+        wants.push_back(width);
+    }
+    row.widths = shares(l.area.width() - l.gap() * 2.0F * static_cast<float>(columns.size() - 1), wants);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const float gaps = l.gap() * static_cast<float>(columns[i].size() - 1);
+        SizeHint height = {gaps, gaps, gaps};
+        for (const Picture& p : columns[i]) height = sum(height, height_wanted(l.ui, p, row.widths[i]));
+        row.height = larger(row.height, height);
+    }
+    return row;
+}
+
+Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns, std::size_t per_row) {
+    const Area& area = l.area;
+    const float arrow = l.ui.px(24);
+    std::vector<Row> rows;
+    std::vector<SizeHint> wants;
+    for (std::size_t i = 0; i < columns.size(); i += per_row) {
+        rows.push_back(row_of(l, columns.subspan(i, std::min(per_row, columns.size() - i))));
+        wants.push_back(rows.back().height);
+    }
+    wants.push_back(height_wanted(l.ui, l.result, area.width()));
+    const std::vector<float> heights =
+        shares(area.height() - arrow - l.gap() * static_cast<float>(rows.size() - 1), wants);
+    Arrangement a;
+    a.downwards = true;
+    float y = area.low.y;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        float x = area.low.x;
+        for (std::size_t i = 0; i < rows[r].widths.size(); ++i) {
+            const Area column = {{x, y}, {x + rows[r].widths[i], y + heights[r]}};
+            stack(l, rows[r].columns[i], column, Upright::top, a.operands);
+            x += rows[r].widths[i] + l.gap() * 2.0F;
+        }
+        y += heights[r] + l.gap();
+    }
+    y -= l.gap();
+    a.operation = {{area.low.x, y}, {area.high.x, y + arrow}};
+    a.result = {{area.low.x, y + arrow}, {area.high.x, y + arrow + heights.back()}};
+    a.bottom = a.result.high.y;
+    return a;
+}
+
+}  // namespace
+
+// Adds no exports: every tab exports the step.
+Tab step_tab() {
+    return {.id = core::files::kStepTab,
+            .title = message("Step"),
+            .question = message("How is this tensor computed?"),
+            .key = Key::s,
+            .term = "step",
+            .draw = draw_step_tab,
+            .suggest = suggest,
+            .first_hour = true};
+}
+
+Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {
+    Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};
+    for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
+        l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F));
+    if (l.operands.empty()) {
+        const SizeHint height = height_wanted(ui, l.result, area.width());
+        const float bottom = area.low.y + std::max(height.least, std::min(height.most, area.height()));
+        return {{}, {}, {area.low, {area.high.x, bottom}}, false, bottom};
+    }
+    std::vector<Arrangement> tried;
+    tried.push_back(side_by_side(l));
+    const std::vector<Column> columns = columns_of(l.operands);
+    for (std::size_t per_row = 1; per_row <= std::min<std::size_t>(3, columns.size()); ++per_row)
+        tried.push_back(one_above_the_other(l, columns, per_row));
+    std::vector<float> read;
+    for (const Arrangement& a : tried) read.push_back(readability(l, a));
+    return std::move(tried[static_cast<std::size_t>(std::ranges::max_element(read) - read.begin())]);
+}
+
+}  // namespace decoderscope::views::step

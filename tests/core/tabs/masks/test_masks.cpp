@@ -1,0 +1,420 @@
+// Masks separated by kind, what the fill does, where NaN spreads, what leaks, and the brush's edits: on plain values.
+#include "app/core/checks/leak.h"
+#include "app/core/run/edits.h"
+#include "app/core/session/session.h"
+#include "app/core/tabs/masks/shown_masks.h"
+#include "engine/base/error.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+#include "tests/core/fixture_scenario.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace decoderscope;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::masks;
+using namespace decoderscope::core;
+using namespace decoderscope::load;
+using decoderscope::testing::fixture_scenario;
+
+namespace {
+
+const std::string kAttention = "blocks.0.attn";
+
+void apply(Session& session, const Command& command) {
+    session.apply(command);
+    session.finish();
+    CHECK_FALSE((session.message() && session.message()->failed));
+}
+
+Tensor from_pytorch(const std::string& name, const std::string& tensor) {
+    return SafetensorsFile(DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name + "/expected.safetensors")
+        .floats(tensor);
+}
+
+FillConsequences consequences(const Session& session, Place place, const std::string& attention = kAttention) {
+    const Config& config = session.shown().scenario.config();
+    return fill_consequences(*session.shown().run, attention, place, config.nhead, config.mask_value);
+}
+
+// The leak test as the tab runs it.
+Leak leak_of(Session& session, Index batch, Index position) {
+    const Variation variation = leak_variation(session.shown().scenario, *session.shown().run, batch, position);
+    apply(session, command::RequestAuxRun{"leak", variation});
+    REQUIRE(session.shown().companion("leak"));
+    return measure_leak(session.shown().run, session.shown().companion("leak")->run, batch, position);
+}
+
+}  // namespace
+
+// ---- masks separated by kind
+
+TEST_CASE("causal, padding and drawn masks stand apart, and together are what was recorded") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session, command::PaintMask{kAttention, 1, 0, 2, 0, false});  // hidden by an edit
+    apply(session, command::PaintMask{kAttention, 1, 0, 0, 1, true});  // opened by an edit, where the causal mask hides
+    const MaskParts parts = mask_parts(session.shown().scenario, *session.shown().run, kAttention, {1, 0});
+    const Tensor& recorded = session.shown().run->value(kAttention + ".mask");
+    const Tensor& padding = session.shown().scenario.inputs.attention_mask;
+    Index hidden = 0;
+    for (Index q = 0; q < 4; ++q) {
+        for (Index k = 0; k < 4; ++k) {
+            INFO(q << " " << k);
+            const auto at = static_cast<std::size_t>(q * 4 + k);
+            const bool by_hand = q == 2 && k == 0, opened = q == 0 && k == 1;
+            CHECK((parts.causal.at(q, k) == 1.0F) == (k <= q));
+            CHECK(parts.padding.at(q, k) == padding.at(Cell{1, k}));
+            CHECK((parts.drawn.at(q, k) == 0.0F) == by_hand);
+            CHECK(parts.combined.at(q, k) == recorded.at(Cell{1, 0, q, k}));
+            CHECK((parts.opened[at] != 0) == opened);
+            CHECK((parts.painted[at] != 0) == (by_hand || opened));  // marked in every picture of a mask
+            CHECK((parts.causal.hidden[at] == hidden_by::causal) == (k > q));
+            hidden += recorded.at(Cell{1, 0, q, k}) == 0.0F ? 1 : 0;
+        }
+    }
+    CHECK(parts.drawn.hidden[8] == hidden_by::hand);
+    CHECK(parts.hidden == hidden);
+    CHECK(parts.is_causal);
+    CHECK(parts.has_padding);
+    CHECK(parts.has_drawn);
+}
+
+TEST_CASE("a custom mask of the input is the drawn one before anything is painted") {
+    const Scenario scenario = fixture_scenario("custom-mask-all");
+    const auto run = execute(plan_of(scenario));
+    const MaskParts parts = mask_parts(scenario, *run, kAttention, {0, 1});
+    const Tensor& custom = scenario.inputs.custom_mask;
+    REQUIRE(custom.rank() == 4);
+    for (Index q = 0; q < parts.drawn.rows; ++q)
+        for (Index k = 0; k < parts.drawn.columns; ++k) CHECK(parts.drawn.at(q, k) == custom.at(Cell{0, 1, q, k}));
+}
+
+TEST_CASE("cross-attention is not causal, and its padding is the source's") {
+    Session session(make_bundled_model("post-ln-encdec"));
+    const MaskParts parts = mask_parts(session.shown().scenario, *session.shown().run, "blocks.0.cross_attn", {1, 0});
+    CHECK_FALSE(parts.is_causal);
+    CHECK(std::count(parts.causal.values.begin(), parts.causal.values.end(), 0.0F) == 0);
+    for (Index q = 0; q < 7; ++q)
+        for (Index k = 0; k < 7; ++k) CHECK((parts.padding.at(q, k) == 0.0F) == (k >= 4));
+}
+
+// ---- the edits of the brush
+
+TEST_CASE(
+    "a sliding window hides what is further away than its width, in one change, and a wider one takes its place") {
+    Session session(make_bundled_model("post-ln-encdec"));
+    const auto band = [&](Index width) {
+        apply(session, command::PaintMasks{{kAttention, 0, 2, cells_outside_band(7, 7, width), false}, false, true});
+        const Tensor& mask = session.shown().run->value(kAttention + ".mask");
+        for (Index q = 0; q < 7; ++q)
+            for (Index k = 0; k < 7; ++k) {
+                CHECK((mask.at(Cell{0, 2, q, k}) != 0.0F) == (k <= q && k > q - width));
+                CHECK((mask.at(Cell{0, 1, q, k}) != 0.0F) == (k <= q));
+            }
+    };
+    band(2);
+    band(3);
+    // Cells hidden by the causal mask need no edit: 4 + 3 + 2 + 1 cells are left.
+    CHECK(session.scenario().edits.size() == 10);
+    apply(session, command::Undo{});
+    CHECK(session.scenario().edits.size() == 15);
+    apply(session, command::Undo{});
+    CHECK(session.scenario().edits.empty());
+    CHECK_FALSE(session.can_undo());
+}
+
+TEST_CASE("a row is hidden, and restored without opening what other masks hide") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session, command::PaintMasks{{kAttention, 0, 0, cells_of_row(1, 4), false}});
+    const auto kept = [&](Index q, Index k, Index head = 0) {
+        return session.shown().run->value(kAttention + ".mask").at(Cell{0, head, q, k}) != 0.0F;
+    };
+    CHECK_FALSE(kept(1, 0));
+    CHECK_FALSE(kept(1, 1));
+    CHECK(kept(2, 1));
+    apply(session, command::PaintMasks{{kAttention, 0, 0, cells_of_row(1, 4), std::nullopt}});
+    CHECK(session.scenario().edits.empty());
+    CHECK(kept(1, 1));
+    CHECK_FALSE(kept(1, 2));
+}
+
+TEST_CASE("one head is restored out of a stroke over all of them") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session, command::PaintMasks{{kAttention, 0, std::nullopt, cells_of_column(0, 4), false}});
+    const auto kept = [&](Index head, Index q) {
+        return session.shown().run->value(kAttention + ".mask").at(Cell{0, head, q, 0}) != 0.0F;
+    };
+    for (Index head = 0; head < 8; ++head) CHECK_FALSE(kept(head, 3));
+    apply(session, command::PaintMasks{{kAttention, 0, 5, {{3, 0}}, std::nullopt}});
+    CHECK(kept(5, 3));
+    CHECK_FALSE(kept(4, 3));
+    apply(session, command::ResetMask{kAttention, 0, 4});
+    for (Index q = 0; q < 4; ++q) CHECK(kept(4, q));
+    CHECK_FALSE(kept(3, 2));
+    apply(session, command::ResetMask{kAttention, 0, std::nullopt});
+    CHECK(session.scenario().edits.empty());
+    apply(session, command::Undo{});
+    CHECK_FALSE(kept(3, 2));
+}
+
+TEST_CASE("a reset leaves other attentions, rows and edits alone") {
+    const Tensor mask({{axis::batch, 2}, {axis::head, 2}, {axis::query, 1}, {axis::key, 1}}, {1, 1, 1, 1});
+    const std::vector<Edit> edits = {MaskEdit{"a", std::nullopt, std::nullopt, 0, 0, false},
+                                     MaskEdit{"b", 0, 0, 0, 0, false}, ScaleHead{"a", 0, 0.0F}};
+    const std::vector<Edit> left = reset_masks(edits, "a", 0, 1, mask);
+    const std::vector<Edit> expected = {MaskEdit{"a", 0, 0, 0, 0, false}, MaskEdit{"a", 1, 0, 0, 0, false},
+                                        MaskEdit{"a", 1, 1, 0, 0, false}, MaskEdit{"b", 0, 0, 0, 0, false},
+                                        ScaleHead{"a", 0, 0.0F}};
+    CHECK(left == expected);
+}
+
+TEST_CASE("a stroke passes every cell between two frames") {
+    CHECK(cells_between({0, 0}, {0, 0}).empty());
+    CHECK(cells_between({0, 0}, {0, 3}) == std::vector<MaskCell>{{0, 1}, {0, 2}, {0, 3}});
+    CHECK(cells_between({2, 2}, {0, 0}) == std::vector<MaskCell>{{1, 1}, {0, 0}});
+}
+
+TEST_CASE("a stroke over thousands of cells, and one head taken out of it") {
+    const Tensor mask({{axis::batch, 1}, {axis::head, 2}, {axis::query, 64}, {axis::key, 64}},
+                      std::vector<float>(2 * 64 * 64, 1.0F));
+    const MaskStroke band = {"a", 0, std::nullopt, cells_outside_band(64, 64, 4), false};
+    const std::vector<Edit> edits = paint_masks({}, band, mask);
+    CHECK(edits.size() == 60 * 61);
+    const std::vector<Edit> left = reset_masks(edits, "a", 0, 1, mask);
+    CHECK(left.size() == 60 * 61);
+    CHECK(std::all_of(left.begin(), left.end(),
+                      [](const Edit& edit) { return std::get<MaskEdit>(edit).head == Index{0}; }));
+    CHECK(paint_masks(edits, {"a", 0, std::nullopt, band.cells, std::nullopt}, mask).empty());
+}
+
+TEST_CASE("a dragged length pads the rest of the row, and one drag is one undo") {
+    Session session(make_bundled_model("pre-ln-layer"));  // it has no padding mask itself
+    CHECK(kept_length(session.scenario().inputs.attention_mask, 0, 6) == 6);
+    apply(session, command::SetKeptLength{false, 0, 5});
+    apply(session, command::SetKeptLength{false, 0, 4, true});
+    CHECK(kept_length(session.scenario().inputs.attention_mask, 0, 6) == 4);
+    const Tensor& mask = session.shown().run->value(kAttention + ".mask");
+    CHECK(mask.at(Cell{0, 0, 5, 3}) == 1.0F);
+    CHECK(mask.at(Cell{0, 0, 5, 4}) == 0.0F);
+    apply(session, command::SetKeptLength{true, 0, 3});
+    CHECK(session.shown().run->value("blocks.0.cross_attn.mask").at(Cell{0, 0, 0, 3}) == 0.0F);
+    apply(session, command::Undo{});
+    apply(session, command::Undo{});
+    CHECK(session.scenario().inputs.attention_mask.empty());
+    CHECK_FALSE(session.can_undo());
+    CHECK_THROWS_AS(with_kept_length({}, {{axis::batch, 1}, {axis::pos, 4}}, 0, 5), Error);
+    CHECK_THROWS_AS(with_kept_length({}, {{axis::batch, 1}, {axis::pos, 4}}, 1, 2), Error);
+}
+
+// ---- what the fill does
+
+TEST_CASE("under the causal mask no weight leaks, whatever the fill, and rows say so by themselves") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    for (const char* fill : {"-inf", "-1e4", "-1e9", "-1e20"}) {
+        apply(session, command::SetOption{"mask_value", fill});
+        const FillConsequences found = consequences(session, {0, 0});
+        CHECK(found.cells == 16);
+        CHECK(found.masked == 6);
+        CHECK(found.largest_leak == 0.0F);
+        CHECK(found.leakiest_query == -1);
+        CHECK(found.below.empty());
+        CHECK(found.empty_rows.empty());
+    }
+}
+
+TEST_CASE("scores below a finite fill are found, and the weight that they lose is measured") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session, command::SetOption{"mask_value", "-1e4"});
+    apply(session, command::TypeOver{kAttention + ".attn_scores", {0, 0, 1, 0}, -10001.0F});
+    apply(session, command::TypeOver{kAttention + ".attn_scores", {0, 0, 1, 1}, -10002.0F});
+    const FillConsequences found = consequences(session, {0, 0});
+    CHECK(found.below == std::vector<std::pair<Index, Index>>{{1, 0}, {1, 1}});
+    CHECK(found.lowest_kept == -10002.0F);
+    CHECK(found.leakiest_query == 1);
+    // Two masked keys weigh 1 each, the kept ones e^-1 and e^-2.
+    const double expected = 2.0 / (2.0 + std::exp(-1.0) + std::exp(-2.0));
+    CHECK(std::abs(static_cast<double>(found.largest_leak) - expected) < 1e-6);
+    CHECK(found.leaks[0] == 0.0F);
+    apply(session, command::SetOption{"mask_value", "-inf"});
+    CHECK(consequences(session, {0, 0}).largest_leak == 0.0F);
+    CHECK(consequences(session, {0, 0}).below.empty());
+}
+
+TEST_CASE(
+    "a row with nothing left is NaN under −∞: the first one is named, and every step's NaN counted as PyTorch's") {
+    const Scenario scenario = fixture_scenario("nothing-left-inf");
+    const auto run = execute(plan_of(scenario));
+    const std::vector<NanStep> trail = nan_trail(*run);
+    REQUIRE_FALSE(trail.empty());
+    CHECK(trail.front().name == "blocks.0.attn.pattern");
+    CHECK(std::isnan(run->value(trail.front().id).at(trail.front().first)));
+    for (const NanStep& step : trail) {
+        INFO(step.name);
+        const Tensor expected = from_pytorch("nothing-left-inf", step.name);
+        CHECK(step.size == expected.size());
+        CHECK(step.count ==
+              std::count_if(expected.values().begin(), expected.values().end(), [](float v) { return std::isnan(v); }));
+    }
+    Index rows = 0;
+    for (Index batch = 0; batch < 2; ++batch)
+        for (const EmptyRow& row :
+             fill_consequences(*run, kAttention, {batch, 0}, 2, -std::numeric_limits<float>::infinity()).empty_rows) {
+            CHECK(row.nan);
+            ++rows;
+        }
+    CHECK(rows * 2 * 5 == trail.front().count);  // 2 heads, 5 keys
+}
+
+TEST_CASE("the weight that leaks under a soft fill is what PyTorch's pattern gives to masked keys") {
+    const Scenario scenario = fixture_scenario("soft-mask");
+    const auto run = execute(plan_of(scenario));
+    const Tensor pattern = from_pytorch("soft-mask", kAttention + ".pattern");
+    const Tensor mask = from_pytorch("soft-mask", kAttention + ".mask");
+    const Tensor scores = from_pytorch("soft-mask", kAttention + ".attn_scores");
+    const Config& config = scenario.config();
+    bool leaks = false;
+    for (Index batch = 0; batch < mask.dim(0); ++batch) {
+        for (Index head = 0; head < mask.dim(1); ++head) {
+            const FillConsequences found =
+                fill_consequences(*run, kAttention, {batch, head}, config.nhead, config.mask_value);
+            std::size_t below = 0;
+            for (Index q = 0; q < mask.dim(2); ++q) {
+                double leak = 0.0, kept = 0.0;
+                for (Index k = 0; k < mask.dim(3); ++k) {
+                    const Cell cell = {batch, head, q, k};
+                    kept += static_cast<double>(mask.at(cell));
+                    leak += static_cast<double>((1.0F - mask.at(cell)) * pattern.at(cell));
+                    below += mask.at(cell) == 1.0F && scores.at(cell) <= -1.5F ? 1 : 0;
+                }
+                const double measured = static_cast<double>(found.leaks[static_cast<std::size_t>(q)]);
+                CHECK(std::abs(measured - (kept > 0.0 ? leak : 0.0)) < 1e-5);
+                leaks |= kept > 0.0 && leak > 0.0;
+            }
+            CHECK(found.below.size() == below);
+        }
+    }
+    CHECK(leaks);
+}
+
+TEST_CASE("under a finite fill a row with nothing left is uniform, and nothing becomes NaN") {
+    const Scenario scenario = fixture_scenario("nothing-left-finite");
+    const auto run = execute(plan_of(scenario));
+    CHECK(nan_trail(*run).empty());
+    bool found = false;
+    for (Index batch = 0; batch < scenario.batch(); ++batch)
+        for (const EmptyRow& row : fill_consequences(*run, kAttention, {batch, 0}, 2, -1e9F).empty_rows) {
+            found = true;
+            CHECK_FALSE(row.nan);
+            CHECK(std::abs(row.least - 0.2F) < 1e-6F);
+            CHECK(row.least == row.most);
+        }
+    CHECK(found);
+}
+
+// ---- the leak test
+
+TEST_CASE("with the causal mask intact nothing before a changed position moves, in any model") {
+    for (const BundledModel& model : bundled_models()) {
+        INFO(model.name);
+        Session session(make_bundled_model(model.name));
+        for (Index position = 1; position < session.shown().scenario.inputs.pos(); ++position) {
+            const Leak leak = leak_of(session, 0, position);
+            CHECK(leak.earlier == 0.0F);
+            CHECK(leak.earlier_moved == 0);
+            CHECK(leak.tensors > 10);
+            CHECK_FALSE(leak.moved[static_cast<std::size_t>(position)].first_in.empty());
+        }
+    }
+}
+
+TEST_CASE("a hole in the mask moves the position that looks through it, by as much as its numbers differ") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session, command::PaintMask{kAttention, 0, 3, 1, 3, true});
+    const Leak leak = leak_of(session, 0, 3);
+    CHECK(leak.moved[0].first_in.empty());
+    CHECK(leak.moved[1].first_in == "blocks.0.attn.attn_scores");
+    CHECK_FALSE(leak.moved[2].first_in.empty());  // it reads position 1 in the next block
+    CHECK(leak.moved[2].first_in.starts_with("blocks.1."));
+    CHECK(leak.earlier_moved == 2);
+    // The same written differently: the largest difference over all recorded tensors that have positions.
+    float largest = 0.0F;
+    const Run& a = *session.shown().run;
+    const Run& b = *session.shown().companion("leak")->run;
+    for (const auto& [name, before] : recorded_tensors(a)) {
+        for (Index i = 0; i < before.size(); ++i) {
+            const Cell cell = before.cell(i);
+            for (std::size_t d = 0; d < cell.size(); ++d) {
+                const bool position = before.axes()[d].name == axis::pos || before.axes()[d].name == axis::query;
+                if (!position || cell[d] >= 3 || cell[0] != 0) continue;
+                const std::string mask =
+                    name.ends_with(".attn_scores") ? name.substr(0, name.size() - 12) + ".mask" : "";
+                if (!mask.empty() && a.value(mask).at(cell) == 0.0F) continue;
+                const float before_value = before.data()[i], after = b.value(name).data()[i];
+                if (before_value != after) largest = std::max(largest, std::abs(before_value - after));
+            }
+        }
+    }
+    CHECK(leak.earlier == largest);
+    CHECK(largest > 0.0F);
+}
+
+TEST_CASE("where a row is NaN the leak test says that it sees nothing") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session, command::PaintMasks{{kAttention, 0, 0, cells_of_row(1, 4), false}});
+    const Leak leak = leak_of(session, 0, 3);
+    CHECK(leak.earlier_moved == 0);
+    CHECK(leak.moved[1].blind);
+    // In the next block every position reads position 1, even the one before it: a weight of 0 times NaN is NaN.
+    CHECK(leak.earlier_blind == 3);
+    apply(session, command::SetOption{"mask_value", "-1e9"});
+    // Equal weights on every key include later ones.
+    const Leak uniform = leak_of(session, 0, 3);
+    CHECK(uniform.earlier_blind == 0);
+    CHECK(uniform.moved[1].first_in == kAttention + ".z");
+}
+
+TEST_CASE("a finite fill that a score undercuts leaks although the mask is intact") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session, command::SetOption{"mask_value", "-1e4"});
+    for (Index key = 0; key < 2; ++key)
+        apply(session, command::TypeOver{kAttention + ".attn_scores", {0, 0, 1, key}, -2e4F});
+    const Leak leak = leak_of(session, 0, 3);
+    CHECK(leak.earlier > 0.0F);
+    CHECK(leak.moved[1].first_in == kAttention + ".z");
+}
+
+TEST_CASE("the leak test changes a token to the next, and a row of x to its opposite") {
+    const Session tokens(make_bundled_model("causal-lm-as-meant"));
+    const Variation token = leak_variation(tokens.shown().scenario, *tokens.shown().run, 0, 2);
+    REQUIRE(token.more_edits.size() == 1);
+    const auto& edit = std::get<SetCell>(token.more_edits[0]);
+    const auto before = static_cast<int>(tokens.shown().run->value("tokens").at(Cell{0, 2}));
+    CHECK(static_cast<int>(edit.value) == (before + 1) % 12);
+    const Session vectors(make_bundled_model("pre-ln-layer"));
+    const Variation x = leak_variation(vectors.shown().scenario, *vectors.shown().run, 0, 5);
+    REQUIRE(x.more_edits.size() == 64);
+    CHECK(std::get<SetCell>(x.more_edits[7]).value == -vectors.shown().run->value("x").at(Cell{0, 5, 7}));
+}
+
+TEST_CASE("the NaN trail of an edited run is the same whether or not the trail before is known") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    const auto before = session.shown().run;
+    const std::vector<NanStep> known = nan_trail(*before);
+    for (Index key = 0; key <= 2; ++key) session.apply(command::PaintMask{"blocks.3.attn", 0, 0, 2, key, false});
+    session.finish();
+    const auto first = session.shown().run;
+    const std::vector<NanStep> all = nan_trail(*first), again = nan_trail(*first, *before, known);
+    REQUIRE_FALSE(all.empty());
+    REQUIRE(again.size() == all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        CHECK(again[i].name == all[i].name);
+        CHECK(again[i].count == all[i].count);
+        CHECK(again[i].first == all[i].first);
+    }
+    session.apply(command::TypeOver{"logits", {0, 0, 0}, 1.0F});
+    session.finish();
+    CHECK(nan_trail(*session.shown().run, *first, all).size() == nan_trail(*session.shown().run).size());
+}

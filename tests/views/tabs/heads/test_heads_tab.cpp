@@ -1,0 +1,340 @@
+// What a user does in the Heads tab, and what it then shows.
+#include "app/core/run/edits.h"
+#include "app/core/run/step_picture.h"
+#include "app/core/tabs/heads/shown_heads.h"
+#include "app/core/text/numbers.h"
+#include "app/views/tabs/heads/tab.h"
+#include "engine/decoder/initial_weights.h"
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+#include "tests/sanitized.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using namespace decoderscope::core::diff;
+using namespace decoderscope::core::heads;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+using namespace decoderscope::views::heads;
+using namespace decoderscope::views;
+using decoderscope::testing::check_layout;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+using decoderscope::testing::find_text;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
+
+namespace {
+
+struct HeadsDriver : Driver {
+    explicit HeadsDriver(std::string_view model = "causal-lm-as-meant", float scale = 1.0F, ImVec2 size = {1280, 800})
+        : Driver(model, scale, size) {
+        press(Key::h);
+    }
+
+    void press(Key key, Mods mods = {}) {
+        hands.tap(key, mods);
+        settle();
+    }
+    void click(ImVec2 at, Mods mods = {}) {
+        hands.click(at.x, at.y, Button::left, mods);
+        settle();
+    }
+    void point(ImVec2 at) {
+        hands.push(MouseMove{at.x, at.y});
+        settle();
+    }
+    // The numbers under the heads of the grid, in the order in which they are drawn: between the legend of the weights
+    // and the strip that shows the effect on the output.
+    [[nodiscard]] std::vector<DrawnText> numbers() const {
+        const auto legend = find_on_stage("weight"), strip = find_on_stage("L2norm");
+        REQUIRE(legend);
+        REQUIRE(strip);
+        std::vector<DrawnText> found;
+        for (const DrawnText& piece : seen())
+            if (on_stage(piece) && piece.low.y > legend->high.y && piece.high.y < strip->low.y &&
+                piece.text.size() == 4 && piece.text[1] == '.')
+                found.push_back(piece);
+        return found;
+    }
+    // The head's picture is above the number; the dot that switches the head is left of it.
+    [[nodiscard]] ImVec2 picture(std::size_t at) const { return {numbers()[at].middle().x, numbers()[at].low.y - 30}; }
+    [[nodiscard]] ImVec2 dot(std::size_t at) const { return {numbers()[at].low.x - 9, numbers()[at].middle().y}; }
+    [[nodiscard]] float factor(const std::string& attention, Index head) const {
+        return head_factor(session.scenario().edits, attention, head);
+    }
+};
+
+std::string written(const HeadScore& score, PatternMeasure measure) { return fixed_text(score.value(measure), 2); }
+
+// 12 layers × 12 heads on 64 tokens.
+std::shared_ptr<const Model> twelve_by_twelve() {
+    Model model{{.name = "twelve"},
+                R"({"model_type": "decoderscope", "d_model": 96, "nhead": 12, "num_layers": 12, "vocab_size": 50,
+                                   "dim_feedforward": 96, "norm_first": true, "lm_head": true})"};
+    model.weights = initial_weights(model.config(), 1);
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 64}});
+    float next = 0.0F;
+    for (float& token : model.example.tokens.writable()) token = next = next > 42.0F ? next - 42.0F : next + 7.0F;
+    return std::make_shared<const Model>(std::move(model));
+}
+
+}  // namespace
+
+TEST_CASE("H shows every head with its measure, by layer and head") {
+    HeadsDriver d;
+    CHECK(d.state.tab == "heads");
+    const auto scores = head_scores(d.session.scenario().inputs, *d.session.shown().run, AttentionKind::self, 0);
+    const auto numbers = d.numbers();
+    REQUIRE(numbers.size() == 40);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        CHECK(numbers[i].text == written(scores[i], PatternMeasure::entropy));
+    CHECK(d.sees("self-attentiononly"));
+    REQUIRE(d.click_text("Diagonal"));
+    for (std::size_t i = 0; i < 40; ++i) CHECK(d.numbers()[i].text == written(scores[i], PatternMeasure::diagonal));
+}
+
+TEST_CASE("heads are sorted by the measure over the whole grid") {
+    HeadsDriver d;
+    REQUIRE(d.click_text("Highestfirst"));
+    const auto numbers = d.numbers();
+    REQUIRE(numbers.size() == 40);
+    CHECK(std::is_sorted(numbers.begin(), numbers.end(),
+                         [](const DrawnText& a, const DrawnText& b) { return a.text > b.text; }));
+    const auto scores = head_scores(d.session.scenario().inputs, *d.session.shown().run, AttentionKind::self, 0);
+    const HeadScore& best = scores[ordered(scores, PatternMeasure::entropy, HeadOrder::highest_first).front()];
+    d.click(d.picture(0));
+    REQUIRE(d.last<command::GoTo>());
+    CHECK(d.last<command::GoTo>()->step == best.attention + ".pattern");
+    CHECK(d.last<command::ChooseHead>()->head == best.head);
+}
+
+TEST_CASE("the threshold slides, and turns round") {
+    HeadsDriver d;
+    const auto text = find_text(d.seen(), "allheads");  // the slider, 88 px wide, ends 8 px left of it
+    REQUIRE(text);
+    d.click({text->low.x - 8 - 44, text->middle().y});
+    CHECK(d.state.part<HeadsTabState>().threshold == Approx(0.5F).margin(0.02));
+    CHECK(d.commands.empty());
+    REQUIRE(d.click_text("≥"));
+    CHECK(d.state.part<HeadsTabState>().at_most);
+}
+
+TEST_CASE("a click on a head fills the stage with it, Escape and the link lead back, keys walk through the heads") {
+    HeadsDriver d;
+    d.click(d.picture(10));  // layer 1, head 2
+    CHECK(d.state.part<HeadsTabState>().opened);
+    CHECK(d.session.cursor().step == "blocks.1.attn.pattern");
+    CHECK(d.session.cursor().place.head == 2);
+    for (const char* name : {"blocks.1.attn.q", "blocks.1.attn.k", "blocks.1.attn.v", "Pointatatoken"})
+        CHECK(d.sees(name));
+    d.press(Key::digit_5);
+    CHECK(d.session.cursor().place.head == 5);
+    d.press(Key::down);
+    CHECK(d.state.part<HeadsTabState>().opened);
+    CHECK(d.sees("blocks.2.attn.v"));
+    d.press(Key::escape);
+    CHECK_FALSE(d.state.part<HeadsTabState>().opened);
+    d.click(d.picture(0));
+    REQUIRE(d.click_text("←Allheads"));
+    CHECK_FALSE(d.state.part<HeadsTabState>().opened);
+    d.press(Key::digit_3);
+    d.press(Key::enter);
+    CHECK(d.state.part<HeadsTabState>().opened);
+    CHECK(d.session.cursor().place.head == 3);
+}
+
+TEST_CASE("the dot switches a head off and on, and with Shift solos it; the strip tells what that does") {
+    HeadsDriver d;
+    d.forget();
+    d.click(d.dot(9));
+    REQUIRE(d.last<command::ScaleHeadTo>());
+    CHECK(d.factor("blocks.1.attn", 1) == 0.0F);
+    const OutputMoves moves =
+        moves_of(d.session.shown().unedited->value("logits"), d.session.shown().run->value("logits"),
+                 d.session.shown().scenario.inputs.attention_mask, true);
+    CHECK(d.sees("Againstthesamerunwithoutedits:logitsmovedbyatmost" + short_number_text(moves.largest, 3)));
+    CHECK(d.sees("off"));
+    d.click(d.dot(9));
+    CHECK(d.session.scenario().edits.empty());
+    CHECK(d.sees("Switchaheadoff"));
+    d.click(d.dot(9), with_shift);
+    REQUIRE(d.last<command::SoloHead>());
+    CHECK(is_solo(d.session.scenario().edits, "blocks.1.attn", 1, 8));
+    d.press(Key::z, with_ctrl);
+    CHECK(d.session.scenario().edits.empty());
+}
+
+TEST_CASE("an open head shows what the output would be without it") {
+    HeadsDriver d;
+    d.click(d.picture(3));
+    REQUIRE(d.last<command::RequestAuxRun>());
+    CHECK(d.last<command::RequestAuxRun>()->variation->more_edits ==
+          std::vector<Edit>{ScaleHead{"blocks.0.attn", 3, 0.0F}});
+    const Run& without = *d.session.shown().companion("heads.without")->run;
+    const OutputMoves moves = moves_of(d.session.shown().run->value("logits"), without.value("logits"),
+                                       d.session.shown().scenario.inputs.attention_mask, true);
+    CHECK(d.sees("Withoutthishead:logitswouldmovebyatmost" + short_number_text(moves.largest, 3)));
+    REQUIRE(d.click_text("Off"));
+    CHECK(d.factor("blocks.0.attn", 3) == 0.0F);
+    CHECK(d.sees("withoutedits:logitsmoved"));
+    CHECK(d.session.shown().companion("heads.without") == nullptr);
+    REQUIRE(d.click_text("Solo"));
+    CHECK(is_solo(d.session.scenario().edits, "blocks.0.attn", 3, 8));
+    REQUIRE(d.click_text("Solo"));
+    CHECK(d.session.scenario().edits.empty());
+}
+
+TEST_CASE("the slider scales a head; one drag is one change") {
+    HeadsDriver d;
+    d.click(d.picture(0));
+    const auto text =
+        std::find_if(d.seen().begin(), d.seen().end(), [](const DrawnText& piece) { return piece.text == "z"; });
+    REQUIRE(text != d.seen().end());
+    // The slider, 168 px wide, ends a little left of "z × 1.00".
+    const float y = text->middle().y, right = text->low.x - 8;
+    d.hands.push(MouseMove{right - 84, y});
+    d.hands.push(MouseButton{Button::left, true, {}});
+    d.settle();
+    for (const float back : {60.0F, 50.0F, 40.0F}) d.point({right - back, y});
+    d.hands.push(MouseButton{Button::left, false, {}});
+    d.settle();
+    REQUIRE(d.last<command::ScaleHeadTo>());
+    CHECK(d.factor("blocks.0.attn", 0) > 1.3F);
+    CHECK(d.factor("blocks.0.attn", 0) < 1.7F);
+    d.press(Key::z, with_ctrl);
+    CHECK(d.session.scenario().edits.empty());
+    CHECK_FALSE(d.session.can_undo());
+    d.click({right - 1, y});
+    CHECK(d.factor("blocks.0.attn", 0) == 2.0F);
+    REQUIRE(d.click_text("Reset"));
+    CHECK(d.session.scenario().edits.empty());
+}
+
+TEST_CASE("pointing at a token shows its weights alone, and a click keeps them") {
+    HeadsDriver d;
+    d.click(d.picture(0));
+    const auto query = find_text(d.seen(), "query");  // the pattern's axis
+    REQUIRE(query);
+    const Tensor& pattern = d.session.shown().run->value("blocks.0.attn.pattern");
+    // The lines are right of the pattern and above q; the queries are their left column.
+    const auto q = d.find_on_stage("blocks.0.attn.q");
+    REQUIRE(q);
+    const Area stage = d.stage();
+    std::vector<DrawnText> tokens;
+    for (const DrawnText& piece : d.seen()) {
+        const float x = piece.low.x - (stage.low.x + stage.high.x) * 0.5F;
+        if (d.on_stage(piece) && x > 0 && x < stage.width() * 0.2F && piece.low.y > query->low.y &&
+            piece.high.y < q->low.y && piece.text.size() == 1 && piece.text != "0")  // which labels an axis
+            tokens.push_back(piece);
+    }
+    REQUIRE(tokens.size() == 4);
+    d.point(tokens[2].middle());
+    CHECK(d.sees("query2"));
+    CHECK(d.sees("attendsto"));
+    for (Index key = 0; key < 3; ++key)
+        CHECK(d.sees(fixed_text(static_cast<double>(pattern.at(Cell{0, 0, 2, key})), 3)));
+    d.click(tokens[2].middle());
+    CHECK(d.state.part<HeadsTabState>().pinned == PatternToken{false, 2});
+    d.click(tokens[2].middle());
+    CHECK_FALSE(d.state.part<HeadsTabState>().pinned);
+}
+
+TEST_CASE("a click on a weight explains it, and on q follows it") {
+    HeadsDriver d("causal-lm-as-meant", 1.0F, {1280, 860});
+    d.click(d.picture(0));
+    d.click(d.heatmap("blocks.0.attn.pattern").middle(2, 1));
+    CHECK(d.session.cursor().cell == Cell{0, 0, 2, 1});
+    CHECK(d.sees("weight="));
+    d.press(Key::escape);  // deselects the cell
+    CHECK(d.state.part<HeadsTabState>().opened);
+    CHECK_FALSE(d.session.cursor().cell);
+    d.press(Key::escape);
+    CHECK_FALSE(d.state.part<HeadsTabState>().opened);
+}
+
+TEST_CASE("a query with everything masked is marked in the lines and in the output") {
+    HeadsDriver d;
+    d.click(d.picture(0));
+    for (Index key = 0; key < 3; ++key) d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
+    d.settle();
+    CHECK(d.sees("withoutedits:logits:NaNat"));
+    CHECK(d.sees("NaN"));
+    REQUIRE(d.click_text("←Allheads"));
+    CHECK(d.numbers().front().text == fixed_text(measured_heads(d.session.derived(), d.session.shown().scenario,
+                                                                d.session.shown().run, AttentionKind::self, 0)
+                                                     ->scores.front()
+                                                     .values[0],
+                                                 2));
+}
+
+TEST_CASE("a switch shows cross-attention and the encoder's where the model has them") {
+    HeadsDriver d("post-ln-encdec");
+    REQUIRE(d.click_text("Cross"));
+    CHECK(d.state.part<HeadsTabState>().kind == AttentionKind::cross);
+    d.click(d.picture(0));
+    CHECK(d.session.cursor().step == "blocks.0.cross_attn.pattern");
+    d.press(Key::escape);
+    REQUIRE(d.click_text("Encoder"));
+    d.click(d.picture(1));
+    CHECK(d.session.cursor().step == "encoder.blocks.0.attn.pattern");
+    // Another model has neither: the tab falls back.
+    d.session.apply(command::OpenModel{"simple-decoder"});
+    d.settle();
+    CHECK(d.state.part<HeadsTabState>().kind == AttentionKind::self);
+}
+
+TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the window") {
+    for (const Screen screen : kScreens) {
+        for (const BundledModel& model : testing::looked_at(bundled_models(), 4)) {
+            HeadsDriver d(model.name, screen.scale, screen.size);
+            INFO(model.name << " at scale " << screen.scale);
+            for (const AttentionKind kind : kAttentionKinds) {
+                if (attentions_of_kind(d.session.shown().run->plan(), kind).empty()) continue;
+                d.state.part<HeadsTabState>().opened = false;
+                d.state.part<HeadsTabState>().kind = kind;
+                for (const HeadOrder order : {HeadOrder::lowest_first, HeadOrder::by_layer}) {
+                    d.state.part<HeadsTabState>().order = order;
+                    for (const PatternMeasure measure : kPatternMeasures) {
+                        d.state.part<HeadsTabState>().measure = measure;
+                        d.settle();
+                        check_layout(d, screen.size);
+                    }
+                }
+                const std::string attention = attentions_of_kind(d.session.shown().run->plan(), kind).front();
+                d.session.apply(command::GoTo{attention + ".pattern"});
+                d.state.part<HeadsTabState>().opened = true;
+                d.settle();
+                check_layout(d, screen.size);
+                d.session.apply(command::ScaleHeadTo{attention, 0, 0.0F});
+                d.settle();
+                check_layout(d, screen.size);
+                d.state.part<HeadsTabState>().pinned = PatternToken{true, 1};
+                d.settle();
+                check_layout(d, screen.size);
+                d.session.apply(command::ClearEdits{});
+            }
+        }
+    }
+}
+
+TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture again") {
+    Driver d(twelve_by_twelve());
+    const auto uploads = [&] {
+        int sum = 0;
+        for (const auto& [key, picture] : d.textures.pictures()) sum += picture.uploads;
+        return sum;
+    };
+    d.state.tab = "heads";
+    d.hands.push(MouseMove{d.stage().low.x + 100, d.stage().high.y * 0.5F});
+    d.settle();
+    const int before = uploads();
+    CHECK(before >= 12);
+    for (int i = 0; i < 5; ++i) d.settle();
+    CHECK(uploads() == before);
+}
