@@ -98,7 +98,7 @@ TEST_CASE("a click on a number explains it, and a click on an operand's number f
     d.hands.click(at.x, at.y);
     d.settle();
     CHECK(d.session.cursor().cell == cell);
-    CHECK(d.sees("Σexp="));
+    CHECK(d.sees("Σexp(x−max)="));
     CHECK(d.sees("weight="));
     d.click(d.heatmap("blocks.0.attn.masked_scores").middle(3, 0));
     REQUIRE(d.last<command::Follow>());
