@@ -51,7 +51,7 @@ std::pair<ImVec2, ImVec2> visible_lines(ImVec2 low, ImVec2 high, ImVec4 clip, fl
 
 // Whether a glyph continues the piece: on the same line, a little further to the right.
 bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
-    const float height = std::max(piece.high.y - piece.low.y, 8.0F);
+    const float height = std::max(piece.high.y - piece.low.y, 6.0F);
     const float apart = height * 0.15F;
     const bool line = low.y < piece.high.y + apart && high.y > piece.low.y - apart;
     // Neighbours may overlap a little; a label below another begins further back.

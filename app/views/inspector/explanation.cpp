@@ -30,7 +30,9 @@ void factor(const TermScene& scene, const Factor& f, bool first, int id) {
     const Ui& ui = scene.ui;
     const std::string text = core::step::factor_text(f, first);
     if (!f.cell) {
-        text_line(ui.fonts.mono_small, ui.theme.text, text);
+        const std::string shown = fitted(ui.fonts.mono_small, text, ImGui::GetContentRegionAvail().x);
+        text_line(ui.fonts.mono_small, ui.theme.text, shown);
+        if (shown != text) tooltip(text.c_str());
         return;
     }
     const Step& source = scene.session.shown().run->plan()[scene.step.operands[f.cell->operand]];

@@ -208,10 +208,9 @@ Index columns_per_label(const Ui& ui, const HeatmapLayout& l, std::span<const st
     if (!words) return label_step((widest + ui.px(6)) / l.cell.x);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
     if (l.cell.x >= glyph + gap) return 1;
-    auto every = static_cast<Index>(std::ceil((std::min(widest, glyph * 5.0F) + gap) / l.cell.x));
+    const auto room = static_cast<Index>(std::ceil((std::min(widest, glyph * 5.0F) + gap) / l.cell.x));
     const Index apart = columns_per_word(labels);
-    while (every % apart != 0 && apart % every != 0) ++every;
-    return every;
+    return (room + apart - 1) / apart * apart;
 }
 
 ColumnLabels column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen,

@@ -1,4 +1,4 @@
-// Which text sizes a window bears.
+// Which text sizes fit into a window.
 #include "app/views/frame/window_layout.h"
 
 #include "tests/catch.h"
