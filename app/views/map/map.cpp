@@ -75,7 +75,7 @@ struct Clicked {
     bool clicked = false, hovered = false;
 };
 Clicked clickable(Area box, const char* kind, StepId id) {
-    const bool clicked = press_at(kind, box, static_cast<std::int64_t>(id));
+    const bool clicked = press_at(kind, box, static_cast<Index>(id));
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     return {clicked, hovered};

@@ -224,7 +224,7 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
     const core::generate::Candidate& candidate = bars.next.candidates[rank];
     const bool cut = candidate.removed_by != core::generate::RemovedBy::nothing,
                drawn = bars.draws && rank == bars.shown.draw.rank;
-    const bool clicked = press_at("token", row, rank);
+    const bool clicked = press_at("token", row, static_cast<Index>(rank));
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (hovered || drawn)

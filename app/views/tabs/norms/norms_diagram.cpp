@@ -115,7 +115,7 @@ bool draw_part(const Diagram& d, std::size_t number) {
     const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
     const Area box = {{left, d.top(number)},
                       {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
-    const bool clicked = press_at("part", box, number);
+    const bool clicked = press_at("part", box, static_cast<Index>(number));
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     tooltip(tr("{tensor}\nClick to go there", {{"tensor", outcome(d, part).name}}).c_str());
