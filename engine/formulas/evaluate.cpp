@@ -125,12 +125,6 @@ std::size_t offset_in(const Shape& shape, std::span<const Index> cell) {
     return offset;
 }
 
-template <class T>
-double number_at(std::span<T> numbers, std::size_t offset) {
-    return static_cast<double>(numbers[offset]);
-}
-double number_at(const Tensor* tensor, std::size_t offset) { return static_cast<double>(tensor->data()[offset]); }
-
 std::size_t count_of(const Shape& shape) {
     std::size_t count = 1;
     for (const Dim& dim : shape) count *= static_cast<std::size_t>(dim.size);
@@ -193,13 +187,16 @@ public:
         const Operand& o = operands_[operand];
         for (std::size_t i = 0; i < cell.size(); ++i)
             if (cell[i] < 0 || cell[i] >= o.shape[i].size) return kNaN;
-        if (const auto* tensor = std::get_if<const Tensor*>(&o.numbers)) {
-            Cell at(cell.begin(), cell.end());
-            at.resize((*tensor)->rank());  // its last axes may have length 1
-            return static_cast<double>((*tensor)->at(at));
-        }
-        const std::size_t offset = offset_in(o.shape, cell);
-        return std::visit([&](const auto& numbers) { return number_at(numbers, offset); }, o.numbers);
+        const auto number_in = [&](const auto& numbers) {
+            if constexpr (requires { numbers->rank(); }) {
+                Cell at(cell.begin(), cell.end());
+                at.resize(numbers->rank());  // its last axes may have length 1
+                return static_cast<double>(numbers->at(at));
+            } else {
+                return static_cast<double>(numbers[offset_in(o.shape, cell)]);
+            }
+        };
+        return std::visit(number_in, o.numbers);
     }
 
     [[nodiscard]] double read(std::size_t result, std::span<const Index> cell) {

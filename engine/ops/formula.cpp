@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -67,6 +69,7 @@ std::size_t rank_in(const Formula& f, std::string_view name, std::size_t rank) {
 struct Compiled {
     Known known;
     Formula formula;
+    std::string result;                   // what the operation's own formula calls its output
     std::vector<formulas::Shape> shapes;  // of the operands
 };
 
@@ -107,6 +110,7 @@ Compiled compiled(const ByFormula& by, const Operands& in, const Axes& out) {
     if (in.size() > 1 && in[1].rank() == 4 && out.size() == 4)
         numbers["group"] = static_cast<double>(out[1].size / in[1].dim(1));
     made.formula = elaborate(f, made.known, formulas::the_book().functions);
+    made.result = made.formula.main.name;
     return made;
 }
 
@@ -151,7 +155,8 @@ std::shared_ptr<const Compiled> compiled_once(const ByFormula& by, const Operand
         for (const Axis& axis : axes) key += std::string(axis.name) + std::to_string(axis.size) + ',';
     };
     for (const OperandName& name : by.operands) key.append(";").append(name.name);
-    for (const NamedNumber& number : by.numbers) key += std::string(number.name) + std::to_string(number.value);
+    for (const NamedNumber& number : by.numbers)  // all of its digits: an eps of 1e-8 is not one of 1e-12
+        key.append(number.name).append(std::to_string(std::bit_cast<std::uint64_t>(number.value)));
     for (std::size_t i = 0; i < in.size(); ++i) add(in[i].axes());
     add(out);
     static Kept kept;
@@ -198,14 +203,13 @@ OperandRole ByFormula::role_of(std::size_t operand) const {
 
 Explanation ByFormula::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
     const auto compiled = compiled_once(*this, in, out.axes(), std::nullopt);
-    return explained(*compiled, ops::named(*this, in, *compiled), cell,
-                     shown_names(*this, compiled->formula.main.name));
+    return explained(*compiled, ops::named(*this, in, *compiled), cell, shown_names(*this, compiled->result));
 }
 
 Explanation ByFormula::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
     const auto compiled = compiled_once(*this, b.in, b.out.axes(), operand);
     formulas::Operands tensors = ops::named(*this, b.in, *compiled);
-    tensors.push_back({written(*this).main.name, compiled->shapes[b.in.size()], &b.out});
+    tensors.push_back({compiled->result, compiled->shapes[b.in.size()], &b.out});
     tensors.push_back({std::string(formulas::kGradient), compiled->shapes[b.in.size()], &b.grad});
     auto shown = shown_names(*this, "");
     shown.try_emplace(compiled->formula.main.name, formulas::kGradient);

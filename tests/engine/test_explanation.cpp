@@ -1,6 +1,7 @@
 // The law of explanations: their terms add up to the recorded number, and every number that they link to is where the
 // link points. Checked for every kind of step in every fixture.
 #include "engine/formulas/evaluate.h"
+#include "engine/ops/norm.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/small_models.h"
@@ -243,6 +244,19 @@ TEST_CASE("where every position is learned the trail ends in a parameter or an i
             INFO(end->name);
             CHECK(end->is_source());
         }
+    }
+}
+
+TEST_CASE("norms that differ in a small eps alone are each explained by their own") {
+    const Tensor x({{axis::batch, 1}, {axis::pos, 1}, {axis::d_model, 2}}, {1e-4F, -1e-4F});
+    Operands in;
+    in.add(x);
+    for (const double eps : {1e-8, 1e-12, 3e-7}) {
+        const Operation norm = ops::NormScale{NormKind::rmsnorm, eps};
+        const Tensor scale = norm.compute(in, norm.axes({x.axes()}));
+        const double expected = std::sqrt(1e-8 + eps);
+        INFO(eps);
+        CHECK(std::abs(norm.explain(in, scale, {0, 0, 0}).lines.back().value - expected) < 1e-6 * expected);
     }
 }
 
