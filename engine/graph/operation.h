@@ -81,8 +81,8 @@ struct OpDescription {
     std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
 };
 
-// An operation that names its formula: what explains its cells, and says what its operands are, follows from that
-// (engine/ops/formula.h).
+// An operation that names its formula: its numbers, what explains its cells, and says what its operands are, follow
+// from that (engine/ops/formula.h). compute() and pull_back() of its own are faster ways to the same numbers.
 template <class T>
 concept HasFormula = requires(const T& op) {
     op.formula();
@@ -92,12 +92,12 @@ concept HasFormula = requires(const T& op) {
 // part is the gradient (PassesGradients). A formula may say the first and the last. It also has
 //     Axes axes(operand_axes)            of the output; those of the first operand without it
 template <class T>
-concept IsOperation = std::equality_comparable<T> && requires(const T& op, const Axes& axes, const Operands& in) {
+concept IsOperation = std::equality_comparable<T> && requires(const T& op) {
     { op.about() } -> std::same_as<OpDescription>;
-    { op.compute(in, axes) } -> std::same_as<Tensor>;
 } &&(HasFormula<T> ||
      requires(const T& op, std::size_t operand, const Operands& in, const Tensor& out, const Cell& cell) {
          { op.role_of(operand) } -> std::same_as<OperandRole>;
+         { op.compute(in, out.axes()) } -> std::same_as<Tensor>;
          { op.explain(in, out, cell) } -> std::same_as<Explanation>;
      });
 
@@ -106,11 +106,11 @@ concept IsOperation = std::equality_comparable<T> && requires(const T& op, const
 // It may also have
 //     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
 template <class T>
-concept PassesGradients = requires(const T& op, std::size_t operand, const Backward& b) {
+concept PassesGradients = requires(const T& op, std::size_t operand) {
     { op.about_pull_back(operand) } -> std::same_as<OpDescription>;
-    { op.pull_back(operand, b) } -> std::same_as<Tensor>;  // of the operand's shape
 }
 &&(HasFormula<T> || requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
+    { op.pull_back(operand, b) } -> std::same_as<Tensor>;  // of the operand's shape
     { op.explain_pull_back(operand, b, cell) } -> std::same_as<Explanation>;
 });
 
@@ -230,7 +230,10 @@ private:
                 return operation.formula().role_of(operand);
         }
         [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override {
-            return operation.compute(in, axes);
+            if constexpr (requires { operation.compute(in, axes); })
+                return operation.compute(in, axes);
+            else
+                return operation.formula().compute(in, axes);
         }
         [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const override {
             if constexpr (requires { operation.explain(in, out, cell); })
@@ -256,7 +259,7 @@ private:
         }
         [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const override {
             if constexpr (requires { operation.from_row(first); }) return operation.from_row(first).compute(in, axes);
-            return operation.compute(in, axes);
+            return compute(in, axes);
         }
         [[nodiscard]] Traits traits() const override {
             if constexpr (requires { operation.traits(); }) return operation.traits();
@@ -280,7 +283,10 @@ private:
             throw std::logic_error("no gradient");
         }
         [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const override {
-            if constexpr (PassesGradients<T>) return operation.pull_back(operand, b);
+            if constexpr (requires { operation.pull_back(operand, b); })
+                return operation.pull_back(operand, b);
+            else if constexpr (PassesGradients<T>)
+                return operation.formula().pull_back(operand, b);
             throw std::logic_error("no gradient");
         }
         [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b,

@@ -191,7 +191,32 @@ formulas::Operands named(const ByFormula& by, const Operands& in, const Compiled
     return operands;
 }
 
+// What a gradient reads besides the operands: the output, and the gradient with respect to it.
+formulas::Operands named(const ByFormula& by, const Backward& b, const Compiled& compiled) {
+    formulas::Operands operands = named(by, b.in, compiled);
+    operands.push_back({compiled.result, compiled.shapes[b.in.size()], &b.out});
+    operands.push_back({std::string(formulas::kGradient), compiled.shapes[b.in.size()], &b.grad});
+    return operands;
+}
+
+Tensor rounded(const Compiled& by, const formulas::Operands& operands, const Axes& axes) {
+    Tensor out(axes);
+    std::ranges::transform(formulas::Evaluator(by.formula, operands, by.known).all(), out.writable().begin(),
+                           [](double value) { return static_cast<float>(value); });
+    return out;
+}
+
 }  // namespace
+
+Tensor ByFormula::compute(const Operands& in, const Axes& axes) const {
+    const auto compiled = compiled_once(*this, in, axes, std::nullopt);
+    return rounded(*compiled, named(*this, in, *compiled), axes);
+}
+
+Tensor ByFormula::pull_back(std::size_t operand, const Backward& b) const {
+    const auto compiled = compiled_once(*this, b.in, b.out.axes(), operand);
+    return rounded(*compiled, named(*this, b, *compiled), b.in[operand].axes());
+}
 
 OperandRole ByFormula::role_of(std::size_t operand) const {
     const OperandName& named = operands[std::min(operand, operands.size() - 1)];
@@ -203,17 +228,14 @@ OperandRole ByFormula::role_of(std::size_t operand) const {
 
 Explanation ByFormula::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
     const auto compiled = compiled_once(*this, in, out.axes(), std::nullopt);
-    return explained(*compiled, ops::named(*this, in, *compiled), cell, shown_names(*this, compiled->result));
+    return explained(*compiled, named(*this, in, *compiled), cell, shown_names(*this, compiled->result));
 }
 
 Explanation ByFormula::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
     const auto compiled = compiled_once(*this, b.in, b.out.axes(), operand);
-    formulas::Operands tensors = ops::named(*this, b.in, *compiled);
-    tensors.push_back({compiled->result, compiled->shapes[b.in.size()], &b.out});
-    tensors.push_back({std::string(formulas::kGradient), compiled->shapes[b.in.size()], &b.grad});
     auto shown = shown_names(*this, "");
     shown.try_emplace(compiled->formula.main.name, formulas::kGradient);
-    return explained(*compiled, tensors, cell, shown);
+    return explained(*compiled, named(*this, b, *compiled), cell, shown);
 }
 
 }  // namespace decoderscope::ops

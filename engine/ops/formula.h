@@ -38,6 +38,9 @@ struct ByFormula {
     std::string_view line = {};
 
     [[nodiscard]] OperandRole role_of(std::size_t operand) const;
+    // The numbers, in double and then rounded: for an operation without a kernel.
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     // By the formula's derivative, or by the book's own "label.operand".
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
