@@ -111,7 +111,7 @@ TEST_CASE("the defaults are the contract's") {
     CHECK(c.router_top_groups == 1);
 }
 
-TEST_CASE("what the keys of today's decoders need is said by their names") {
+TEST_CASE("an error about a current decoder's keys names what they need") {
     const auto refused = [](const char* more, std::vector<std::string> says) {
         INFO(more);
         check_message(error_with(more), says);

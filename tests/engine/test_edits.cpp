@@ -61,7 +61,7 @@ TEST_CASE("edits written out read back the same") {
     CHECK(parse_edits(edits_to_json({})).empty());
 }
 
-TEST_CASE("numbers that are not finite stand in JSON as texts, and are read back bit for bit") {
+TEST_CASE("JSON has numbers that are not finite as texts, which are read back bit for bit") {
     const auto json_of_value = [](std::uint32_t bits) {
         return edits_to_json({SetCell{"t", {}, std::bit_cast<float>(bits)}});
     };

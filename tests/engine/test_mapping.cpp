@@ -138,7 +138,7 @@ TEST_CASE("each way of storing gives the parameter's own numbers") {
     CHECK(made(table, {"pos_embed.weight"}, "pos_embed.weight") == std::vector<float>{0, 1, 2, 3});
 }
 
-TEST_CASE("one matrix for every head stands in each head's own columns") {
+TEST_CASE("one matrix shared by all heads is in each head's own columns") {
     const Tensor small = counting({{"", 2}, {"", 2}}), out = counting({{"", 4}, {"", 4}});
     const std::string q = "layers.0.self_attn.q_proj.weight", o = "layers.0.self_attn.o_proj.weight";
     StateDict dict =

@@ -221,7 +221,7 @@ TEST_CASE("what a mutation computes, it explains") {
     }
 }
 
-TEST_CASE("given values stand in the place of computed ones") {
+TEST_CASE("given values replace computed ones") {
     const SmallModel model = small_model();
     const std::shared_ptr<const Run> run = model.run();
     Tensor other = run->value("blocks.0.attn_out");

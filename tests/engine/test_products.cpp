@@ -73,7 +73,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("every product is the sum that it stands for") {
+TEST_CASE("every product equals the sum that defines it") {
     for (const Shape& s : kShapes) {
         INFO(s.m << " x " << s.k << " x " << s.n << " by " << products_by());
         const std::vector<float> a = numbers(s.m * s.k, "a"), b = numbers(s.n * s.k, "b"), bias = numbers(s.n, "bias");

@@ -229,7 +229,7 @@ TEST_CASE("canonical names stay as they are") {
     CHECK(same_weights(canonical_weights(model.weights), model.weights));
 }
 
-TEST_CASE("the canonical names of norms of today stay as they are, under any prefix and name of the stack, too") {
+TEST_CASE("the canonical names of norms in use today stay as they are, also under any prefix and stack name") {
     const testing::SmallModel model = testing::small_model({{"cross_attention", "true"},
                                                             {"encoder_layers", "1"},
                                                             {"norm_placement", "peri"},

@@ -101,7 +101,7 @@ TEST_CASE("blocks are the floats that ggml has for them, to the last bit") {
     CHECK(types == 8);
 }
 
-TEST_CASE("FP8 and MXFP4 stand for what their definitions say, scales included") {
+TEST_CASE("FP8 and MXFP4 decode to what their definitions say, scales included") {
     const SafetensorsFile golden((kStored / "floats.safetensors").string());
     for (const char* name : {"E4M3", "E5M2"}) {
         const Tensor read = golden.floats(name), expected = golden.floats(std::string(name) + ".values");

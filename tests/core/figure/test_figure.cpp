@@ -418,7 +418,7 @@ TEST_CASE("a heatmap without cells makes a figure all the same") {
     }
 }
 
-TEST_CASE("thinned labels stand at the rows that they name") {
+TEST_CASE("thinned labels are beside the rows that they name") {
     const Figure figure = heatmap_figure(heatmap_of(100, 100));
     const figure::Box cells = cells_of(figure).box;
     int rows = 0;

@@ -186,7 +186,7 @@ TEST_CASE("a session that is too long for a link says by how much, and what to d
                   {std::to_string(kMostLinkBytes), "save a session file instead"});
 }
 
-TEST_CASE("a person's own files are in no link") {
+TEST_CASE("no link contains the user's own files") {
     const auto refused = [](SessionFile file, const std::string& path) {
         check_message(error_of([&] { static_cast<void>(link_of(std::move(file))); }),
                       {path, "save a session file instead"});

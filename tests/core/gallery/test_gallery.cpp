@@ -155,7 +155,7 @@ constexpr std::array kOfToday = {
 
 }  // namespace
 
-TEST_CASE("what a decoder of today knows of its text is lost") {
+TEST_CASE("what a current decoder knows of its text is lost") {
     for (const Known& known : kOfToday) {
         INFO(known.mutation);
         const Exercise& one = exercise_with(known.mutation);

@@ -138,7 +138,7 @@ TEST_CASE("other runs: with changes, and before the learner's") {
     CHECK(number_of(evaluate(*parse_expression("before(norm(blocks.0.attn.z[0, 1, :, :]))"), scope)) > 0.0);
 }
 
-TEST_CASE("changes may stand on lines of their own") {
+TEST_CASE("each change may be on a line of its own") {
     const Changes changes = parse_changes(
         "target=ab\n ; \t[{\"edit\": \"scale_head\", \"attention\": "
         "\"blocks.0.attn\", \"head\": 1, \"factor\": 0}]\n ; causal=false\n");

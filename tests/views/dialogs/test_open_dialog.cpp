@@ -246,7 +246,7 @@ TEST_CASE("a pickled file is answered with three lines to copy, however it was o
     CHECK_FALSE(d.session.opening());
 }
 
-TEST_CASE("models opened before stand in the menu") {
+TEST_CASE("the menu lists the models that were opened before") {
     Driver d("pre-ln-layer");
     d.state.settings.recent = {state_dict_folder("heads-gpt") + "/model.safetensors", "/nowhere"};
     REQUIRE(d.click_text("pre-ln-layer"));

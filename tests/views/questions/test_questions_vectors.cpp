@@ -125,7 +125,7 @@ TEST_CASE("question 22: what does the positional encoding add at position 5?") {
     check_glance(learner, row_of(learner, "pos_embed", {5}), row_of(learner, "embed", {0, 5}), 5);
 }
 
-TEST_CASE("without a cell, all rows stand in a table, and a click on one asks about it") {
+TEST_CASE("without a cell, a table has all rows, and a click on one asks about it") {
     Learner learner;
     learner.d.session.apply(command::GoTo{"blocks.1.mlp_out"});
     learner.d.settle();

@@ -22,7 +22,7 @@ void slide(Driver& d) {
 
 }  // namespace
 
-TEST_CASE("F11 gives the stage the whole window, with the largest text that it bears; Esc and F11 end it") {
+TEST_CASE("F11 gives the stage the whole window, with the largest text that fits; Esc and F11 end it") {
     Driver d("reverse");
     d.state.largest_text = 1.5F;
     CHECK(d.state.text_size() == 1.0F);
@@ -43,7 +43,7 @@ TEST_CASE("F11 gives the stage the whole window, with the largest text that it b
     CHECK_FALSE(d.state.presenting);
 }
 
-TEST_CASE("the matrix stands in the middle of the screen, and a line below says what it is") {
+TEST_CASE("the matrix is in the middle of the screen, and a line below says what it is") {
     Driver d("reverse", 1.0F, {1920, 1080});
     d.press(Key::f11);
     const DrawnHeatmap matrix = d.heatmap("blocks.1.cross_attn.pattern");

@@ -50,7 +50,7 @@ TEST_CASE("a trace is shown step by step, with its numbers, and says that nothin
     CHECK(d.session.timeline_position() == before + 1);
 }
 
-TEST_CASE("every tab, dialog and size bears a trace") {
+TEST_CASE("every tab, dialog and size shows a trace without harm") {
     for (const std::string file :
          {"gpt/right-plain", "llama/right-bfloat16", "annotated/right-plain", "lecture/right-plain"})
         for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 768}}) {

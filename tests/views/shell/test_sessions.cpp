@@ -148,7 +148,7 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
     CHECK(other.last<request::CloseWindow>());
 }
 
-TEST_CASE("sessions stand in the open dialog's list and among what was opened before") {
+TEST_CASE("the open dialog lists sessions, also among what was opened before") {
     const TemporaryFolder folder;
     write_bytes(folder.file("a.dscope"),
                 R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"}})");

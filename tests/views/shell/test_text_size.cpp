@@ -12,7 +12,7 @@ using namespace decoderscope::views;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 
-TEST_CASE("each window bears the text sizes that are promised for it, and tells the next ones") {
+TEST_CASE("each window has room for the text sizes that are promised for it, and names the next ones") {
     CHECK(largest_text_size({1024, 768}) >= 1.0F);
     CHECK(largest_text_size({1279, 800}) < 1.5F);
     CHECK(largest_text_size({1280, 800}) == 1.5F);

@@ -27,7 +27,7 @@ std::shared_ptr<const Model> fixture(const char* name) {
 
 }  // namespace
 
-TEST_CASE("each step of today's decoders is drawn and explains its first cell") {
+TEST_CASE("each step of current decoders is drawn and explains its first cell") {
     for (const char* name : kFixtures) {
         INFO(name);
         Driver d(fixture(name));

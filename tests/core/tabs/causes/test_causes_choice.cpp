@@ -66,7 +66,7 @@ TEST_CASE("a number that the run doesn't have says so") {
     CHECK(other_run(bare, 0, token).obstacle.english().find("no tokens") != std::string::npos);
 }
 
-TEST_CASE("run B differs in one token of the source where there is one, else of the input") {
+TEST_CASE("run B differs in one token of the source if there is a source, else of the input") {
     const Snapshot shown = snapshot_of(scenario_of(make_bundled_model("reverse")));
     const OtherRun other = other_run(shown, 0, {.position = 2, .token = 7});
     REQUIRE(other.scenario);

@@ -123,7 +123,7 @@ TEST_CASE("the measures are PyTorch's") {
     }
 }
 
-TEST_CASE("a tensor that is missing, surplus or of another shape is listed as such") {
+TEST_CASE("a tensor that is missing, surplus or of another shape is listed with that difference") {
     const Tensor wide({{axis::pos, 2}, {axis::d_model, 3}}, {1, 2, 3, 4, 5, 6});
     const Tensor tall({{axis::pos, 3}, {axis::d_model, 2}}, {1, 2, 3, 4, 5, 6});
     const NamedTensors a = {{"same", row({1})}, {"missing", row({1})}, {"turned", wide}, {"off", row({1})}};

@@ -74,7 +74,7 @@ TEST_CASE("a cell that the window hides says so by its colour, its hatching, and
         factors, [](const Factor& factor) { return factor.value == 1.0 && contains(factor.text, "causal"); }));
 }
 
-TEST_CASE("the window is exported beside the other masks, and only where there is one") {
+TEST_CASE("the window is exported beside the other masks, and only if there is a window") {
     const Scenario scenario = mistral_like();
     const auto names_in = [](const Scenario& of) {
         const Exhibit exhibit = masks_exhibit({of, execute(plan_of(of))}, "blocks.0.attn", {0, 0});
