@@ -97,7 +97,7 @@ void draw_place(const Ui& ui, const core::Session& session, const NormsScene& sc
     ImGui::EndGroup();
 }
 
-// A number in one run and the same in the other, in a line.
+// A number in one run and the same in the other, in a line; below its label, if a panel is too narrow for both.
 struct Row {
     std::string label;
     std::string left, right;
@@ -113,8 +113,11 @@ void draw_rows(const Ui& ui, const NormsScene& scene, const std::vector<Row>& ro
     text_line(ui.fonts.caption, ui.theme.muted, " ");
     at_right(room - ui.px(78), ui.fonts.caption, ui.theme.muted, tr(norms_place_of(scene.runs.left).title));
     at_right(room - ui.px(4), ui.fonts.caption, ui.theme.muted, tr(norms_place_of(scene.runs.right).title));
+    const bool below = std::ranges::any_of(
+        rows, [&](const Row& row) { return compat::text_size(ui.fonts.caption, row.label).x > room - ui.px(150); });
     for (const Row& row : rows) {
-        text_line(ui.fonts.caption, ui.theme.text, fitted(ui.fonts.caption, row.label, room - ui.px(150)));
+        text_line(ui.fonts.caption, ui.theme.text, fitted(ui.fonts.caption, row.label, room));
+        if (below) text_line(ui.fonts.caption, ui.theme.text, " ");
         at_right(room - ui.px(78), ui.fonts.mono_small, ui.theme.text, row.left);
         at_right(room - ui.px(4), ui.fonts.mono_small, ui.theme.text, row.right);
     }
