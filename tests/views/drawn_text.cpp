@@ -21,15 +21,24 @@ Corner corner(float u, float v) {
     return static_cast<Corner>(fine(u)) << 32 | fine(v);
 }
 
-std::unordered_map<Corner, ImWchar> glyphs_of(const ImFontAtlas& atlas) {
-    std::unordered_map<Corner, ImWchar> glyphs;
+struct Glyph {
+    ImWchar code;
+    float em;  // the size of its font, in pixels
+};
+
+std::unordered_map<Corner, Glyph> glyphs_of(const ImFontAtlas& atlas) {
+    std::unordered_map<Corner, Glyph> glyphs;
     for (ImFont* font : atlas.Fonts)
-        compat::each_glyph(*font, [&](ImWchar code, float u, float v) { glyphs.emplace(corner(u, v), code); });
+        compat::each_glyph(*font, [&](ImWchar code, float u, float v) {
+            glyphs.emplace(corner(u, v), Glyph{code, compat::font_size(font)});
+        });
 #if IMGUI_VERSION_NUM >= 19280
     // The positions beside tokens are smaller, and have pictures of their own.
     for (ImFont* font : atlas.Fonts)
         for (const ImFontGlyph& glyph : font->GetFontBaked(font->LegacySize * 0.8F)->Glyphs)
-            if (glyph.Visible) glyphs.emplace(corner(glyph.U0, glyph.V0), static_cast<ImWchar>(glyph.Codepoint));
+            if (glyph.Visible)
+                glyphs.emplace(corner(glyph.U0, glyph.V0),
+                               Glyph{static_cast<ImWchar>(glyph.Codepoint), font->LegacySize * 0.8F});
 #endif
     return glyphs;
 }
@@ -50,13 +59,15 @@ std::pair<ImVec2, ImVec2> visible_lines(ImVec2 low, ImVec2 high, ImVec4 clip, fl
 }
 
 // Whether a glyph continues the piece: on the same line, a little further to the right.
-bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
+bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high, float em) {
     const float height = std::max(piece.high.y - piece.low.y, 6.0F);
     const float apart = height * 0.15F;
     const bool line = low.y < piece.high.y + apart && high.y > piece.low.y - apart;
     // Neighbours may overlap a little; a label below another begins further back.
     const float back = std::min(height, high.x - low.x) * 0.5F;
-    return line && low.x >= piece.high.x - back && low.x <= piece.high.x + height * 1.2F;
+    // A space, whose width follows from the font: of "x" or "−" alone the height says little.
+    const float space = std::max(height * 1.2F, em * 0.72F);
+    return line && low.x >= piece.high.x - back && low.x <= piece.high.x + space;
 }
 
 }  // namespace
@@ -67,7 +78,7 @@ ImVec2 DrawnText::middle_of(std::string_view part) const {
 }
 
 std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas) {
-    const std::unordered_map<Corner, ImWchar> glyphs = glyphs_of(atlas);
+    const std::unordered_map<Corner, Glyph> glyphs = glyphs_of(atlas);
     std::vector<DrawnText> pieces;
     for (int l = 0; l < frame.CmdListsCount; ++l) {
         const ImDrawList& list = *frame.CmdLists[l];
@@ -88,10 +99,11 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
                                   a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
                 if (!seen) continue;
                 const auto [low, high] = visible_lines(a.pos, c.pos, command.ClipRect, frame.DisplaySize.y);
-                if (!open || !continues(pieces.back(), low, high)) pieces.push_back({{}, low, high, {}});
+                if (!open || !continues(pieces.back(), low, high, found->second.em))
+                    pieces.push_back({{}, low, high, {}});
                 open = true;
                 DrawnText& piece = pieces.back();
-                piece.text += utf8(found->second);
+                piece.text += utf8(found->second.code);
                 piece.x.resize(piece.text.size(), (a.pos.x + c.pos.x) * 0.5F);
                 piece.low = {std::min(piece.low.x, low.x), std::min(piece.low.y, low.y)};
                 piece.high = {std::max(piece.high.x, high.x), std::max(piece.high.y, high.y)};

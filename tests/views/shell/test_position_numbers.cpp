@@ -30,14 +30,15 @@ Numbered numbered_axes(const DrawnHeatmap& drawn, int rows, int columns) {
     return found;
 }
 
-// The numbers that stand in the chips of the input: neighbouring digits.
+// The numbers in the chips of the input: neighbouring digits. "… 5 more" is no chip.
 std::set<int> numbers_of_chips(const Driver& d, float from, float to) {
     std::set<int> found;
     for (const DrawnText& piece : d.seen()) {
         if (piece.low.y < 44.0F || piece.high.y > 128.0F || piece.low.x < from || piece.low.x >= to) continue;
         std::string number;
-        for (std::size_t i = 0; i <= piece.text.size(); ++i) {
-            const bool is_digit = i < piece.text.size() && piece.text[i] >= '0' && piece.text[i] <= '9';
+        const std::size_t chips = std::min(piece.text.find("…"), piece.text.size());
+        for (std::size_t i = 0; i <= chips; ++i) {
+            const bool is_digit = i < chips && piece.text[i] >= '0' && piece.text[i] <= '9';
             const bool is_next = is_digit && !number.empty() && piece.x[i] - piece.x[i - 1] < 7.0F;
             if (!number.empty() && !is_next) {
                 if (number.size() < 3) found.insert(std::stoi(number));

@@ -193,8 +193,8 @@ TEST_CASE("an open head shows what the output would be without it") {
 TEST_CASE("the slider scales a head; one drag is one change") {
     HeadsDriver d;
     d.click(d.picture(0));
-    const auto text =
-        std::find_if(d.seen().begin(), d.seen().end(), [](const DrawnText& piece) { return piece.text == "z"; });
+    const auto text = std::find_if(d.seen().begin(), d.seen().end(),
+                                   [](const DrawnText& piece) { return piece.text.starts_with("z×"); });
     REQUIRE(text != d.seen().end());
     // The slider, 168 px wide, ends a little left of "z × 1.00".
     const float y = text->middle().y, right = text->low.x - 8;
