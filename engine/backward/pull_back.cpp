@@ -62,12 +62,6 @@ public:
 
 }  // namespace
 
-OpDescription TokenLoss::about() const {
-    return {tr("cross-entropy"), "loss_per_token[b, p] = log Σ_t exp(logits[b, p, t]) − logits[b, p, target]",
-            tr("How surprised the model is by the right token: −log of the probability that it gave it. 0 means "
-               "certain and right; log(vocab) means no idea; a confident mistake costs most.")};
-}
-
 Tensor TokenLoss::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const std::span<float> to = out.writable();
@@ -83,12 +77,6 @@ Tensor TokenLoss::compute(const Operands& in, const Axes& axes) const {
         }
     });
     return out;
-}
-
-OpDescription TokenLoss::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. the logits"), "∂/∂logits[b, p, t] = g[b, p] · (softmax(logits)[t] − [t = target])",
-            tr("Each token's logit is pushed down by the probability that it got, and the right one pulled up by how "
-               "far its probability is from 1. A row sums to 0.")};
 }
 
 Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
@@ -112,21 +100,12 @@ Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
     return out;
 }
 
-OpDescription MeanLoss::about() const {
-    return {tr("mean loss"), "loss = Σ loss_per_token / N", tr("The one number that training makes smaller.")};
-}
-
 Tensor MeanLoss::compute(const Operands& in, const Axes& axes) const {
     double sum = 0.0;
     for (const float loss : in[0].values()) sum += static_cast<double>(loss);
     Tensor out(axes);
     out.writable()[0] = static_cast<float>(sum / static_cast<double>(counted(in[1])));
     return out;
-}
-
-OpDescription MeanLoss::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. each position's loss"), "∂/∂loss_per_token[b, p] = g / N",
-            tr("All positions that aren't ignored count equally in the mean.")};
 }
 
 Tensor MeanLoss::pull_back(std::size_t, const Backward& b) const {
@@ -148,12 +127,6 @@ Explanation PullBack::explain(const Operands& in, const Tensor&, const Cell& cel
     return of.explain_pull_back(operand, {own, in[own.size()], in[own.size() + 1]}, cell);
 }
 
-OpDescription SumGradients::about() const {
-    return {tr("sum of gradients"), "g[…] = Σ_r g_r[…]",
-            tr("Several steps read this tensor, so a change of it reaches the target along several paths. The "
-               "gradients of all paths add up: the chain rule's sum.")};
-}
-
 Tensor SumGradients::compute(const Operands& in, const Axes& axes) const {
     std::vector<Tensor> parts;
     for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(in[i]);
@@ -169,12 +142,6 @@ Explanation SumGradients::explain(const Operands& in, const Tensor&, const Cell&
     return {{line(tr("sum"), std::move(terms))}};
 }
 
-OpDescription TargetCell::about() const {
-    return {tr("target"), "g[cell] = 1, elsewhere 0",
-            tr("The target itself. Every gradient says how much the target changes when another number changes a "
-               "little; for itself that is 1.")};
-}
-
 Tensor TargetCell::compute(const Operands&, const Axes& axes) const {
     Tensor out(axes);
     const std::span<float> to = out.writable();
@@ -186,10 +153,6 @@ Tensor TargetCell::compute(const Operands&, const Axes& axes) const {
 Explanation TargetCell::explain(const Operands&, const Tensor&, const Cell& at) const {
     return {{line("g", {term({constant_factor(at == cell ? 1.0 : 0.0,
                                               at == cell ? tr("the target itself") : tr("not the target"))})})}};
-}
-
-OpDescription NoGradient::about() const {
-    return {tr("no gradient"), "g = 0", tr("The target doesn't depend on this tensor: no change here can affect it.")};
 }
 
 Tensor NoGradient::compute(const Operands&, const Axes& axes) const { return {axes, std::make_shared<const Zeros>()}; }

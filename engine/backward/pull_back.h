@@ -13,28 +13,22 @@ namespace decoderscope::backward {
 // torch.nn.functional.cross_entropy with reduction="none".
 // {logits [batch, pos, vocab], targets [batch, pos]} -> [batch, pos]
 struct TokenLoss {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1]}; }
     [[nodiscard]] ops::ByFormula formula() const {
         return {"loss_per_token", {"logits", "target"}, {{"ignored", static_cast<double>(kIgnoredTarget)}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const TokenLoss&) const = default;
 };
 
 // The mean over the targets that count.   {loss_per_token [batch, pos], targets [batch, pos]} -> [1]
 struct MeanLoss {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {{axis::one, 1}}; }
     [[nodiscard]] ops::ByFormula formula() const {
         return {"mean_loss", {"loss_per_token", "target"}, {{"ignored", static_cast<double>(kIgnoredTarget)}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const MeanLoss&) const = default;
 };
@@ -64,7 +58,7 @@ struct PullBack {
 struct SumGradients {
     bool when_read = false;  // no step reads it: computed on demand
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return ops::described("sum_of_gradients"); }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
@@ -77,7 +71,7 @@ struct TargetCell {
     Axes shape;
     Cell cell;
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return ops::described("target_cell"); }
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -89,7 +83,7 @@ struct TargetCell {
 struct NoGradient {
     Axes shape;
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return ops::described("no_gradient"); }
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;

@@ -1,5 +1,7 @@
 #include "engine/formulas/evaluate.h"
 
+#include "engine/formulas/whole.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,92 +11,8 @@
 namespace decoderscope::formulas {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 // The values of the indices in scope: those on the left first, then the reductions', the innermost last.
 using Scope = std::vector<Index>;
-
-// A node with its names looked up.
-struct Code {
-    enum class Kind : std::uint8_t { number, left_index, bound_index, operand, result, apply, reduce } kind;
-    Op op{};
-    Fold fold{};
-    double value = 0.0;
-    std::size_t which = 0;  // index, operand, or definition
-    Index size = 0;         // that the reduction runs over
-    std::vector<Code> in;
-};
-
-double value_of(Op op, double a, double b) {
-    switch (op) {
-        case Op::add:
-            return a + b;
-        case Op::subtract:
-            return a - b;
-        case Op::negate:
-            return -a;
-        case Op::multiply:
-            return a * b;
-        case Op::divide:
-            return a / b;
-        case Op::power:
-            return std::pow(a, b);
-        case Op::root:
-            return std::sqrt(a);
-        case Op::bracket:
-            return a != 0.0 ? 1.0 : 0.0;
-        case Op::equal:
-            return a == b;
-        case Op::not_equal:
-            return a != b;
-        case Op::less:
-            return a < b;
-        case Op::less_equal:
-            return a <= b;
-        case Op::greater:
-            return a > b;
-        case Op::greater_equal:
-            return a >= b;
-        case Op::both:
-            return a != 0.0 && b != 0.0;
-        case Op::either:
-            return a != 0.0 || b != 0.0;
-        case Op::negation:
-            return a == 0.0;
-        case Op::quotient:
-            return std::floor(a / b);
-        case Op::remainder:
-            return a - std::floor(a / b) * b;
-        case Op::exp:
-            return std::exp(a);
-        case Op::log:
-            return std::log(a);
-        case Op::sin:
-            return std::sin(a);
-        case Op::cos:
-            return std::cos(a);
-        case Op::tanh:
-            return std::tanh(a);
-        case Op::erf:
-            return std::erf(a);
-        case Op::sigmoid:
-            return 1.0 / (1.0 + std::exp(-a));
-        case Op::abs:
-            return std::abs(a);
-        case Op::floor:
-            return std::floor(a);
-        case Op::min:
-            return std::isnan(a) || std::isnan(b) ? kNaN : std::min(a, b);
-        case Op::max:
-            return std::isnan(a) || std::isnan(b) ? kNaN : std::max(a, b);
-        case Op::stop:
-        case Op::round:
-            return a;
-        case Op::choose:
-            break;  // reads one of its two
-    }
-    return kNaN;
-}
 
 // A sum whose rounding errors are added up beside it.
 class Sum {
@@ -110,25 +28,11 @@ private:
     double sum_ = 0.0, rest_ = 0.0;
 };
 
-// The better of two for a maximum (or minimum): NaN is, and the first of equals.
-bool better(Fold fold, double x, double best) {
-    if (std::isnan(best)) return false;
-    return std::isnan(x) || (fold == Fold::min ? x < best : x > best);
-}
-
-bool is_bracket(const Code& c) { return c.kind == Code::Kind::apply && c.op == Op::bracket; }
-
 std::size_t offset_in(const Shape& shape, std::span<const Index> cell) {
     std::size_t offset = 0;
     for (std::size_t i = 0; i < shape.size(); ++i)
         offset = offset * static_cast<std::size_t>(shape[i].size) + static_cast<std::size_t>(cell[i]);
     return offset;
-}
-
-std::size_t count_of(const Shape& shape) {
-    std::size_t count = 1;
-    for (const Dim& dim : shape) count *= static_cast<std::size_t>(dim.size);
-    return count;
 }
 
 // The next cell, row by row; false after the last one.
@@ -152,8 +56,8 @@ public:
             results_.push_back({.definition = d, .shape = shape_of(*d)});
         }
         for (Result& r : results_) {
-            r.code = compiled(r.definition->body, *r.definition);
-            if (r.definition->start) r.start = compiled(r.definition->start, *r.definition);
+            r.code = compiled(r.definition->body, *r.definition, r.shape.size());
+            if (r.definition->start) r.start = compiled(r.definition->start, *r.definition, r.shape.size());
         }
     }
     Machine(const Machine&) = delete;
@@ -163,23 +67,24 @@ public:
 
     [[nodiscard]] double main_cell(std::span<const Index> cell) { return read(results_.size() - 1, cell); }
 
-    [[nodiscard]] std::vector<double> all(const std::stop_token& stop) {
+    void all(Numbers to, const std::stop_token& stop) {
         Result& main = results_.back();
-        if (main.start) return fill(main, stop), main.whole;
-        std::vector<double> values;
-        values.reserve(count_of(main.shape));
-        Scope cell(main.shape.size(), 0);
-        if (count_of(main.shape) > 0) do {
-                check(stop);
-                Scope scope = cell;
-                values.push_back(value(main.code, scope));
-            } while (advance(cell, main.shape));
-        return values;
+        if (places_ > kMostPlaces) return one_by_one(to, stop);
+        std::vector<Part> parts;
+        for (Result& r : results_) {
+            Scope none;
+            if (r.start && r.whole.empty()) fill(r, stop);
+            parts.push_back({r.code, r.shape, r.whole, r.start ? value(*r.start, none) : kNaN});
+        }
+        if (!main.start) return compute(parts, operands_, to, stop);
+        std::visit(
+            [&](auto out) { std::ranges::transform(main.whole, out.begin(), as<typename decltype(out)::value_type>); },
+            to);
     }
 
     [[nodiscard]] double value_of_part(const Expr& part, const Definition& of, Scope& scope) {
         Code& code = parts_[{part.get(), &of}];
-        if (code.in.empty()) code = compiled(part, of);
+        if (code.in.empty()) code = compiled(part, of, scope.size());
         return value(code, scope);
     }
 
@@ -244,20 +149,46 @@ private:
         if (stop.stop_requested()) throw Error("the formula was cancelled");
     }
 
-    [[nodiscard]] Code compiled(const Expr& e, const Definition& d) const {
+    template <class Number>
+    static Number as(double value) {
+        return static_cast<Number>(value);
+    }
+
+    // For reductions that are nested too deeply to be computed by rows.
+    void one_by_one(Numbers to, const std::stop_token& stop) {
+        const Shape& shape = results_.back().shape;
+        if (count_of(shape) == 0) return;
+        Scope cell(shape.size(), 0);
+        std::size_t at = 0;
+        do {
+            check(stop);
+            const double value = main_cell(cell);
+            std::visit([&](auto out) { out[at] = as<typename decltype(out)::value_type>(value); }, to);
+            ++at;
+        } while (advance(cell, shape));
+    }
+
+    // `places` are in scope.
+    [[nodiscard]] Code compiled(const Expr& e, const Definition& d, std::size_t places) {
         Code code{.kind = Code::Kind::number};
-        for (const Expr& child : e->children) code.in.push_back(compiled(child, d));
+        places_ = std::max(places_, places);
+        const auto* reduce = e->as<Reduce>();
+        for (const Expr& child : e->children) {
+            code.in.push_back(compiled(child, d, places + (reduce != nullptr ? 1 : 0)));
+            code.uses |= code.in.back().uses;
+            code.hash = mixed(code.hash, code.in.back().hash);
+        }
         if (const auto* n = e->as<Literal>()) {
             code.value = n->value;
         } else if (const auto* c = e->as<Constant>()) {
             code.value = numbers_.at(c->name);
         } else if (const auto* i = e->as<FreeIndex>()) {
-            code.kind = Code::Kind::left_index;
+            code.kind = Code::Kind::index;
             code.which =
                 static_cast<std::size_t>(std::ranges::find(d.indices, i->name, &LeftIndex::name) - d.indices.begin());
         } else if (const auto* b = e->as<BoundIndex>()) {
-            code.kind = Code::Kind::bound_index;
-            code.which = b->level;
+            code.kind = Code::Kind::index;
+            code.which = places - 1 - b->level;
         } else if (const auto* cell = e->as<CellOf>()) {
             const auto result = result_named(cell->name);
             code.kind = result ? Code::Kind::result : Code::Kind::operand;
@@ -265,11 +196,18 @@ private:
         } else if (const auto* apply = e->as<Apply>()) {
             code.kind = Code::Kind::apply;
             code.op = apply->op;
-        } else if (const auto* reduce = e->as<Reduce>()) {
+        } else if (reduce != nullptr) {
             code.kind = Code::Kind::reduce;
             code.fold = reduce->fold;
             code.size = reduce->dim->size;
+            code.which = places;
         }
+        const std::uint64_t own = code.which < kMostPlaces ? std::uint64_t{1} << code.which : 0;
+        if (code.kind == Code::Kind::index) code.uses = own;
+        if (code.kind == Code::Kind::reduce) code.uses &= ~own;
+        code.hash =
+            mixed(mixed(code.hash, std::hash<double>()(code.value)),
+                  code.which * 64 + static_cast<std::size_t>(code.op) * 8 + static_cast<std::size_t>(code.kind));
         return code;
     }
 
@@ -277,10 +215,8 @@ private:
         switch (c.kind) {
             case Code::Kind::number:
                 return c.value;
-            case Code::Kind::left_index:
+            case Code::Kind::index:
                 return static_cast<double>(scope[c.which]);
-            case Code::Kind::bound_index:
-                return static_cast<double>(scope[scope.size() - 1 - c.which]);
             case Code::Kind::operand:
                 return read_operand(c.which, cell_of(c, scope));
             case Code::Kind::result:
@@ -298,7 +234,7 @@ private:
 
     // Whether a factor of the product, also above a quotient's bar, is a condition that doesn't hold.
     [[nodiscard]] bool is_switched_off(const Code& c, Scope& scope) {
-        if (is_bracket(c)) return value(c.in[0], scope) == 0.0;
+        if (c.is(Op::bracket)) return value(c.in[0], scope) == 0.0;
         if (c.kind != Code::Kind::apply || (c.op != Op::multiply && c.op != Op::divide)) return false;
         return is_switched_off(c.in[0], scope) || (c.op == Op::multiply && is_switched_off(c.in[1], scope));
     }
@@ -366,6 +302,7 @@ private:
 
     Formula formula_;
     const Operands& operands_;
+    std::size_t places_ = 0;  // of the largest scope
     std::map<std::string, double, std::less<>> numbers_;
     std::vector<Result> results_;
     std::map<std::pair<const Node*, const Definition*>, Code> parts_;  // that explanations ask for
@@ -391,6 +328,11 @@ std::optional<std::size_t> Evaluator::operand_named(const std::string& name) con
     return machine_->operand_named(name);
 }
 double Evaluator::cell(std::span<const Index> cell) { return machine_->main_cell(cell); }
-std::vector<double> Evaluator::all(const std::stop_token& stop) { return machine_->all(stop); }
+void Evaluator::all(std::span<float> to, const std::stop_token& stop) { machine_->all(to, stop); }
+std::vector<double> Evaluator::all(const std::stop_token& stop) {
+    std::vector<double> values(count_of(shape_of(formula().main)));
+    machine_->all(std::span(values), stop);
+    return values;
+}
 
 }  // namespace decoderscope::formulas

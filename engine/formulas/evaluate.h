@@ -33,8 +33,9 @@ public:
 
     // One cell; sub-results that it needs are computed once.
     [[nodiscard]] double cell(std::span<const Index> cell);
-    // All cells, row by row. Throws Error if it is stopped.
+    // All cells, row by row, with vector instructions on all cores. Throws Error if it is stopped.
     [[nodiscard]] std::vector<double> all(const std::stop_token& stop = {});
+    void all(std::span<float> to, const std::stop_token& stop = {});
     // A part of a definition's body, where its indices, then those of the sums around the part, have these values.
     [[nodiscard]] double value(const Expr& part, const Definition& of, std::vector<Index>& indices);
 

@@ -7,8 +7,6 @@
 namespace decoderscope::formulas {
 namespace {
 
-std::size_t mixed(std::size_t a, std::size_t b) { return a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6) + (a >> 2)); }
-
 std::size_t hash_of(const What& what) {
     const std::hash<std::string> text;
     struct Visitor {

@@ -83,6 +83,11 @@ enum class Op : std::uint8_t {
 // What is done over an index. A count is a sum of brackets.
 enum class Fold : std::uint8_t { sum, mean, max, min, argmax };
 
+// A hash of both.
+[[nodiscard]] constexpr std::size_t mixed(std::size_t a, std::size_t b) {
+    return a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6) + (a >> 2));
+}
+
 struct Node;
 // A node of the tree, shared between the formulas that have it.
 using Expr = std::shared_ptr<const Node>;

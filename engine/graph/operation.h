@@ -81,8 +81,9 @@ struct OpDescription {
     std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
 };
 
-// An operation that names its formula: its numbers, what explains its cells, and says what its operands are, follow
-// from that (engine/ops/formula.h). compute() and pull_back() of its own are faster ways to the same numbers.
+// An operation that names its formula: its words, its numbers, what explains its cells, what its operands are, and all
+// of its gradients, follow from that (engine/ops/formula.h). compute() and pull_back() of its own are faster ways to
+// the same numbers.
 template <class T>
 concept HasFormula = requires(const T& op) {
     op.formula();
@@ -92,10 +93,10 @@ concept HasFormula = requires(const T& op) {
 // part is the gradient (PassesGradients). A formula may say the first and the last. It also has
 //     Axes axes(operand_axes)            of the output; those of the first operand without it
 template <class T>
-concept IsOperation = std::equality_comparable<T> && requires(const T& op) {
-    { op.about() } -> std::same_as<OpDescription>;
-} &&(HasFormula<T> ||
+concept IsOperation = std::equality_comparable<T> &&
+    (HasFormula<T> ||
      requires(const T& op, std::size_t operand, const Operands& in, const Tensor& out, const Cell& cell) {
+         { op.about() } -> std::same_as<OpDescription>;
          { op.role_of(operand) } -> std::same_as<OperandRole>;
          { op.compute(in, out.axes()) } -> std::same_as<Tensor>;
          { op.explain(in, out, cell) } -> std::same_as<Explanation>;
@@ -106,13 +107,12 @@ concept IsOperation = std::equality_comparable<T> && requires(const T& op) {
 // It may also have
 //     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
 template <class T>
-concept PassesGradients = requires(const T& op, std::size_t operand) {
+concept PassesGradients = HasFormula<T> ||
+    requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
     { op.about_pull_back(operand) } -> std::same_as<OpDescription>;
-}
-&&(HasFormula<T> || requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
     { op.pull_back(operand, b) } -> std::same_as<Tensor>;  // of the operand's shape
     { op.explain_pull_back(operand, b, cell) } -> std::same_as<Explanation>;
-});
+};
 
 // Which operands an operation reads row by row: a row of its output needs only the same row of these, and all rows of
 // the others.
@@ -218,7 +218,12 @@ private:
     template <class T>
     struct Model final : Interface {
         explicit Model(T op) : operation(std::move(op)) {}
-        [[nodiscard]] OpDescription about() const override { return operation.about(); }
+        [[nodiscard]] OpDescription about() const override {
+            if constexpr (requires { operation.about(); })
+                return operation.about();
+            else
+                return operation.formula().about();
+        }
         [[nodiscard]] Axes axes(const OperandAxes& operands) const override {
             if constexpr (requires { operation.axes(operands); }) return operation.axes(operands);
             return operands[0];
@@ -275,17 +280,22 @@ private:
                 return false;
             else if constexpr (requires { operation.passes_gradient(operand); })
                 return operation.passes_gradient(operand);
-            else
+            else if constexpr (requires { operation.about_pull_back(operand); })
                 return true;
+            else
+                return operation.formula().passes_gradient(operand);
         }
         [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const override {
-            if constexpr (PassesGradients<T>) return operation.about_pull_back(operand);
+            if constexpr (requires { operation.about_pull_back(operand); })
+                return operation.about_pull_back(operand);
+            else if constexpr (HasFormula<T>)
+                return operation.formula().about_pull_back(operand);
             throw std::logic_error("no gradient");
         }
         [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const override {
             if constexpr (requires { operation.pull_back(operand, b); })
                 return operation.pull_back(operand, b);
-            else if constexpr (PassesGradients<T>)
+            else if constexpr (HasFormula<T>)
                 return operation.formula().pull_back(operand, b);
             throw std::logic_error("no gradient");
         }
@@ -293,7 +303,7 @@ private:
                                                     const Cell& cell) const override {
             if constexpr (requires { operation.explain_pull_back(operand, b, cell); })
                 return operation.explain_pull_back(operand, b, cell);
-            else if constexpr (PassesGradients<T>)
+            else if constexpr (HasFormula<T>)
                 return operation.formula().explain_pull_back(operand, b, cell);
             throw std::logic_error("no gradient");
         }

@@ -6,7 +6,7 @@
 #include "engine/decoder/initial_weights.h"
 #include "engine/load/assets.h"
 #include "engine/load/example_file.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <array>

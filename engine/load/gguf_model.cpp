@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/load/families/keys.h"
 #include "engine/load/names/modules.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <cmath>

@@ -14,7 +14,7 @@
 #include "engine/load/names/recognise_names.h"
 #include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 #include "engine/platform/process.h"
 #include "engine/tokenizer/read.h"
 

@@ -5,7 +5,7 @@
 #include "engine/base/limits.h"
 #include "engine/graph/explanation.h"
 #include "engine/load/names/modules.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <cmath>

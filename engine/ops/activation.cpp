@@ -3,7 +3,6 @@
 #include "engine/ops/elementwise.h"
 
 #include "engine/base/parallel.h"
-#include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
 
 #include <cmath>
@@ -88,13 +87,6 @@ std::string_view activation_name(ActivationKind kind) { return function_of(kind)
 
 double slope_of(ActivationKind kind, double x) { return function_of(kind).slope(x); }
 
-OpDescription Activate::about() const {
-    return {function_of(kind).name, function_of(kind).formula,
-            tr("The MLP's only nonlinearity: without it up_proj and down_proj would be a single matrix. Each column is "
-               "a detector that stays (nearly) silent until its input is positive; down_proj writes the active ones "
-               "back into the residual stream.")};
-}
-
 Tensor Activate::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::In from = in[0].values();
@@ -103,11 +95,6 @@ Tensor Activate::compute(const Operands& in, const Axes& axes) const {
         row(part(from, begin, end), part(to, begin, end));
     });
     return out;
-}
-
-OpDescription Activate::about_pull_back(std::size_t) const {
-    return {tr("gradient through the activation"), "∂/∂pre = g · act′(pre)",
-            tr("A silent detector passes back no gradient (relu) or hardly any: it can't learn from this position.")};
 }
 
 Tensor Activate::pull_back(std::size_t, const Backward& b) const {
@@ -119,12 +106,6 @@ Tensor Activate::pull_back(std::size_t, const Backward& b) const {
         back(pre.subspan(first, count), grad.subspan(first, count), to.subspan(first, count));
     });
     return out;
-}
-
-OpDescription ActivateGated::about() const {
-    return {
-        tr("gate"), "post = act(gate) · pre",
-        tr("A second projection decides how much of each column passes. With silu this is SwiGLU, which Llama uses.")};
 }
 
 Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {
@@ -139,14 +120,6 @@ Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-OpDescription ActivateGated::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. what is gated"), "∂/∂pre = g · act(gate)",
-                tr("What the gate lets through in the forward pass, it lets through in the backward pass.")};
-    return {tr("gradient w.r.t. the gate"), "∂/∂gate = g · pre · act′(gate)",
-            tr("Opening the gate a little lets a little more of the other projection through.")};
-}
-
 Tensor ActivateGated::pull_back(std::size_t operand, const Backward& b) const {
     const float* pre = b.in[0].data();
     const float* gate = b.in[1].data();
@@ -158,12 +131,6 @@ Tensor ActivateGated::pull_back(std::size_t operand, const Backward& b) const {
 }
 
 // ---- gpt-oss' gate
-
-OpDescription ClampedSwiglu::about() const {
-    return {tr("clamped gate"), "post = (u + 1) · g · σ(alpha · g),  g = min(gate,limit),  u = clamp(pre, ±limit)",
-            tr("SwiGLU with both of its inputs held within a limit, so that no product runs away, and with 1 added to "
-               "what is gated: where pre is 0 the gate alone still passes. gpt-oss computes its experts this way.")};
-}
 
 double ClampedSwiglu::activated(double gate) const {
     const double g = gate > limit ? limit : gate;
@@ -189,14 +156,6 @@ Tensor ClampedSwiglu::compute(const Operands& in, const Axes& axes) const {
             to[i] = static_cast<float>(activated(static_cast<double>(gate[i])) * raised(static_cast<double>(pre[i])));
     });
     return out;
-}
-
-OpDescription ClampedSwiglu::about_pull_back(std::size_t operand) const {
-    const char* teaches =
-        tr("Beyond the limit the output no longer moves with its input, so no gradient comes through there.");
-    if (operand == 0)
-        return {tr("gradient w.r.t. what is gated"), "∂/∂pre = grad · g · σ(alpha · g) (|pre| ≤ limit)", teaches};
-    return {tr("gradient w.r.t. the gate"), "∂/∂gate = grad · (u + 1) · (g · σ(alpha · g))′ (gate ≤ limit)", teaches};
 }
 
 Tensor ClampedSwiglu::pull_back(std::size_t operand, const Backward& b) const {

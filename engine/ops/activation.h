@@ -17,7 +17,6 @@ namespace decoderscope::ops {
 struct Activate {
     ActivationKind kind = ActivationKind::relu;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {std::string(activation_name(kind)), {"pre"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
@@ -25,7 +24,6 @@ struct Activate {
         const bool from_zero = kind == ActivationKind::relu || kind == ActivationKind::relu2;
         return {.values = from_zero ? Values::non_negative : Values::any};
     }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Activate&) const = default;
 };
@@ -35,13 +33,15 @@ struct Activate {
 struct ActivateGated {
     ActivationKind kind = ActivationKind::silu;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const {
-        return {"post[…, m] = " + std::string(activation_name(kind)) + "(gate[…, m]) · pre[…, m]", {"pre", "gate"}};
+        return {"post[…, m] = " + std::string(activation_name(kind)) + "(gate[…, m]) · pre[…, m]",
+                {"pre", "gate"},
+                {},
+                {},
+                "gated"};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ActivateGated&) const = default;
 };
@@ -51,13 +51,11 @@ struct ActivateGated {
 struct ClampedSwiglu {
     double alpha = 1.702, limit = 7.0;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const {
         return {"swiglu_clamped", {"pre", "gate"}, {{"alpha", alpha}, {"limit", limit}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ClampedSwiglu&) const = default;
 

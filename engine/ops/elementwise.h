@@ -31,7 +31,7 @@ template <class Slope>
 struct Given {
     Tensor values;
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described("given"); }
     [[nodiscard]] Axes axes(const OperandAxes&) const { return values.axes(); }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands&, const Axes& axes) const { return values.with_axes(axes); }
@@ -66,7 +66,7 @@ struct Recorded {
 struct Add {
     double residual_scale = 1.0, update_scale = 1.0;
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described(label()); }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::stream, OperandRole::update}, operand);
     }
@@ -74,12 +74,18 @@ struct Add {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true, true}, true}; }
     [[nodiscard]] Traits traits() const { return {.passes_through = true}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
+        return gradient_described(label(), operand == 0 ? "x" : "update");
+    }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Add&) const = default;
 
 private:
+    [[nodiscard]] std::string_view label() const {
+        if (residual_scale == 1.0) return update_scale == 1.0 ? "residual" : "residual_update";
+        return update_scale == 1.0 ? "residual_scaled" : "residual_both";
+    }
     [[nodiscard]] double scale_of(std::size_t operand) const { return operand == 0 ? residual_scale : update_scale; }
     // A number of an operand, times its scale.
     [[nodiscard]] Term scaled_term(std::size_t operand, Factor factor) const;
@@ -87,12 +93,10 @@ private:
 
 // Passes a tensor on under another name; the values are shared, not copied.   {x} -> same axes
 struct Identity {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first, .passes_through = true}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Identity&) const = default;
 };
@@ -103,13 +107,11 @@ struct Rescale {
     double factor = 1.0;
     std::string_view key;  // the configuration's name for it: "logit_scale"
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {"rescale", {"x"}, {{"factor", factor, key}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Rescale&) const = default;
 };
@@ -119,37 +121,31 @@ struct Rescale {
 struct SoftCap {
     double cap = 50.0;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {"soft_cap", {"x"}, {{"limit", cap}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const SoftCap&) const = default;
 };
 
 // 1 / (1 + exp(−x)): turns each number into one between 0 and 1.   {x} -> the same axes
 struct Sigmoid {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {"sigmoid", {"x"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Sigmoid&) const = default;
 };
 
 // Multiplies each row by a number of its own.   {x [batch, pos, d], weight [batch, pos, 1]} -> [batch, pos, d]
 struct ScaleRows {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {"scale_rows", {"x", {"weight", OperandRole::gate}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ScaleRows&) const = default;
 };
@@ -162,7 +158,7 @@ struct DropoutMask {
     std::uint64_t seed = 0;
     std::string name;
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described("dropout_mask"); }
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -173,13 +169,10 @@ struct DropoutMask {
 
 // {x, mask of the same axes} -> x · mask
 struct Drop {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {"dropout", {"x", {"mask", OperandRole::dropout_mask}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first}; }
-    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Drop&) const = default;
 };

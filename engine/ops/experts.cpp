@@ -47,15 +47,6 @@ std::vector<float> chosen_by(const Operands& in, Index row) {
 
 // ---- who is chosen
 
-OpDescription ChooseExperts::about() const {
-    return {
-        tr("choose experts"),
-        "expert[b, p, s] = the s-th best of score[b, p, e] + correction[e]",  // not a message: a formula
-        tr("Each position goes to the few experts that the router scores highest; all others compute nothing for it. A "
-           "correction, if there is one, only affects the choice: it spreads the load over the experts and is not part "
-           "of the weight. A choice has no gradient: the router learns through the weights of the chosen ones alone.")};
-}
-
 std::vector<Index> ChooseExperts::best_of(const std::vector<float>& by) const {
     const auto count = static_cast<Index>(by.size());
     const auto at = [](const std::vector<float>& values, Index i) { return values[static_cast<std::size_t>(i)]; };
@@ -107,15 +98,6 @@ Explanation ChooseExperts::explain(const Operands& in, const Tensor&, const Cell
 
 // ---- how much each counts
 
-OpDescription WeighExperts::about() const {
-    return {tr("weigh experts"),
-            normalize ? "expert_weight[b, p, s] = scale · score[b, p, expert[s]] / Σ_t score[b, p, expert[t]]"
-                      : "expert_weight[b, p, s] = scale · score[b, p, expert[s]]",
-            tr("What a chosen expert's output is multiplied by: its score or, if the weights are normalised, its share "
-               "of the chosen ones' scores. Without that the outputs shrink when the router is unsure. The correction "
-               "that helps to choose the experts has no part in it.")};
-}
-
 namespace {
 
 // The scores of the experts in a position's slots.
@@ -140,14 +122,6 @@ Tensor WeighExperts::compute(const Operands& in, const Axes& axes) const {
         for (const double score : scores) *to++ = static_cast<float>(score * by);
     }
     return out;
-}
-
-OpDescription WeighExperts::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. the router's scores"),
-            normalize ? "∂/∂score[e] = scale · (g[s] − Σ_t g[t] · score[t] / Σ score) / Σ score,  e = expert[s]"
-                      : "∂/∂score[e] = scale · g[s],  e = expert[s]",
-            tr("Only the chosen experts' scores get a gradient. That another expert would have been better is not seen "
-               "here: the choice itself has no gradient.")};
 }
 
 Tensor WeighExperts::pull_back(std::size_t, const Backward& b) const {
@@ -211,14 +185,6 @@ Index cost_of(const Operands& in) { return in[1].size() * in[2].dim(1) * in[2].d
 
 }  // namespace
 
-OpDescription ExpertLinear::about() const {
-    return {tr("linear of the chosen experts"),
-            "y[b, p, s, o] = Σ_i x[b, p, i] · W[expert[b, p, s], o, i] + bias[expert[b, p, s], o]",
-            tr("Each slot of a position has the matrix of the expert that was chosen for it. An expert multiplies the "
-               "rows of the positions that chose it and no others, so that a token costs as many experts as it has "
-               "slots, however many there are.")};
-}
-
 Tensor ExpertLinear::compute(const Operands& in, const Axes& axes) const {
     const Index experts = in[2].dim(0), outputs = in[2].dim(1), inputs = in[2].dim(2);
     const float* weights = in[2].data();
@@ -243,19 +209,6 @@ Tensor ExpertLinear::compute(const Operands& in, const Axes& axes) const {
         }
     });
     return out;
-}
-
-OpDescription ExpertLinear::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_s Σ_o g[b, p, s, o] · W[expert[b, p, s], o, i]",
-                tr("An input gets gradients through the experts that it went to, and through no others.")};
-    if (operand == 2)
-        return {tr("gradient w.r.t. the weight"), "∂/∂W[e, o, i] = Σ_{expert[b, p, s] = e} g[b, p, s, o] · x[b, p, i]",
-                tr("An expert learns from the positions that chose it. One that nothing chose learns nothing from this "
-                   "text.")};
-    return {tr("gradient w.r.t. the bias"), "∂/∂bias[e, o] = Σ_{expert[b, p, s] = e} g[b, p, s, o]",
-            tr("An expert learns from the positions that chose it. One that nothing chose learns nothing from this "
-               "text.")};
 }
 
 Tensor ExpertLinear::pull_back(std::size_t operand, const Backward& b) const {
@@ -306,13 +259,6 @@ Tensor ExpertLinear::pull_back(std::size_t operand, const Backward& b) const {
 
 // ---- the sum
 
-OpDescription MixExperts::about() const {
-    return {tr("sum of the experts"),
-            "mlp_out[b, p, d] = Σ_s expert_weight[b, p, s] · expert_out[b, p, s, d] + shared_out[b, p, d]",
-            tr("What the MLP adds to the residual stream: the chosen experts' outputs, each in proportion to its "
-               "weight, and the output of the shared MLP, if there is one, which all positions go through.")};
-}
-
 Tensor MixExperts::compute(const Operands& in, const Axes& axes) const {
     const Index slots = in[0].dim(2), width = axes[2].size;
     const float* results = in[0].data();
@@ -330,18 +276,6 @@ Tensor MixExperts::compute(const Operands& in, const Axes& axes) const {
             }
     });
     return out;
-}
-
-OpDescription MixExperts::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. an expert's output"),
-                "∂/∂expert_out[b, p, s, d] = expert_weight[b, p, s] · g[b, p, d]",
-                tr("An expert is told what its position needs in proportion to its weight there.")};
-    if (operand == 1)
-        return {tr("gradient w.r.t. an expert's weight"),
-                "∂/∂expert_weight[b, p, s] = Σ_d expert_out[b, p, s, d] · g[b, p, d]",
-                tr("How well what the expert gave aligns with what was needed: this is what the router learns from.")};
-    return {tr("gradient through the sum"), "∂/∂shared_out = g", tr("A sum passes its gradient on unchanged.")};
 }
 
 Tensor MixExperts::pull_back(std::size_t operand, const Backward& b) const {

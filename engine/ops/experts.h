@@ -2,6 +2,7 @@
 
 #include "engine/ops/formula.h"
 
+#include <array>
 #include <vector>
 
 // A mixture of experts (Shazeer et al. 2017, Fedus et al. 2022): a router scores the experts at each position, the best
@@ -18,7 +19,7 @@ struct ChooseExperts {
     Index groups = 1, top_groups = 1;
     Index group_best = 2;  // how many of a group's best add up to the group's score
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described("choose"); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::slot, per_token}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::bias}, operand);
@@ -40,15 +41,12 @@ struct WeighExperts {
     bool normalize = false;
     double scale = 1.0;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[1]; }
     [[nodiscard]] ByFormula formula() const {
         return {normalize ? "weigh_normalized" : "weigh", {"scores", "expert"}, {{"router_scale", scale}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const WeighExperts&) const = default;
 };
@@ -61,7 +59,7 @@ struct WeighExperts {
 struct ExpertLinear {
     std::string_view out_axis = axis::out;
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described("expert_linear"); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const {
         return {in[1][0], in[1][1], in[1][2], {out_axis, in[2][1].size}};
     }
@@ -74,7 +72,9 @@ struct ExpertLinear {
     }
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand != 1; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
+        return gradient_described("expert_linear", kOperands[operand]);
+    }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
         return formula_for(b.in).explain_pull_back(operand, b, cell);
@@ -82,8 +82,10 @@ struct ExpertLinear {
     bool operator==(const ExpertLinear&) const = default;
 
 private:
+    static constexpr std::array kOperands{"x", "expert", "W", "bias"};
     [[nodiscard]] static ByFormula formula_for(const Operands& in) {
-        return {in[0].rank() == 4 ? "expert_linear_of_slots" : "expert_linear", {"x", "expert", "W", "bias"}};
+        return {in[0].rank() == 4 ? "expert_linear_of_slots" : "expert_linear",
+                {kOperands[0], kOperands[1], kOperands[2], kOperands[3]}};
     }
 };
 
@@ -91,7 +93,6 @@ private:
 // {expert_out [batch, pos, slot, d_model], expert_weight [batch, pos, slot], shared [batch, pos, d_model]?}
 // -> [batch, pos, d_model]
 struct MixExperts {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][3]}; }
     [[nodiscard]] ByFormula formula() const {
         return {"mix",
@@ -99,7 +100,6 @@ struct MixExperts {
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const MixExperts&) const = default;
 };

@@ -73,11 +73,6 @@ struct Compiled {
     std::vector<formulas::Shape> shapes;  // of the operands
 };
 
-// Operands that only say what a step depends on have no name.
-std::string_view name_of(const ByFormula& by, std::size_t operand) {
-    return operand < by.operands.size() ? by.operands[operand].name : std::string_view();
-}
-
 std::string axis_name(std::string_view operand, const Axis& axis) {
     return std::string(operand) + "_" + std::string(axis.name);
 }
@@ -96,7 +91,7 @@ Compiled compiled(const ByFormula& by, const Operands& in, const Axes& out) {
     for (const NamedNumber& number : by.numbers) numbers[std::string(number.name)] = number.value;
     for (const Axis& axis : out) numbers.try_emplace(std::string(axis.name), static_cast<double>(axis.size));
     for (std::size_t i = 0; i < in.size(); ++i) {
-        const std::string_view name = name_of(by, i);
+        const std::string_view name = by.name_of(i);
         formulas::Shape shape;
         for (const Axis& axis : in[i].axes()) {
             numbers.try_emplace(std::string(axis.name), static_cast<double>(axis.size));
@@ -115,7 +110,7 @@ Compiled compiled(const ByFormula& by, const Operands& in, const Axes& out) {
 }
 
 Compiled gradient_of(const ByFormula& by, std::size_t operand, Compiled forward) {
-    const std::string name(name_of(by, operand));
+    const std::string name(by.name_of(operand));
     const auto& formulas_by_hand = formulas::the_book().formulas;
     const auto by_hand = formulas_by_hand.find(by.formula + "." + name);
     Compiled made = std::move(forward);
@@ -187,7 +182,7 @@ Explanation explained(const Compiled& by, const formulas::Operands& operands, Ce
 formulas::Operands named(const ByFormula& by, const Operands& in, const Compiled& compiled) {
     formulas::Operands operands;
     for (std::size_t i = 0; i < in.size(); ++i)
-        operands.push_back({std::string(name_of(by, i)), compiled.shapes[i], &in[i]});
+        operands.push_back({std::string(by.name_of(i)), compiled.shapes[i], &in[i]});
     return operands;
 }
 
@@ -201,8 +196,7 @@ formulas::Operands named(const ByFormula& by, const Backward& b, const Compiled&
 
 Tensor rounded(const Compiled& by, const formulas::Operands& operands, const Axes& axes) {
     Tensor out(axes);
-    std::ranges::transform(formulas::Evaluator(by.formula, operands, by.known).all(), out.writable().begin(),
-                           [](double value) { return static_cast<float>(value); });
+    formulas::Evaluator(by.formula, operands, by.known).all(out.writable());
     return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/graph/operation.h"
+#include "engine/ops/words.h"
 
 #include <optional>
 #include <string>
@@ -36,7 +37,14 @@ struct ByFormula {
     std::vector<OperandName> operands;
     std::vector<NamedNumber> numbers = {};
     std::string_view line = {};
+    std::string_view words = {};  // the label of what it says in words, if `formula` is none
 
+    // In words (engine/ops/words.h); a gradient passes to the operands about whose gradients there are any.
+    [[nodiscard]] OpDescription about() const { return described(label()); }
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return has_gradient(label(), name_of(operand)); }
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
+        return gradient_described(label(), name_of(operand));
+    }
     [[nodiscard]] OperandRole role_of(std::size_t operand) const;
     // The numbers, in double and then rounded: for an operation without a kernel.
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -44,6 +52,14 @@ struct ByFormula {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     // By the formula's derivative, or by the book's own "label.operand".
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+
+    // What the formula calls an operand; operands that only say what a step depends on have no name.
+    [[nodiscard]] std::string_view name_of(std::size_t operand) const {
+        return operand < operands.size() ? operands[operand].name : std::string_view();
+    }
+
+private:
+    [[nodiscard]] std::string_view label() const { return words.empty() ? std::string_view(formula) : words; }
 };
 
 }  // namespace decoderscope::ops

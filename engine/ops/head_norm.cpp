@@ -1,7 +1,6 @@
 #include "engine/ops/head_norm.h"
 
 #include "engine/base/parallel.h"
-#include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
 
 #include <cmath>
@@ -28,18 +27,6 @@ constexpr Index kHeadNormCost = 8;  // of one number, in multiply-adds
 ByFormula HeadNorm::formula() const {
     const std::string label = across_heads ? "norm_across_heads" : "head_norm";
     return {plus_one ? label + "_plus_one" : label, {"x", "gain"}, {{"eps", eps}}};
-}
-
-OpDescription HeadNorm::about() const {
-    const char* teaches =
-        tr("Queries and keys are brought to the same length before they are multiplied, so that a score says how well "
-           "two directions agree and cannot grow with training until the softmax is one-hot. The learned gain says "
-           "which columns count.");
-    if (across_heads)
-        return {tr("RMSNorm of all heads"),
-                "y[b, h, p, d] = x[b, h, p, d] / √(mean_hd x[b, h, p, d]² + eps) · gain[h, d]", teaches};
-    return {tr("RMSNorm of each head"), "y[b, h, p, d] = x[b, h, p, d] / √(mean_d x[b, h, p, d]² + eps) · gain[d]",
-            teaches};
 }
 
 double HeadNorm::scale_of(const Tensor& x, Index batch, Index head, Index pos) const {
@@ -69,17 +56,6 @@ Tensor HeadNorm::compute(const Operands& in, const Axes& axes) const {
         }
     });
     return out;
-}
-
-OpDescription HeadNorm::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient through the norm"),
-                "∂/∂x[d] = (g · gain)[d] / s − x[d] · Σ_j (g · gain · x)[j] / (n · s³)",
-                tr("Only the component of the gradient orthogonal to the vector comes through: its length is "
-                   "normalised away.")};
-    return {tr("gradient w.r.t. the gain"), "∂/∂gain[d] = Σ g[b, h, p, d] · x[b, h, p, d] / s[b, h, p]",
-            tr("A gain is used in every row: its gradient is the sum of what it is multiplied by there, times the "
-               "gradient of its output.")};
 }
 
 Tensor HeadNorm::pull_back(std::size_t operand, const Backward& b) const {

@@ -16,11 +16,9 @@ struct HeadNorm {
     bool across_heads = false;
     bool plus_one = false;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const HeadNorm&) const = default;
 

@@ -42,14 +42,6 @@ bool all_finite(const Tensor& tensor) {
 
 }  // namespace
 
-OpDescription Append::about() const {
-    return {tr("append to the cache"), "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
-            tr("Under a causal mask a position's key and value never change once they are computed: whatever comes "
-               "later is hidden from it. So generation caches them, computes those of the new token alone, and appends "
-               "them. The work for a token then grows with the length of the text, not with its square; the price is "
-               "the memory for two rows per position, head and layer.")};
-}
-
 Axes Append::axes(const OperandAxes& in) const {
     Axes axes = in[1];
     const std::size_t along = rows_axis(axes);
@@ -69,11 +61,6 @@ Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell)
     return {{line(kept ? tr("kept") : tr("new"), {term({cell_factor(in[operand], operand, from)})})}};
 }
 
-OpDescription Append::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. one part"), "∂/∂part[b, h, p, d] = g[b, h, first + p, d]",
-            tr("Each row passes back the gradient at its place.")};
-}
-
 Tensor Append::pull_back(std::size_t operand, const Backward& b) const {
     const Index size = plane_of(b.in[operand]), plane = plane_of(b.grad);
     const Index first = operand == 0 ? 0 : plane_of(b.in[0]);
@@ -89,12 +76,6 @@ Explanation Append::explain_pull_back(std::size_t operand, const Backward& b, co
     Cell at = cell;
     if (operand == 1) at[along] += b.in[0].dim(along);
     return {{line("g", {term({b.grad_at(at)})})}};
-}
-
-OpDescription WeightedSum::about() const {
-    return {tr("weighted sum of values"), "z[b, h, q, d] = Σ_k pattern[b, h, q, k] · v[b, h, k, d]",
-            tr("Attention is the only place where one position reads another. Each query takes the values of the keys "
-               "it attends to, in proportion to the weight. A head that is switched off contributes nothing.")};
 }
 
 Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
@@ -129,16 +110,6 @@ Changed WeightedSum::changed(const OperandsChange& change) const {
     return {first_query_seeing(change.before[0], v.rows, std::min(pattern.rows, change.now[0].dim(2))), Changed::kNone};
 }
 
-OpDescription WeightedSum::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d g[b, h, q, d] · v[b, h, k, d]",
-                tr("What more weight on this key would do: how well its value aligns with the gradient. It is as large "
-                   "for masked cells as for others, because the backward pass has not reached the mask yet; the "
-                   "gradient with respect to the scores is 0 there.")};
-    return {tr("gradient w.r.t. the value"), "∂/∂v[b, h, k, d] = Σ_q pattern[b, h, q, k] · g[b, h, q, d]",
-            tr("A value gets gradients from the queries that attend to it, in proportion to their weights.")};
-}
-
 Tensor WeightedSum::pull_back(std::size_t operand, const Backward& b) const {
     const Tensor &pattern = b.in[0], &v = b.in[1];
     if (operand == 1) return products::gathered_by_key(pattern, b.grad, v.axes(), 1.0F);
@@ -153,12 +124,6 @@ Tensor WeightedSum::pull_back(std::size_t operand, const Backward& b) const {
                                       {to + plane * queries * keys, queries, keys, keys});
     });
     return out;
-}
-
-OpDescription ProjectOutput::about() const {
-    return {tr("merge heads"), "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
-            tr("The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over "
-               "heads, each with its own slice of the weight: attn.result shows the parts.")};
 }
 
 Axes ProjectOutput::axes(const OperandAxes& in) const {
@@ -176,18 +141,6 @@ bool ProjectOutput::rows_stand_alone(const Operands& in) const {
     return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
-OpDescription ProjectOutput::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the heads' outputs"), "∂/∂z[b, h, p, d] = Σ_o g[b, p, o] · W[o, h·d_head + d]",
-                tr("Every head is told, in its own columns, in which direction its output should move.")};
-    if (operand == 1)
-        return {tr("gradient w.r.t. the weight"), "∂/∂W[o, h·d_head + d] = Σ_bp g[b, p, o] · z[b, h, p, d]",
-                tr("A weight is used at every position: its gradient is its input there times the gradient of its "
-                   "output, summed over all positions of all rows.")};
-    return {tr("gradient w.r.t. the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
-            tr("A bias is added at every position, so its gradient is the sum of the output's over all of them.")};
-}
-
 Tensor ProjectOutput::pull_back(std::size_t operand, const Backward& b) const {
     const Tensor& z = b.in[0];
     const products::Heads cut = {z.dim(0), z.dim(1), z.dim(2), z.dim(3)};
@@ -203,12 +156,6 @@ Tensor ProjectOutput::pull_back(std::size_t operand, const Backward& b) const {
     Tensor out(z.axes());
     products::part_heads(cut, joined.data(), out.writable().data());
     return out;
-}
-
-OpDescription HeadResults::about() const {
-    return {tr("each head's result"), "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
-            tr("attn_out before the heads are summed: who wrote what into the residual stream. Computed on demand, "
-               "since it is as many times larger than attn_out as there are heads.")};
 }
 
 Axes HeadResults::axes(const OperandAxes& in) const {
@@ -229,15 +176,6 @@ Tensor HeadResults::compute(const Operands& in, const Axes& axes) const {
 
 bool HeadResults::rows_stand_alone(const Operands& in) const {
     return decoderscope::products::rows_stand_alone(in[0].dim(3), in[1].dim(0));
-}
-
-OpDescription HeadResults::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the heads' outputs"), "∂/∂z[b, h, q, d] = Σ_o g[b, h, q, o] · W[o, h·d_head + d]",
-                tr("Every head is told, in its own columns, in which direction its output should move.")};
-    return {tr("gradient w.r.t. the weight"), "∂/∂W[o, h·d_head + d] = Σ_bq g[b, h, q, o] · z[b, h, q, d]",
-            tr("A weight is used at every position: its gradient is its input there times the gradient of its output, "
-               "summed over all positions of all rows.")};
 }
 
 Tensor HeadResults::pull_back(std::size_t operand, const Backward& b) const {
@@ -266,12 +204,6 @@ Tensor HeadResults::pull_back(std::size_t operand, const Backward& b) const {
     return out;
 }
 
-OpDescription SumHeads::about() const {
-    return {tr("sum over heads"), "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
-            tr("What attention adds to the residual stream is the sum of what its heads add. Computed this way while a "
-               "head's result is changed manually.")};
-}
-
 Axes SumHeads::axes(const OperandAxes& in) const { return {in[0][0], {axis::pos, in[0][2].size}, in[0][3]}; }
 
 Tensor SumHeads::compute(const Operands& in, const Axes& axes) const {
@@ -288,14 +220,6 @@ Tensor SumHeads::compute(const Operands& in, const Axes& axes) const {
         products::add_to_rows(in[1].data(),
                               {out.writable().data(), axes[0].size * axes[1].size, axes[2].size, axes[2].size});
     return out;
-}
-
-OpDescription SumHeads::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the heads' results"), "∂/∂result[b, h, q, o] = g[b, q, o]",
-                tr("A sum passes its gradient unchanged to every summand: all heads get the same.")};
-    return {tr("gradient w.r.t. the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
-            tr("A bias is added at every position, so its gradient is the sum of the output's over all of them.")};
 }
 
 Tensor SumHeads::pull_back(std::size_t operand, const Backward& b) const {

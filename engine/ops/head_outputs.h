@@ -8,14 +8,16 @@ namespace decoderscope::ops {
 // {kept [batch, head, past, d_head], new [batch, head, pos, d_head]} -> [batch, head, past + pos, d_head]; without the
 // axis head for a latent row
 struct Append {
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described("append"); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::kept, OperandRole::added}, operand);
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
+        return gradient_described("append", operand == 0 ? "kept" : "new");
+    }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Append&) const = default;
@@ -24,14 +26,12 @@ struct Append {
 // What each head gathers: the values, weighted by its pattern.
 // {pattern [batch, head, query, key], v [batch, kv_head, key, d_head]} -> [batch, head, query, d_head]
 struct WeightedSum {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], in[1][3]}; }
     [[nodiscard]] ByFormula formula() const { return {"z", {"pattern", "v"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const WeightedSum&) const = default;
 };
@@ -39,14 +39,12 @@ struct WeightedSum {
 // The heads, side by side, through one Linear: o_proj.
 // {z [batch, head, query, d_head], weight [d_model, head·d_head], bias [d_model]?} -> [batch, pos, d_model]
 struct ProjectOutput {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const { return {"join_heads", {"z", "W", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ProjectOutput&) const = default;
 };
@@ -54,13 +52,11 @@ struct ProjectOutput {
 // What each head alone adds to the residual stream: its share of o_proj, without the bias (Elhage et al. 2021).
 // {z [batch, head, query, d_head], weight [d_model, head·d_head]} -> [batch, head, query, d_model]
 struct HeadResults {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const { return {"head_results", {"z", "W"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const HeadResults&) const = default;
 };
@@ -68,13 +64,11 @@ struct HeadResults {
 // The heads' results summed, plus o_proj's bias: the same attn_out, computed the other way.
 // {result [batch, head, query, d_model], bias [d_model]?} -> [batch, pos, d_model]
 struct SumHeads {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const { return {"sum_heads", {"result", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const SumHeads&) const = default;
 };

@@ -1,6 +1,5 @@
 #include "engine/ops/latent.h"
 
-#include "engine/base/translate.h"
 #include "engine/ops/head_norm.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
@@ -156,18 +155,10 @@ bool sums_by_latent_rows(const Tensor& pattern, const Tensor& v, float* z) {
 
 // ---- the norm of a row: that of a single head
 
-OpDescription RowNorm::about() const {
-    return {tr("RMSNorm of the latent row"), "y[b, p, d] = x[b, p, d] / √(mean_d x[b, p, d]² + eps) · gain[d]",
-            tr("Queries, or keys and values, are made from a row that is much shorter than the residual stream's. It "
-               "is brought to a standard length before it is projected up again.")};
-}
-
 Tensor RowNorm::compute(const Operands& in, const Axes& axes) const {
     const Tensor x = as_head(in[0]);
     return norm_of(*this).compute(as_head(in, x), x.axes()).with_axes(axes);
 }
-
-OpDescription RowNorm::about_pull_back(std::size_t operand) const { return norm_of(*this).about_pull_back(operand); }
 
 Tensor RowNorm::pull_back(std::size_t operand, const Backward& b) const {
     const Tensor x = as_head(b.in[0]), out = as_head(b.out), grad = as_head(b.grad);
@@ -184,13 +175,6 @@ ByFormula Columns::formula() const {
             {{"first", static_cast<double>(first)}, {"rank", static_cast<double>(count)}, {"one_head", 1.0}}};
 }
 
-OpDescription Columns::about() const {
-    return {tr("take columns"), "y[b, p, d] = x[b, p, first + d]",
-            tr("One projection makes both the latent row and the columns that are rotated by position; here they part. "
-               "The rotated columns can't go through the latent row: a rotation between two projections would have to "
-               "be undone for every pair of positions.")};
-}
-
 Axes Columns::axes(const OperandAxes& in) const {
     if (as_head) return {in[0][0], {axis::head, 1}, in[0][1], {axis::d_head, count}};
     return {in[0][0], in[0][1], {axis::rank, count}};
@@ -205,11 +189,6 @@ Tensor Columns::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-OpDescription Columns::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. all columns"), "∂/∂x[b, p, first + d] = g[b, p, d]",
-            tr("The columns that were taken get their gradient back; from here the others get none.")};
-}
-
 Tensor Columns::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.in[0].axes());
     const std::span<float> to = out.writable();
@@ -222,13 +201,6 @@ Tensor Columns::pull_back(std::size_t, const Backward& b) const {
 
 // ---- own and shared columns
 
-OpDescription JoinColumns::about() const {
-    return {tr("join columns"), "k[b, h, p] = (own[b, h, p], shared[b, p])",
-            tr("A key's first columns are the head's own and don't depend on its position; the last ones are rotated "
-               "by it and are the same for all heads. A cache keeps the latent row and these few columns, not a key "
-               "and a value for every head.")};
-}
-
 Axes JoinColumns::axes(const OperandAxes& in) const {
     Axes axes = in[0];
     axes.resize(3, in[0][3].size + in[1][3].size);
@@ -240,14 +212,6 @@ Tensor JoinColumns::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     join_columns(in[0], in[1], out.writable().data());
     return out;
-}
-
-OpDescription JoinColumns::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the head's own columns"), "∂/∂own[b, h, p, d] = g[b, h, p, d]",
-                tr("Each part gets the gradient of its columns.")};
-    return {tr("gradient w.r.t. the shared columns"), "∂/∂shared[b, p, d] = Σ_h g[b, h, p, n + d]",
-            tr("What all heads share gets the gradients of all heads.")};
 }
 
 Tensor JoinColumns::pull_back(std::size_t operand, const Backward& b) const {

@@ -31,13 +31,11 @@ struct RowNorm {
     double eps = 1e-5;
     bool plus_one = false;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const {
         return {plus_one ? "row_norm_plus_one" : "row_norm", {"x", "gain"}, {{"eps", eps}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const RowNorm&) const = default;
 };
@@ -48,12 +46,10 @@ struct Columns {
     Index first = 0, count = 0;
     bool as_head = false;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Columns&) const = default;
 };
@@ -61,12 +57,10 @@ struct Columns {
 // Each head's own columns, then those that all heads share.
 // {own [batch, head, pos, n], shared [batch, head 1, pos, m]} -> [batch, head, pos, n + m]
 struct JoinColumns {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const { return {"join_columns", {"own", "shared"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const JoinColumns&) const = default;
 };

@@ -2,7 +2,6 @@
 
 #include "engine/base/parallel.h"
 
-#include "engine/base/translate.h"
 #include "engine/ops/latent.h"
 #include "engine/products/heads.h"
 #include "engine/products/linalg.h"
@@ -22,12 +21,6 @@ const float* bias_of(const Operands& in) { return in.size() > 2 ? in[2].data() :
 
 }  // namespace
 
-OpDescription Linear::about() const {
-    return {tr("linear"), "y[b, p, o] = Σ_i x[b, p, i] · W[o, i] + bias[o]",
-            tr("A learned linear combination of the row's numbers. Every position is treated alike and on its own: "
-               "nothing here reads another token.")};
-}
-
 Tensor Linear::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const Index rows = axes[0].size * axes[1].size, outputs = in[1].dim(0), inputs = in[1].dim(1);
@@ -35,22 +28,6 @@ Tensor Linear::compute(const Operands& in, const Axes& axes) const {
                               {out.writable().data(), rows, outputs, outputs});
     return out;
 }
-
-namespace {
-
-const char* teaches_linear(std::size_t operand) {
-    if (operand == 0)
-        return tr(
-            "An input gets gradients through every output that reads it, each in proportion to its weight: the same "
-            "matrix, transposed.");
-    if (operand == 1)
-        return tr(
-            "A weight is used at every position: its gradient is its input there times the gradient of its output, "
-            "summed over all positions of all rows.");
-    return tr("A bias is added at every position, so its gradient is the sum of the output's over all of them.");
-}
-
-}  // namespace
 
 Tensor gradient_by_rows(const float* grad, Index rows, const Tensor& weight, Axes axes) {
     const Index outputs = weight.dim(0), inputs = weight.dim(1);
@@ -85,14 +62,6 @@ Tensor gradient_by_bias(const float* grad, Index rows, Axes axes) {
     return as_tensor(sums, std::move(axes));
 }
 
-OpDescription Linear::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_o g[b, p, o] · W[o, i]", teaches_linear(0)};
-    if (operand == 1)
-        return {tr("gradient w.r.t. the weight"), "∂/∂W[o, i] = Σ_bp g[b, p, o] · x[b, p, i]", teaches_linear(1)};
-    return {tr("gradient w.r.t. the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]", teaches_linear(2)};
-}
-
 Tensor Linear::pull_back(std::size_t operand, const Backward& b) const {
     const Index rows = b.in[0].dim(0) * b.in[0].dim(1);
     if (operand == 0) return gradient_by_rows(b.grad.data(), rows, b.in[1], b.in[0].axes());
@@ -102,14 +71,6 @@ Tensor Linear::pull_back(std::size_t operand, const Backward& b) const {
 
 bool Linear::rows_stand_alone(const Operands& in) const {
     return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
-}
-
-OpDescription ProjectHeads::about() const {
-    return {tr("project to heads"), "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
-            tr("Each head sees the whole row, through a few learned directions of its own. The query says what a "
-               "position looks for, the key what it can be found by, the value what it passes on when it is found. The "
-               "tutorial with the shared projection (causal-lm) uses q_proj for all three, so there a token always "
-               "resembles itself most.")};
 }
 
 Axes ProjectHeads::axes(const OperandAxes& in) const {
@@ -127,16 +88,6 @@ Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
 
 bool ProjectHeads::rows_stand_alone(const Operands& in) const {
     return products::weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
-}
-
-OpDescription ProjectHeads::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the input"), "∂/∂x[b, p, i] = Σ_hd g[b, h, p, d] · W[h·d_head + d, i]",
-                teaches_linear(0)};
-    if (operand == 1)
-        return {tr("gradient w.r.t. the weight"), "∂/∂W[h·d_head + d, i] = Σ_bp g[b, h, p, d] · x[b, p, i]",
-                teaches_linear(1)};
-    return {tr("gradient w.r.t. the bias"), "∂/∂bias[h·d_head + d] = Σ_bp g[b, h, p, d]", teaches_linear(2)};
 }
 
 namespace {

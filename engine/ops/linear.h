@@ -8,14 +8,12 @@ namespace decoderscope::ops {
 struct Linear {
     std::string_view out_axis = axis::out;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {out_axis, in[1][0].size}}; }
     [[nodiscard]] ByFormula formula() const { return {"linear", {"x", "W", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Traits traits() const { return {.is_linear = true}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Linear&) const = default;
 };
@@ -26,13 +24,11 @@ struct ProjectHeads {
     Index heads = 1;
     bool when_read = false;  // computed when they are first read (engine/ops/latent.h)
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const { return {"split_heads", {"x", "W", "bias"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ProjectHeads&) const = default;
 };

@@ -23,24 +23,6 @@ std::array<Index, 4> broadcast_strides(const Tensor& mask) {
 
 }  // namespace
 
-OpDescription CombineMasks::about() const {
-    if (window > 0)
-        return {
-            tr("combine masks"),
-            "mask = causal[q, k] AND window[q, k] AND padding[b, k] AND custom[…]",  // not a message: a formula
-            tr("The causal mask is the lower triangle. The sliding window cuts off what is too far back: a position "
-               "sees itself and the few before it, so that a long text costs no more than its length times the window. "
-               "What is further back still arrives, one window per layer, because each layer reads what the one below "
-               "gathered. Each mask has its own hatching; a cell may be hidden by several at once.")};
-    return {
-        tr("combine masks"),
-        "mask[b, h, q, k] = causal[q, k] AND padding[b, k] AND custom[b, h, q, k]",  // not a message: a formula
-        tr("The causal mask is the lower triangle: a position may attend to itself and to what came before, so that "
-           "training on all positions at once never lets one read its own answer. The padding mask hides the filler at "
-           "the end of the shorter rows of a batch. Each has its own hatching; a cell may be hidden by several at "
-           "once. Most code writes 1 for what is kept; the tutorial behind pre-ln-encdec writes 1 for padding.")};
-}
-
 Axes CombineMasks::axes(const OperandAxes&) const {
     return {{axis::batch, batch}, {axis::head, heads}, {axis::query, queries}, {axis::key, keys}};
 }
@@ -152,14 +134,6 @@ ByFormula FillMasked::formula() const {
     return {"fill", {"scores", "mask"}, {{"mask_value", static_cast<double>(value)}}, tr("masked score")};
 }
 
-OpDescription FillMasked::about() const {
-    return {
-        tr("fill where masked"), "masked[b, h, q, k] = mask[b, h, q, k] = 0 ? mask_value : scores[b, h, q, k]",
-        tr("Hidden scores are replaced before the softmax, so that the others share all of the weight. With −∞ a "
-           "hidden key gets exactly 0, and a fully masked row becomes NaN. A finite fill (simple-decoder: −1e20, "
-           "post-ln-encdec: −1e9) never gives NaN: such a row spreads its weight evenly over what it must not see.")};
-}
-
 Tensor FillMasked::compute(const Operands& in, const Axes& axes) const {
     return {axes, std::make_shared<const MaskedScores>(in[0], in[1], value)};
 }
@@ -238,11 +212,6 @@ namespace {
 constexpr Index kFillGradientCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
-
-OpDescription FillMasked::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. the scores before the mask"), "∂/∂scores = mask ? g : 0",
-            tr("A masked score was replaced by a constant: whatever it was, the target doesn't depend on it.")};
-}
 
 Tensor FillMasked::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.grad.axes());

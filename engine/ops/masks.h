@@ -21,7 +21,7 @@ struct CombineMasks {
         return {.values = Values::mask, .deferred = true, .masks = MaskFacts{causal, padding, custom, window > 0}};
     }
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described(window > 0 ? "mask_with_window" : "mask"); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] OperandRole role_of(std::size_t operand) const {
         return operand == 0 && padding ? OperandRole::padding_mask : OperandRole::custom_mask;
@@ -70,14 +70,11 @@ private:
 struct FillMasked {
     float value = 0.0F;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] Traits traits() const { return {.deferred = true, .fill = FillFacts{value}}; }
-    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const FillMasked&) const = default;
 };

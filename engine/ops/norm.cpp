@@ -1,7 +1,6 @@
 #include "engine/ops/norm.h"
 
 #include "engine/base/parallel.h"
-#include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
 
 #include <cmath>
@@ -14,22 +13,6 @@ namespace {
 constexpr Index kNormCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
-
-OpDescription NormScale::about() const {
-    if (kind == NormKind::layernorm_std)
-        return {tr("scale of LayerNorm by the standard deviation"), "scale[b, p] = std_d x[b, p, d] + eps",
-                tr("How far the row's numbers spread about their mean, over n − 1 as torch.std has it, and eps added "
-                   "outside the root. The Annotated Transformer writes its norm this way. torch.nn.LayerNorm takes the "
-                   "variance over n with eps under the root: for short rows the two differ visibly.")};
-    if (!is_centred(kind))
-        return {tr("scale of RMSNorm"), "scale[b, p] = √(mean_d x[b, p, d]² + eps)",
-                tr("The size of the row, by which the norm divides. RMSNorm does without the mean: it costs less, and "
-                   "trains as well (Zhang & Sennrich 2019; Llama uses it).")};
-    return {tr("scale of LayerNorm"), "scale[b, p] = √(variance_d x[b, p, d] + eps)",
-            tr("How far the row's numbers spread about their mean: what the norm divides by. In a Pre-Norm model it "
-               "grows with depth, because every block adds to a stream that nothing shrinks; under Post-Norm it stays "
-               "near where it was.")};
-}
 
 Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
@@ -50,12 +33,6 @@ namespace {
 constexpr Index kNormGradientCost = 16;  // of one number, in multiply-adds
 
 }  // namespace
-
-OpDescription NormScale::about_pull_back(std::size_t) const {
-    return {tr("gradient through the scale"), "∂/∂x[b, p, d] = g[b, p] · (x[b, p, d] − mean) / (n · scale)",
-            tr("Moving a number away from the mean makes the whole row's scale larger, and so everything that is "
-               "divided by it smaller.")};
-}
 
 // ∂scale/∂x of a row is (x − centre) times this.
 double NormScale::slope_of_row(double scale, double n) const {
@@ -83,22 +60,6 @@ ByFormula Normalize::formula() const {
     return {is_centred(kind) ? "layernorm" : "rmsnorm", {"x", "scale", "gain", "shift"}};
 }
 
-OpDescription Normalize::about() const {
-    if (kind == NormKind::rmsnorm_plus_one)
-        return {tr("RMSNorm, gain 1 + weight"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · (1 + weight[d])",
-                tr("Every row is brought to the same size; its direction stays. The weight is stored as its distance "
-                   "from 1, so that weight decay pulls the gain to 1, not to 0. Gemma does this: read as a plain "
-                   "RMSNorm, its weights would be off by 1 in every column.")};
-    if (kind == NormKind::rmsnorm)
-        return {tr("RMSNorm"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
-                tr("Every row is brought to the same size; its direction stays. The gain, one number per column, is "
-                   "learned.")};
-    return {tr("LayerNorm"), "normalized[b, p, d] = (x[b, p, d] − mean[b, p]) / scale[b, p] · gain[d] + shift[d]",
-            tr("Every row gets mean 0 and variance 1 before gain and shift. Its place makes the architecture: on the "
-               "branch, before the sublayer (Pre-Norm), the stream itself grows freely; on the stream, after the sum "
-               "(Post-Norm), each block's sum is normalised before the next block reads it.")};
-}
-
 Normalize::Gains Normalize::gains_of(const Operands& in) const {
     Gains gains;
     gains.values = has_gain ? in[2].values() : row::In();
@@ -122,26 +83,6 @@ Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
         }
     });
     return out;
-}
-
-OpDescription Normalize::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient through the norm"),
-                is_centred(kind) ? "∂/∂x[b, p, d] = (g · gain / scale)[d] − mean_d(g · gain / scale)"
-                                 : "∂/∂x[b, p, d] = g[b, p, d] · gain[d] / scale[b, p]",
-                tr("The gradient is divided by the row's scale: the longer the row, the less a change of it counts. In "
-                   "Post-Norm the residual stream itself passes through here in every block; in Pre-Norm it bypasses "
-                   "the norm.")};
-    if (operand == 1)
-        return {tr("gradient w.r.t. the scale"),
-                "∂/∂scale[b, p] = −Σ_d g[b, p, d] · gain[d] · (x[b, p, d] − mean) / scale²",
-                tr("A larger scale makes the whole row smaller.")};
-    if (operand != shift_operand())
-        return {tr("gradient w.r.t. the gain"), "∂/∂gain[d] = Σ_bp g[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
-                tr("A gain is used in every row: its gradient is the sum of what it is multiplied by there, times the "
-                   "gradient of its output.")};
-    return {tr("gradient w.r.t. the shift"), "∂/∂shift[d] = Σ_bp g[b, p, d]",
-            tr("A shift is added in every row, so its gradient is the sum over all of them.")};
 }
 
 // ∂/∂x, without the way through the scale.

@@ -32,7 +32,6 @@ struct NormScale {
     NormKind kind = NormKind::layernorm;
     double eps = 1e-5;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::one, 1}}; }
     [[nodiscard]] ByFormula formula() const {
         const bool std = kind == NormKind::layernorm_std;
@@ -45,7 +44,6 @@ struct NormScale {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative, .scale = facts()}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     // Compares what is computed: RMSNorm's scale is the same with a gain of 1 + weight.
     bool operator==(const NormScale& other) const { return facts() == other.facts(); }
@@ -66,12 +64,10 @@ struct Normalize {
     NormKind kind = NormKind::layernorm;
     bool has_gain = true;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.norm = NormFacts{is_centred(kind), gain_offset()}}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Normalize&) const = default;
 

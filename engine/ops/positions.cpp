@@ -78,14 +78,6 @@ ByFormula Embed::formula() const {
     return {"embed", {"token", "E"}, {{"embedding_scale", factor, multiplier == 1.0F ? "√d_model" : ""}}};
 }
 
-OpDescription Embed::about() const {
-    return {tr("look up"), "embed[b, p, d] = E[token[b, p], d] · scale",
-            tr("Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places "
-               "with the same token start out alike; only positions and attention make them differ. Some models (the "
-               "original Transformer among them) multiply by √d_model so that the positional encoding doesn't drown "
-               "the embedding.")};
-}
-
 Axes Embed::axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::d_model, in[1][1].size}}; }
 
 Tensor Embed::compute(const Operands& in, const Axes& axes) const {
@@ -103,23 +95,8 @@ Tensor Embed::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-OpDescription Embed::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} g[b, p, d]",
-            tr("A token's row sums the gradients from every position where the token occurs; the other rows of the "
-               "table learn nothing from this text.")};
-}
-
 Tensor Embed::pull_back(std::size_t, const Backward& b) const {
     return {b.in[1].axes(), std::make_shared<const TokenRows>(b.in[0], b.grad, scale * multiplier)};
-}
-
-OpDescription SinusoidalPositions::about() const {
-    return {
-        tr("sinusoidal positions"), "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
-        tr("Attention has no sense of order, so each position is given an encoding of its own: a row of clocks, fast "
-           "hands on the left, slow ones on the right. A step of k positions rotates every pair of columns by a fixed "
-           "angle, which a linear map can learn to read. The tutorial behind post-ln-encdec adds, on batch-first "
-           "input, the encoding of the batch index instead: every position of a row then carries the same encoding.")};
 }
 
 Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
@@ -152,12 +129,6 @@ ByFormula LearnedPositions::formula() const {
              {"position_scale", scale}}};
 }
 
-OpDescription LearnedPositions::about() const {
-    return {tr("learned positions"), "pos_embed[p, d] = P[p, d]",
-            tr("One learned row per position, as in GPT-2. Nothing relates neighbouring positions but what training "
-               "found, and there is no row beyond the longest text seen in training.")};
-}
-
 Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {
     const Index d_model = in[0].dim(1);
     Tensor out(axes);
@@ -165,11 +136,6 @@ Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {
     std::transform(from, from + out.size(), out.writable().data(),
                    [factor = static_cast<float>(scale)](float x) { return x * factor; });
     return out;
-}
-
-OpDescription LearnedPositions::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. the table of positions"), "∂/∂P[p, d] = scale · g[p, d]",
-            tr("Each position's row gets the gradient from that position; rows beyond this text get none.")};
 }
 
 Tensor LearnedPositions::pull_back(std::size_t, const Backward& b) const {
@@ -274,22 +240,6 @@ Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
     return out;
 }
 
-OpDescription Rope::about() const {
-    return {
-        tr("rotary positions"),
-        interleaved
-            ? "y[2i] = x[2i]·cos φ − x[2i+1]·sin φ,  y[2i+1] = x[2i+1]·cos φ + x[2i]·sin φ"
-            : "y[d] = x[d]·cos φ − x[d + d_head/2]·sin φ,  y[d + d_head/2] = x[d + d_head/2]·cos φ + x[d]·sin φ",
-        interleaved
-            ? tr("Instead of adding an encoding, query and key are rotated by an angle that grows with the position. "
-                 "Their product then depends on the distance between the two positions alone. Early columns rotate "
-                 "fast, late ones hardly at all. Here neighbouring columns make a pair, as in the paper and in Llama's "
-                 "own release; Hugging Face's files have the columns reordered so that halves make pairs.")
-            : tr("Instead of adding an encoding, query and key are rotated by an angle that grows with the position. "
-                 "Their product then depends on the distance between the two positions alone. Early columns rotate "
-                 "fast, late ones hardly at all.")};
-}
-
 Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     return explain_turn(cell, false, [&](const Cell& at) { return cell_factor(in[0], 0, at); });
 }
@@ -314,11 +264,6 @@ Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<
         {line(back ? tr("rotated back") : tr("rotated"),
               {turned(cell, std::cos(angle), "cos" + phi),
                turned(partner, negative ? -std::sin(angle) : std::sin(angle), (negative ? "−sin" : "sin") + phi)})}};
-}
-
-OpDescription Rope::about_pull_back(std::size_t) const {
-    return {tr("gradient through the rotation"), "∂/∂x = R(−φ) · g",
-            tr("What was rotated in the forward pass is rotated back by the same angle.")};
 }
 
 Explanation Rope::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
@@ -346,14 +291,6 @@ Index RelativeBias::row_of(Index query, Index key, Index rows) const {
     return relative_bucket(key - (first_query + query), rows, max_distance, both_ways);
 }
 
-OpDescription RelativeBias::about() const {
-    return {
-        tr("relative position bias"), "scores[b, h, q, k] = q·k + table[bucket(k − q), h]",
-        tr("Each head learned a bias for every distance: a number that is added to the score, whatever token is there. "
-           "Near distances have a number each, farther ones share one with their neighbours, and all blocks share the "
-           "table of the first. No position is added to the residual stream (T5). No mask has been applied yet.")};
-}
-
 Tensor RelativeBias::compute(const Operands& in, const Axes& axes) const {
     const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size, rows = in[1].dim(0);
     Tensor out(axes);
@@ -378,13 +315,6 @@ Explanation RelativeBias::explain(const Operands& in, const Tensor&, const Cell&
 }
 
 // ---- the gradients: scores + table[bucket]
-
-OpDescription RelativeBias::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient through the bias"), "∂/∂scores = grad", tr("A sum passes its gradient on unchanged.")};
-    return {tr("gradient w.r.t. the table of distances"), "∂/∂table[r, h] = Σ_{bucket(k − q) = r} grad[b, h, q, k]",
-            tr("A distance's number sums the gradients from every pair of positions that far apart.")};
-}
 
 Tensor RelativeBias::pull_back(std::size_t operand, const Backward& b) const {
     if (operand == 0) return b.grad;

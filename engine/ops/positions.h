@@ -15,13 +15,10 @@ namespace decoderscope::ops {
 struct Embed {
     float scale = 1.0F, multiplier = 1.0F;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 1; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Embed&) const = default;
 };
@@ -35,7 +32,7 @@ struct SinusoidalPositions {
     Index first = 0;  // the number of the first position
     double scale = 1.0;
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described("sinusoidal"); }
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -50,11 +47,9 @@ struct LearnedPositions {
     Index first = 0;  // the number of the first position
     double scale = 1.0;
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {positions, {axis::d_model, in[0][1].size}}; }
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const LearnedPositions&) const = default;
 };
@@ -98,18 +93,19 @@ struct Rope {
     Index first = 0;  // the position of the first row
     Index begin = 0;  // the first column that is turned
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described(label()); }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], axes, false); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, scaling, first + row, begin}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t) const { return gradient_described(label(), "x"); }
     [[nodiscard]] Tensor pull_back(std::size_t, const Backward& b) const { return turned(b.grad, b.grad.axes(), true); }
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Rope&) const = default;
 
 private:
+    [[nodiscard]] std::string_view label() const { return interleaved ? "rope_interleaved" : "rope_halves"; }
     // The two columns of a pair.
     [[nodiscard]] std::pair<Index, Index> columns_of(Index pair) const {
         return interleaved ? std::pair{begin + 2 * pair, begin + 2 * pair + 1}
@@ -132,7 +128,7 @@ struct RelativeBias {
     bool both_ways = false;  // an encoder's: one half of the rows for keys after the query; otherwise those share row 0
     Index first_query = 0;   // the position of the first query: the number of earlier keys kept
 
-    [[nodiscard]] OpDescription about() const;
+    [[nodiscard]] OpDescription about() const { return described("relative_bias"); }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::table}, operand);
     }
@@ -144,7 +140,9 @@ struct RelativeBias {
         return change.changed[1] == kUnchanged ? change.changed[0] : Changed{};
     }
     [[nodiscard]] RelativeBias from_row(Index row) const { return {max_distance, both_ways, first_query + row}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
+    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
+        return gradient_described("relative_bias", operand == 0 ? "scores" : "table");
+    }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const RelativeBias&) const = default;

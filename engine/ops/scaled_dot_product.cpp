@@ -4,7 +4,6 @@
 #include "engine/products/heads.h"
 
 #include "engine/base/parallel.h"
-#include "engine/base/translate.h"
 #include "engine/products/linalg.h"
 #include "engine/tensor/rows.h"
 
@@ -47,27 +46,6 @@ ByFormula ScaledDotProduct::formula() const {
                  : ByFormula{label, {"query", "key"}, {factor}};
 }
 
-OpDescription ScaledDotProduct::about() const {
-    if (alibi)
-        return {tr("scaled dot product, less with distance"),
-                "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] · scale − slope[h] · (q − k)",
-                tr("Large where the query of one position points the same way as the key of another, and the larger "
-                   "the nearer that key is: each head subtracts a number of its own for every step of distance "
-                   "(ALiBi). No position is added to the residual stream, and the model extends to texts longer than "
-                   "any in training. No mask has been applied yet: ahead of the query the distance is negative.")};
-    if (scale != 0.0)
-        return {tr("scaled dot product"), "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] · attention_scale",
-                tr("Large where the query of one position points the same way as the key of another. The factor keeps "
-                   "the spread of the scores where the softmax is neither flat nor one-hot; this model has one of its "
-                   "own in place of 1/√d_head. No mask has been applied yet: here every position still sees the "
-                   "future.")};
-    return {tr("scaled dot product"), "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] / √d_head",
-            tr("Large where the query of one position points the same way as the key of another. The division by "
-               "√d_head keeps the spread of the scores near 1 however long the vectors are; without it the softmax "
-               "would be nearly one-hot from the start, and its gradient nearly nothing. No mask has been applied yet: "
-               "here every position still sees the future.")};
-}
-
 Axes ScaledDotProduct::axes(const OperandAxes& in) const {
     return {in[0][0], in[0][1], {axis::query, in[0][2].size}, {axis::key, in[1][2].size}};
 }
@@ -106,15 +84,6 @@ bool ScaledDotProduct::rows_stand_alone(const Operands& in) const {
 // A changed key changes a column for every query.
 Changed ScaledDotProduct::changed(const OperandsChange& change) const {
     return {change.changed[0].rows, change.changed[1].rows};
-}
-
-OpDescription ScaledDotProduct::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the query"), "∂/∂q[b, h, q, d] = Σ_k g[b, h, q, k] · k[b, h, k, d] · scale",
-                tr("A query moves its whole row of scores. It is pulled towards the keys whose scores should grow, and "
-                   "away from those whose scores should shrink.")};
-    return {tr("gradient w.r.t. the key"), "∂/∂k[b, h, k, d] = Σ_q g[b, h, q, k] · q[b, h, q, d] · scale",
-            tr("A key moves its whole column of scores: every query that may see it contributes.")};
 }
 
 Tensor ScaledDotProduct::pull_back(std::size_t operand, const Backward& b) const {

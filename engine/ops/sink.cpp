@@ -1,7 +1,6 @@
 #include "engine/ops/sink.h"
 
 #include "engine/base/parallel.h"
-#include "engine/base/translate.h"
 #include "engine/ops/softmax.h"
 #include "engine/tensor/row_math.h"
 
@@ -62,14 +61,6 @@ std::size_t rows_in(const Operands& in) { return static_cast<std::size_t>(in[0].
 
 }  // namespace
 
-OpDescription SoftmaxWithSink::about() const {
-    return {tr("softmax with a sink"),
-            "y[b, h, q, k] = exp(x[b, h, q, k] − max) / (Σ_j exp(x[b, h, q, j] − max) + exp(sink[h] − max))",
-            tr("One more score takes part in the softmax, a learned number of the head, and what it gets goes to no "
-               "key: the row sums to 1 only together with it. A head that finds nothing here can thus pass on almost "
-               "nothing, instead of having to put its weight somewhere.")};
-}
-
 Tensor SoftmaxWithSink::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::Out to = out.writable();
@@ -78,16 +69,6 @@ Tensor SoftmaxWithSink::compute(const Operands& in, const Axes& axes) const {
         std::ranges::copy(weights.first(keys), to.subspan(static_cast<std::size_t>(row) * keys, keys).begin());
     });
     return out;
-}
-
-OpDescription SoftmaxWithSink::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
-                tr("What counts is how much better a key is than the row's average, to which the sink adds nothing: it "
-                   "has a weight, but passes nothing on.")};
-    return {tr("gradient w.r.t. the sinks"), "∂/∂sink[h] = −Σ_bq s[b, h, q] · Σ_j g[b, h, q, j] · y[b, h, q, j]",
-            tr("A larger sink takes weight from all keys of its head in proportion: it learns to grow where what the "
-               "keys pass on does harm.")};
 }
 
 Tensor SoftmaxWithSink::pull_back(std::size_t operand, const Backward& b) const {
@@ -114,26 +95,11 @@ Tensor SoftmaxWithSink::pull_back(std::size_t operand, const Backward& b) const 
 
 // ---- the sink's own weight
 
-OpDescription SinkWeight::about() const {
-    return {tr("the sink's weight"),
-            "s[b, h, q] = exp(sink[h] − max) / (Σ_j exp(x[b, h, q, j] − max) + exp(sink[h] − max))",
-            tr("How much of this head's attention goes to no key. With the row's weights it adds up to 1. A query that "
-               "may see no key at all gives everything to the sink.")};
-}
-
 Tensor SinkWeight::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::Out to = out.writable();
     each_row(in, [&](Index row, row::In weights) { to[static_cast<std::size_t>(row)] = weights.back(); });
     return out;
-}
-
-OpDescription SinkWeight::about_pull_back(std::size_t operand) const {
-    if (operand == 0)
-        return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = −g · s · y[…, k]",
-                tr("Every key that gains weight takes some of the sink's.")};
-    return {tr("gradient w.r.t. the sinks"), "∂/∂sink[h] = Σ_bq g[b, h, q] · s · (1 − s)",
-            tr("A larger sink gets more weight, the less it has already taken.")};
 }
 
 Tensor SinkWeight::pull_back(std::size_t operand, const Backward& b) const {

@@ -9,12 +9,10 @@ namespace decoderscope::ops {
 // The keys' weights. With the sink's they add up to 1; a row of −∞ is 0.
 // {scores [batch, head, query, key], sinks [head]} -> the scores' axes
 struct SoftmaxWithSink {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {"softmax_sink", {{"x", OperandRole::scores}, "sink"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::weights}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const SoftmaxWithSink&) const = default;
 };
@@ -22,13 +20,11 @@ struct SoftmaxWithSink {
 // The sink's weight. Nothing reads it.
 // {scores [batch, head, query, key], sinks [head]} -> [batch, head, query, 1]
 struct SinkWeight {
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], {axis::one, 1}}; }
     [[nodiscard]] ByFormula formula() const { return {"sink", {{"x", OperandRole::scores}, "sink"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const SinkWeight&) const = default;
 };

@@ -1,7 +1,6 @@
 #include "engine/ops/softmax.h"
 
 #include "engine/base/parallel.h"
-#include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
 
 #include <algorithm>
@@ -16,13 +15,6 @@ constexpr Index kSoftmaxCost = 16;  // of one number, in multiply-adds
 constexpr std::size_t kWide = 32;
 
 }  // namespace
-
-OpDescription Softmax::about() const {
-    return {tr("softmax"), "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
-            tr("Turns a row of scores into weights that are positive and sum to 1. What counts is the difference "
-               "between scores: 1 more is e ≈ 2.7 times the weight. Subtracting the row's maximum changes nothing but "
-               "keeps exp from overflowing.")};
-}
 
 namespace {
 
@@ -89,13 +81,6 @@ namespace {
 constexpr Index kSoftmaxGradientCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
-
-OpDescription Softmax::about_pull_back(std::size_t) const {
-    return {tr("gradient w.r.t. the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
-            tr("Weights sum to 1, so one grows only at the others' expense: what counts is how much better a key is "
-               "than the row's average. Each row of this gradient sums to 0, and where the weight is 0 (masked, or in "
-               "a one-hot row) no gradient comes through at all.")};
-}
 
 Tensor Softmax::pull_back(std::size_t, const Backward& b) const {
     const Index n = b.out.axes().back().size;

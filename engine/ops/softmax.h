@@ -9,14 +9,12 @@ namespace decoderscope::ops {
 struct Softmax {
     bool when_read = false;  // computed on demand: for a tensor that no other step reads (probs)
 
-    [[nodiscard]] OpDescription about() const;
     [[nodiscard]] ByFormula formula() const { return {"softmax", {{"x", OperandRole::scores}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const {
         return {.values = Values::weights, .sums_to_one = true, .deferred = when_read};
     }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Softmax&) const = default;
 };

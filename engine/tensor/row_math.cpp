@@ -1,6 +1,7 @@
 #include "engine/tensor/row_math.h"
 
 #include "engine/base/on_this_cpu.h"
+#include "engine/tensor/vector_functions.h"
 
 #include <array>
 #include <bit>
@@ -15,35 +16,18 @@ namespace decoderscope::row {
 
 namespace {
 
-// Sums are kept in this many parts, whatever the width of the CPU's vectors.
-constexpr std::size_t kLanes = 16;
-using Lanes = std::array<double, kLanes>;
+using vectors::exponential;
+using vectors::kLanes;
+using vectors::normal_share;
+using vectors::turn;
+using vectors::Turn;
 
 // The following functions are inlined, so that they are compiled for each generation of instructions.
-
-// Σ of(i) for this many i, part by part and then over the parts.
-template <class Of>
-[[gnu::always_inline]] inline double added_up(std::size_t count, const Of& of) {
-    if (count < kLanes) {  // no part would have two values
-        double sum = 0.0;
-        for (std::size_t i = 0; i < count; ++i) sum += of(i);
-        return sum;
-    }
-    Lanes lanes = {};
-    std::size_t i = 0;
-    for (; i + kLanes <= count; i += kLanes)
-        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += of(i + l);
-    for (std::size_t l = 0; i < count; ++i, ++l) lanes[l] += of(i);
-    // Halves are added pairwise, because each addition in a chain waits for the one before it.
-    for (std::size_t half = kLanes / 2; half > 0; half /= 2)
-        for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-    return lanes[0];
-}
 
 // Σ of(x)
 template <class Of>
 [[gnu::always_inline]] inline double added_up(In x, const Of& of) {
-    return added_up(
+    return vectors::added_up(
         x.size(), [&](std::size_t i) __attribute__((always_inline)) { return of(x[i]); });
 }
 
@@ -65,107 +49,6 @@ template <class Of>
 }
 
 constexpr auto itself = [](float x) __attribute__((always_inline)) { return static_cast<double>(x); };
-
-// Added to a small number, it leaves the nearest integer in the last bits.
-constexpr double kToInteger = 0x1.8p52;
-
-// e^x to 1 part in 10^11, without a branch; beyond ±200 it is 0 or ∞, as it is as a float. x = n ln 2 + r with |r| ≤
-// ½ ln 2, and e^x = 2^n e^r; 2^n is assembled from bits.
-inline double exponential(double of) {
-    constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
-    double x = of < -200.0 ? -200.0 : of;
-    x = x > 200.0 ? 200.0 : x;
-    const double shifted = x * std::numbers::log2e + kToInteger;
-    const double n = shifted - kToInteger;
-    const double r = (x - n * kLn2High) - n * kLn2Low;
-    double power = 1.0 / 362880.0;  // Taylor's series: 1/9!, 1/8!, …
-    power = power * r + 1.0 / 40320.0;
-    power = power * r + 1.0 / 5040.0;
-    power = power * r + 1.0 / 720.0;
-    power = power * r + 1.0 / 120.0;
-    power = power * r + 1.0 / 24.0;
-    power = power * r + 1.0 / 6.0;
-    power = power * r + 0.5;
-    power = power * r + 1.0;
-    power = power * r + 1.0;
-    const std::uint64_t exponent = std::bit_cast<std::uint64_t>(shifted) + 1023U;
-    const double found = power * std::bit_cast<double>(exponent << 52U);
-    const double not_below = of < -200.0 ? 0.0 : found;
-    return of > 200.0 ? std::numeric_limits<double>::infinity() : not_below;
-}
-
-struct Turn {
-    double sine, cosine;
-};
-
-// The farthest angle whose quarters of a turn are counted exactly.
-constexpr float kFarthestAngle = 1e6F;
-
-// Sine and cosine to 1 part in 10^13, without a branch, up to the farthest angle. angle = n π/2 + r with |r| ≤ π/4; n
-// turns r's sine and cosine into each other and changes their signs. π/2 is in two parts, of which n times the first is
-// exact.
-inline Turn turn(double angle) {
-    constexpr double kQuarterHigh = 0x1.921fb544p0, kQuarterLow = 0x1.0b4611a626331p-34;
-    const double shifted = angle * (2.0 * std::numbers::inv_pi) + kToInteger;
-    const double n = shifted - kToInteger;
-    const double r = (angle - n * kQuarterHigh) - n * kQuarterLow;
-    const double square = r * r;
-    double sine = 1.0 / 6227020800.0;  // Taylor's series: 1/13!, −1/11!, …
-    sine = sine * square - 1.0 / 39916800.0;
-    sine = sine * square + 1.0 / 362880.0;
-    sine = sine * square - 1.0 / 5040.0;
-    sine = sine * square + 1.0 / 120.0;
-    sine = sine * square - 1.0 / 6.0;
-    sine = sine * square * r + r;
-    double cosine = -1.0 / 87178291200.0;  // −1/14!, 1/12!, …
-    cosine = cosine * square + 1.0 / 479001600.0;
-    cosine = cosine * square - 1.0 / 3628800.0;
-    cosine = cosine * square + 1.0 / 40320.0;
-    cosine = cosine * square - 1.0 / 720.0;
-    cosine = cosine * square + 1.0 / 24.0;
-    cosine = cosine * square - 0.5;
-    cosine = cosine * square + 1.0;
-    const auto quarters = std::bit_cast<std::uint64_t>(shifted);
-    const bool odd = (quarters & 1U) != 0;
-    const auto signed_by = [](double value, std::uint64_t half_turns) {
-        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) ^ (half_turns << 63U));
-    };
-    return {signed_by(odd ? cosine : sine, quarters >> 1U), signed_by(odd ? sine : cosine, (quarters + 1U) >> 1U)};
-}
-
-// erfc(z) · exp(z²) for 0 ≤ z ≤ 15, to 2 parts in 10^13: t = 2 / (2 + z) times a polynomial in t, fitted to the
-// function at Chebyshev's points.
-inline double scaled_erfc(double z) {
-    const double t = 2.0 / (2.0 + z);
-    const double u = t * 2.2666666666666666 - 1.2666666666666666;  // from −1 to 1
-    double p = 5.5072806577084934e-08;
-    p = p * u + -9.827871271064819e-08;
-    p = p * u + -3.2206203574957936e-07;
-    p = p * u + 1.1301344049057193e-06;
-    p = p * u + -1.2482289643405962e-07;
-    p = p * u + -6.213875161674625e-06;
-    p = p * u + 1.2562979086601483e-05;
-    p = p * u + 1.6871786938395576e-05;
-    p = p * u + -0.0001139571536959461;
-    p = p * u + 4.618260857314806e-05;
-    p = p * u + 0.000831472550435695;
-    p = p * u + -0.001100329138082736;
-    p = p * u + -0.007468035287555155;
-    p = p * u + 0.008768343242597686;
-    p = p * u + 0.11306500273577307;
-    p = p * u + 0.33277328636832326;
-    p = p * u + 0.5531741731393167;
-    return p * t;
-}
-
-// Φ(x) = ½ erfc(−x / √2), the share of a normal distribution below x.
-inline double normal_share(double x) {
-    double z = x < 0.0 ? -x : x;
-    z = z * (std::numbers::sqrt2 / 2.0);
-    z = z > 15.0 ? 15.0 : z;
-    const double beyond = 0.5 * scaled_erfc(z) * exponential(-z * z);
-    return x < 0.0 ? beyond : 1.0 - beyond;
-}
 
 // What the functions of the header compute, on any CPU.
 namespace any_cpu {
@@ -207,7 +90,7 @@ void softmax(In x, std::size_t width, Out y) {
 
 void softmax_back(In y, In grad, std::size_t width, Out x) {
     for (std::size_t row = 0; row < y.size(); row += width) {
-        const double average = added_up(
+        const double average = vectors::added_up(
             width, [&](std::size_t i) { return static_cast<double>(grad[row + i]) * static_cast<double>(y[row + i]); });
         for (std::size_t i = row; i < row + width; ++i)
             x[i] = static_cast<float>(static_cast<double>(y[i]) * (static_cast<double>(grad[i]) - average));
@@ -256,12 +139,12 @@ void normalize(In x, double centre, double scale, In gain, In shift, Out y) {
 void normalize_back(In grad, In gain, bool centred, double scale, Out y) {
     const double to_one = 1.0 / scale;
     const auto weighted = [&](std::size_t i) { return static_cast<double>(grad[i]) * static_cast<double>(gain[i]); };
-    const double mean = centred ? added_up(grad.size(), weighted) / static_cast<double>(grad.size()) : 0.0;
+    const double mean = centred ? vectors::added_up(grad.size(), weighted) / static_cast<double>(grad.size()) : 0.0;
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>((weighted(i) - mean) * to_one);
 }
 
 double slope_along(In x, double centre, In grad, In gain) {
-    return added_up(x.size(), [&](std::size_t i) {
+    return vectors::added_up(x.size(), [&](std::size_t i) {
         return static_cast<double>(grad[i]) * static_cast<double>(gain[i]) * (static_cast<double>(x[i]) - centre);
     });
 }
@@ -377,7 +260,7 @@ void exponentials(In x, double shift, double factor, Out y) { on_this_cpu<any_cp
 void sines_and_cosines(In angles, Out sines, Out cosines) {
     on_this_cpu<any_cpu::sines_and_cosines>(angles, sines, cosines);
     for (std::size_t i = 0; i < angles.size(); ++i) {
-        if (std::abs(angles[i]) <= kFarthestAngle) continue;
+        if (std::abs(angles[i]) <= vectors::kFarthestAngle) continue;
         sines[i] = std::sin(angles[i]);
         cosines[i] = std::cos(angles[i]);
     }

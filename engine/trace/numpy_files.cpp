@@ -2,7 +2,7 @@
 #include "engine/base/limits.h"
 #include "engine/files/mapped_file.h"
 #include "engine/files/stored_numbers.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 #include "engine/trace/recorded_file.h"
 
 #include <zlib.h>

@@ -2,7 +2,7 @@
 #include "engine/base/translate.h"
 #include "engine/load/assets.h"
 #include "engine/load/example_file.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 #include "tests/catch.h"
 
 #include <string>

@@ -3,7 +3,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/load/families/reading.h"
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <cmath>

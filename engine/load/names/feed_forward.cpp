@@ -1,6 +1,6 @@
 #include "engine/load/names/parts.h"
 
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <optional>

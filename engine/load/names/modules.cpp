@@ -1,6 +1,6 @@
 #include "engine/load/names/modules.h"
 
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <array>
 #include <charconv>

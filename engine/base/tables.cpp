@@ -1,8 +1,9 @@
-#include "engine/model/tables.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,12 @@ constexpr auto kTexts = std::to_array<Phrase>({
 #include "asset_texts.inc"
 });
 
+const Phrase* find_text(std::string_view text) {
+    const auto* const found =
+        std::ranges::find(kTexts, text, [](const Phrase& phrase) { return std::string_view(phrase.english()); });
+    return found == kTexts.end() ? nullptr : found;
+}
+
 }  // namespace
 
 const OrderedJson& asset_table(std::string_view name) {
@@ -30,9 +37,13 @@ const OrderedJson& asset_table(std::string_view name) {
 }
 
 Sentence asset_text(std::string_view text, const Arguments& arguments) {
-    const auto found =
-        std::ranges::find(kTexts, text, [](const Phrase& phrase) { return std::string_view(phrase.english()); });
-    return found == kTexts.end() ? Sentence::verbatim(text) : Sentence(*found, arguments);
+    const Phrase* const found = find_text(text);
+    return found == nullptr ? Sentence::verbatim(text) : Sentence(*found, arguments);
+}
+
+Phrase asset_phrase(std::string_view text) {
+    const Phrase* const found = find_text(text);
+    return found != nullptr ? *found : throw std::out_of_range(std::string(text));
 }
 
 }  // namespace decoderscope

@@ -1,0 +1,214 @@
+#include "engine/formulas/product.h"
+
+#include "engine/base/parallel.h"
+#include "engine/products/linalg.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope::formulas {
+namespace {
+
+// Fewer multiply-adds than these aren't worth a product's preparation.
+constexpr Index kWorthIt = 4096;
+
+std::uint64_t bit(std::size_t place) { return place < kMostPlaces ? std::uint64_t{1} << place : 0; }
+
+bool is_index(const Code& code, std::size_t place) { return code.kind == Code::Kind::index && code.which == place; }
+
+// An operand as its product reads it: which of its axes is summed over, and which one has an index of the output.
+struct Factor {
+    const Code* read = nullptr;
+    const float* numbers = nullptr;
+    const Tensor* tensor = nullptr;
+    const Shape* shape = nullptr;
+    std::size_t summed = 0;
+    std::optional<std::size_t> own{};
+
+    [[nodiscard]] Index stride(std::size_t axis) const {
+        Index stride = 1;
+        for (std::size_t i = axis + 1; i < shape->size(); ++i) stride *= (*shape)[i].size;
+        return stride;
+    }
+    [[nodiscard]] bool is_last(std::optional<std::size_t> axis) const { return axis && *axis + 1 == shape->size(); }
+    // Gives the axis that this place alone chooses; nothing if another index depends on it, too.
+    [[nodiscard]] std::optional<std::size_t> axis_of(std::size_t place) const {
+        std::optional<std::size_t> found;
+        for (std::size_t i = 0; i < read->in.size(); ++i) {
+            if ((read->in[i].uses & bit(place)) == 0) continue;
+            if (found || !is_index(read->in[i], place)) return std::nullopt;
+            found = i;
+        }
+        return found;
+    }
+};
+
+// The value of an index expression that reads no tensor.
+double value_at(const Code& code, std::span<const Index> scope) {
+    if (code.kind == Code::Kind::number) return code.value;
+    if (code.kind == Code::Kind::index) return static_cast<double>(scope[code.which]);
+    const double a = value_at(code.in[0], scope);
+    return value_of(code.op, a, code.in.size() > 1 ? value_at(code.in[1], scope) : 0.0);
+}
+bool reads_nothing(const Code& code) {
+    return code.kind == Code::Kind::number || code.kind == Code::Kind::index ||
+           (code.kind == Code::Kind::apply && code.op != Op::choose && std::ranges::all_of(code.in, reads_nothing));
+}
+
+class Finder {
+public:
+    Finder(const Shape& shape, const Operands& operands, std::size_t first, std::vector<Product>& products)
+        : shape_(shape), operands_(operands), first_(first), products_(products) {}
+
+    Code rewritten(const Code& code) {
+        if (code.kind == Code::Kind::reduce) {
+            if (code.fold == Fold::sum && code.which == shape_.size()) {
+                reduction_ = &code;
+                if (auto found = outside(code.in[0])) return std::move(*found);
+            }
+            return code;
+        }
+        Code made = code;
+        for (Code& child : made.in) child = rewritten(child);
+        return made;
+    }
+
+private:
+    // The body of the sum without the sum: what doesn't depend on its index around the product of what does.
+    std::optional<Code> outside(const Code& body) {
+        const std::uint64_t summed = bit(reduction_->which);
+        if (body.is(Op::multiply) && (body.in[0].uses & body.in[1].uses & summed) != 0)
+            return product(body.in[0], body.in[1]);
+        if (!body.is(Op::multiply) && !body.is(Op::divide) && !body.is(Op::negate)) return std::nullopt;
+        const std::size_t inner = (body.in[0].uses & summed) != 0 ? 0 : 1;
+        if (inner == 1 && !body.is(Op::multiply)) return std::nullopt;
+        if (body.in.size() > 1 && (body.in[1 - inner].uses & summed) != 0) return std::nullopt;
+        auto made = outside(body.in[inner]);
+        if (!made) return std::nullopt;
+        Code around = body;
+        around.in[inner] = std::move(*made);
+        around.uses &= ~summed;
+        return around;
+    }
+
+    std::optional<Factor> factor(const Code& read) const {
+        if (read.kind != Code::Kind::operand || !std::ranges::all_of(read.in, reads_nothing)) return std::nullopt;
+        const Operand& operand = operands_[read.which];
+        Factor f{.read = &read, .shape = &operand.shape};
+        if (const auto* tensor = std::get_if<const Tensor*>(&operand.numbers)) {
+            f.numbers = (*tensor)->data();
+            f.tensor = *tensor;
+        } else if (const auto* floats = std::get_if<std::span<const float>>(&operand.numbers)) {
+            f.numbers = floats->data();
+        }
+        const auto summed = f.axis_of(reduction_->which);
+        if (f.numbers == nullptr || !summed || operand.shape[*summed].size != reduction_->size) return std::nullopt;
+        f.summed = *summed;
+        return f;
+    }
+
+    // The last of the output's places that `a` alone has, as an index by itself.
+    [[nodiscard]] std::optional<std::size_t> place_of(const Factor& a, const Factor& b) const {
+        for (std::size_t place = shape_.size(); place-- > 0;)
+            if (const auto axis = a.axis_of(place);
+                axis && (b.read->uses & bit(place)) == 0 && (*a.shape)[*axis].size == shape_[place].size)
+                return place;
+        return std::nullopt;
+    }
+
+    std::optional<Code> product(const Code& left, const Code& right) {
+        auto a = factor(left), b = factor(right);
+        if (!a || !b) return std::nullopt;
+        auto columns = place_of(*b, *a), rows = place_of(*a, *b);
+        if (!columns || (rows && *rows > *columns)) {
+            std::swap(a, b);
+            std::swap(columns, rows);
+        }
+        if (!columns) return std::nullopt;
+        if (rows) a->own = a->axis_of(*rows);
+        b->own = b->axis_of(*columns);
+        const bool turned = !a->is_last(a->summed);
+        if ((turned && !a->is_last(a->own)) || (!b->is_last(b->summed) && !b->is_last(b->own)) ||
+            (turned && b->is_last(b->summed)))
+            return std::nullopt;
+        return computed(*a, *b, rows, *columns);
+    }
+
+    Code computed(const Factor& a, const Factor& b, std::optional<std::size_t> rows, std::size_t columns) {
+        Product made;
+        Code read{.kind = Code::Kind::result, .which = first_ + products_.size()};
+        Index pairs = 1;
+        std::vector<std::size_t> places;
+        for (std::size_t place = 0; place < shape_.size(); ++place)
+            if (((a.read->uses | b.read->uses) & bit(place)) != 0 && place != columns && place != rows)
+                places.push_back(place);
+        const std::size_t each = places.size();
+        if (rows) places.push_back(*rows);
+        places.push_back(columns);
+        for (const std::size_t place : places) {
+            if (made.sizes.size() < each) pairs *= shape_[place].size;
+            made.sizes.push_back(shape_[place].size);
+            read.in.push_back({.kind = Code::Kind::index, .which = place, .uses = bit(place), .hash = place + 1});
+            read.uses |= bit(place);
+        }
+        read.hash = mixed(read.which, 0x70726f64);
+        const Index m = rows ? shape_[*rows].size : 1, n = shape_[columns].size, k = reduction_->size;
+        if (pairs * m * n * k < kWorthIt) return *reduction_;
+        made.numbers = floats(pairs * m * n);
+        each_in_parallel(pairs, m * n * k, [&](Index pair) {
+            std::vector<Index> scope(shape_.size(), 0);
+            Index rest = pair;
+            for (std::size_t i = each; i-- > 0; rest /= made.sizes[i]) scope[places[i]] = rest % made.sizes[i];
+            multiply(a, b, scope, {made.numbers.get() + pair * m * n, m, n, n});
+        });
+        products_.push_back(std::move(made));
+        return read;
+    }
+
+    void multiply(const Factor& a, const Factor& b, std::span<const Index> scope, products::Matrix out) const {
+        const Index k = reduction_->size;
+        const float *left = begin(a, scope), *right = begin(b, scope);
+        if (left == nullptr || right == nullptr) {
+            std::fill_n(out.data, out.rows * out.columns, static_cast<float>(kNaN));
+            return;
+        }
+        const Index a_stride = a.own ? a.stride(*a.own) : k;
+        if (!a.is_last(a.summed))
+            products::multiply_turned({left, k, out.rows, a.stride(a.summed)},
+                                      {right, k, out.columns, b.stride(b.summed)}, out);
+        else if (!b.is_last(b.summed))
+            products::multiply({left, out.rows, k, a_stride}, {right, k, out.columns, b.stride(b.summed)}, out);
+        else if (b.tensor != nullptr && b.tensor->rank() == 2)
+            products::multiply_weight({left, out.rows, k, a_stride}, *b.tensor, nullptr, out);
+        else
+            products::multiply_transposed({left, out.rows, k, a_stride}, {right, out.columns, k, b.stride(*b.own)},
+                                          out);
+    }
+
+    // Where the matrix begins; null if that is outside.
+    static const float* begin(const Factor& f, std::span<const Index> scope) {
+        Index at = 0;
+        for (std::size_t i = 0; i < f.read->in.size(); ++i) {
+            if (i == f.summed || i == f.own) continue;
+            const double index = std::floor(value_at(f.read->in[i], scope));
+            if (!(index >= 0.0 && index < static_cast<double>((*f.shape)[i].size))) return nullptr;
+            at += static_cast<Index>(index) * f.stride(i);
+        }
+        return f.numbers + at;
+    }
+
+    const Shape& shape_;
+    const Operands& operands_;
+    std::size_t first_;
+    std::vector<Product>& products_;
+    const Code* reduction_ = nullptr;
+};
+
+}  // namespace
+
+Code with_products(const Code& code, const Shape& shape, const Operands& operands, std::size_t first,
+                   std::vector<Product>& products) {
+    return Finder(shape, operands, first, products).rewritten(code);
+}
+
+}  // namespace decoderscope::formulas

@@ -1,0 +1,161 @@
+#include "engine/formulas/vectors.h"
+
+#include "engine/base/on_this_cpu.h"
+#include "engine/tensor/vector_functions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope::formulas {
+namespace {
+
+// The C library's functions, and those that a loop can have many of at a time.
+struct Exact {
+    static double exp(double x) { return std::exp(x); }
+    static double log(double x) { return std::log(x); }
+    static double sin(double x) { return std::sin(x); }
+    static double cos(double x) { return std::cos(x); }
+    static double tanh(double x) { return std::tanh(x); }
+    static double erf(double x) { return std::erf(x); }
+};
+struct Many {
+    static double exp(double x) { return vectors::exponential<true>(x); }
+    static double log(double x) { return vectors::logarithm(x); }
+    static double sin(double x) { return vectors::turn(x).sine; }
+    static double cos(double x) { return vectors::turn(x).cosine; }
+    static double tanh(double x) { return vectors::hyperbolic_tangent(x); }
+    static double erf(double x) { return vectors::error_function(x); }
+};
+
+constexpr auto one = [](bool condition) { return condition ? 1.0 : 0.0; };
+
+// Calls `run` with the operation as a function of two numbers, of which it may read one.
+template <class Functions, class Run>
+[[gnu::always_inline]] inline void with(Op op, const Run& run) {
+    using F = Functions;
+    switch (op) {
+        case Op::add:
+            return run([](double a, double b) { return a + b; });
+        case Op::subtract:
+            return run([](double a, double b) { return a - b; });
+        case Op::negate:
+            return run([](double a, double) { return -a; });
+        case Op::multiply:
+            return run([](double a, double b) { return a * b; });
+        case Op::divide:
+            return run([](double a, double b) { return a / b; });
+        case Op::power:
+            return run([](double a, double b) { return std::pow(a, b); });
+        case Op::root:
+            return run([](double a, double) { return std::sqrt(a); });
+        case Op::bracket:
+            return run([](double a, double) { return one(a != 0.0); });
+        case Op::equal:
+            return run([](double a, double b) { return one(a == b); });
+        case Op::not_equal:
+            return run([](double a, double b) { return one(a != b); });
+        case Op::less:
+            return run([](double a, double b) { return one(a < b); });
+        case Op::less_equal:
+            return run([](double a, double b) { return one(a <= b); });
+        case Op::greater:
+            return run([](double a, double b) { return one(a > b); });
+        case Op::greater_equal:
+            return run([](double a, double b) { return one(a >= b); });
+        case Op::both:
+            return run([](double a, double b) { return one(a != 0.0) * one(b != 0.0); });
+        case Op::either:
+            return run([](double a, double b) { return std::max(one(a != 0.0), one(b != 0.0)); });
+        case Op::negation:
+            return run([](double a, double) { return one(a == 0.0); });
+        case Op::quotient:
+            return run([](double a, double b) { return std::floor(a / b); });
+        case Op::remainder:
+            return run([](double a, double b) { return a - std::floor(a / b) * b; });
+        case Op::exp:
+            return run([](double a, double) { return F::exp(a); });
+        case Op::log:
+            return run([](double a, double) { return F::log(a); });
+        case Op::sin:
+            return run([](double a, double) { return F::sin(a); });
+        case Op::cos:
+            return run([](double a, double) { return F::cos(a); });
+        case Op::tanh:
+            return run([](double a, double) { return F::tanh(a); });
+        case Op::erf:
+            return run([](double a, double) { return F::erf(a); });
+        case Op::sigmoid:
+            return run([](double a, double) { return 1.0 / (1.0 + F::exp(-a)); });
+        case Op::abs:
+            return run([](double a, double) { return std::abs(a); });
+        case Op::floor:
+            return run([](double a, double) { return std::floor(a); });
+        case Op::min:
+            return run([](double a, double b) { return a <= b ? a : b < a ? b : kNaN; });
+        case Op::max:
+            return run([](double a, double b) { return a >= b ? a : b > a ? b : kNaN; });
+        case Op::stop:
+        case Op::round:
+            return run([](double a, double) { return a; });
+        case Op::choose:
+            return run([](double, double) { return kNaN; });
+    }
+}
+
+void apply_to_row(Op op, const double* a, const double* b, std::span<double> out) {
+    with<Many>(
+        op, [&](const auto& of) __attribute__((always_inline)) {
+            for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b[i]);
+        });
+}
+
+double sum_of(std::span<const double> row) {
+    return vectors::added_up(
+        row.size(), [&](std::size_t i) __attribute__((always_inline)) { return row[i]; });
+}
+
+bool is_sum(Fold fold) { return fold == Fold::sum || fold == Fold::mean; }
+
+}  // namespace
+
+double value_of(Op op, double a, double b) {
+    double value = kNaN;
+    with<Exact>(op, [&](const auto& of) { value = of(a, b); });
+    return value;
+}
+
+void apply(Op op, const double* a, const double* b, std::span<double> out) {
+    on_this_cpu<apply_to_row>(op, a, b, out);
+    if (op != Op::sin && op != Op::cos) return;
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if (std::abs(a[i]) > vectors::kFarthestAngle) out[i] = value_of(op, a[i], 0.0);
+}
+
+bool better(Fold fold, double x, double best) {
+    if (std::isnan(best)) return false;
+    return std::isnan(x) || (fold == Fold::min ? x < best : x > best);
+}
+
+Folded::Folded(Fold of)
+    : value(is_sum(of)        ? 0.0
+            : of == Fold::min ? std::numeric_limits<double>::infinity()
+                              : -std::numeric_limits<double>::infinity()) {}
+
+void Folded::take(Fold of, std::span<const double> row, Index first) {
+    if (is_sum(of)) {
+        value += on_this_cpu<sum_of>(row);
+        return;
+    }
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        if (!better(of, row[i], value)) continue;
+        value = row[i];
+        where = first + static_cast<Index>(i);
+    }
+}
+
+double Folded::result(Fold of, Index size) const {
+    if (of == Fold::mean) return value / static_cast<double>(size);
+    return of == Fold::argmax ? static_cast<double>(where) : value;
+}
+
+}  // namespace decoderscope::formulas
