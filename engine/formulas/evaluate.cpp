@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <unordered_map>
 
 namespace decoderscope::formulas {
@@ -49,16 +48,10 @@ bool advance(Scope& cell, const Shape& shape) {
 class Evaluator::Machine {
 public:
     Machine(const Formula& formula, const Operands& operands, const Known& known)
-        : formula_(formula), operands_(operands), numbers_(numbers_of(known)) {
-        numbers_.try_emplace("pi", std::numbers::pi);
-        for (const Definition* d : definitions(formula_)) {
-            for (const LeftIndex& i : d->indices) numbers_.try_emplace(i.dim->axis, static_cast<double>(i.dim->size));
-            results_.push_back({.definition = d, .shape = shape_of(*d)});
-        }
-        for (Result& r : results_) {
-            r.code = compiled(r.definition->body, *r.definition, r.shape.size());
-            if (r.definition->start) r.start = compiled(r.definition->start, *r.definition, r.shape.size());
-        }
+        : formula_(formula), operands_(operands), coder_(formula_, names_of(operands), known) {
+        std::size_t i = 0;
+        std::vector<Part> parts = coder_.parts();
+        for (const Definition* d : definitions(formula_)) results_.push_back({d, std::move(parts[i++])});
     }
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
@@ -67,24 +60,33 @@ public:
 
     [[nodiscard]] double main_cell(std::span<const Index> cell) { return read(results_.size() - 1, cell); }
 
-    void all(Numbers to, const std::stop_token& stop) {
-        Result& main = results_.back();
-        if (places_ > kMostPlaces) return one_by_one(to, stop);
+    void all(Computation::Numbers to, const std::stop_token& stop) {
+        if (coder_.places() > kMostPlaces) return one_by_one(to, stop);
         std::vector<Part> parts;
+        std::vector<Computation::Recurrence> recurrences;
         for (Result& r : results_) {
             Scope none;
-            if (r.start && r.whole.empty()) fill(r, stop);
-            parts.push_back({r.code, r.shape, r.whole, r.start ? value(*r.start, none) : kNaN});
+            if (r.part.start && r.whole.empty()) fill(r, stop);
+            parts.push_back(r.part);
+            recurrences.push_back({r.whole, r.part.start ? value(*r.part.start, none) : kNaN});
         }
-        if (!main.start) return compute(parts, operands_, to, stop);
-        std::visit(
-            [&](auto out) { std::ranges::transform(main.whole, out.begin(), as<typename decltype(out)::value_type>); },
-            to);
+        const Result& main = results_.back();
+        if (main.part.start) {
+            std::visit(
+                [&](auto out) {
+                    std::ranges::transform(main.whole, out.begin(), as<typename decltype(out)::value_type>);
+                },
+                to);
+            return;
+        }
+        std::vector<Shape> shapes;
+        for (const Operand& operand : operands_) shapes.push_back(operand.shape);
+        Computation(std::move(parts), std::move(shapes)).run(operands_, to, stop, recurrences);
     }
 
     [[nodiscard]] double value_of_part(const Expr& part, const Definition& of, Scope& scope) {
         Code& code = parts_[{part.get(), &of}];
-        if (code.in.empty()) code = compiled(part, of, scope.size());
+        if (code.in.empty()) code = coder_.code_of(part, of, scope.size());
         return value(code, scope);
     }
 
@@ -107,43 +109,39 @@ public:
     [[nodiscard]] double read(std::size_t result, std::span<const Index> cell) {
         Result& r = results_[result];
         for (std::size_t i = 0; i < cell.size(); ++i)
-            if (cell[i] < 0 || cell[i] >= r.shape[i].size) {
+            if (cell[i] < 0 || cell[i] >= r.part.shape[i].size) {
                 Scope none;
-                return r.start ? value(*r.start, none) : kNaN;
+                return r.part.start ? value(*r.part.start, none) : kNaN;
             }
-        const std::size_t offset = offset_in(r.shape, cell);
-        if (r.start) {
+        const std::size_t offset = offset_in(r.part.shape, cell);
+        if (r.part.start) {
             if (r.whole.empty()) fill(r, {});
             return r.whole[offset];
         }
         if (const auto found = r.known.find(offset); found != r.known.end()) return found->second;
         Scope scope(cell.begin(), cell.end());
-        const double v = value(r.code, scope);
+        const double v = value(r.part.code, scope);
         results_[result].known.emplace(offset, v);
         return v;
     }
 
-    // Where a name is read: an operand, or one of the definitions.
     [[nodiscard]] std::optional<std::size_t> operand_named(const std::string& name) const {
-        const auto found = std::ranges::find(operands_, name, &Operand::name);
-        if (found == operands_.end()) return std::nullopt;
-        return static_cast<std::size_t>(found - operands_.begin());
-    }
-    [[nodiscard]] std::optional<std::size_t> result_named(const std::string& name) const {
-        const auto found = std::ranges::find_if(results_, [&](const Result& r) { return r.definition->name == name; });
-        if (found == results_.end()) return std::nullopt;
-        return static_cast<std::size_t>(found - results_.begin());
+        return coder_.operand_named(name);
     }
 
 private:
     struct Result {
         const Definition* definition;
-        Shape shape;
-        Code code{};
-        std::optional<Code> start{};
+        Part part;
         std::unordered_map<std::size_t, double> known{};
         std::vector<double> whole{};  // of a recurrence
     };
+
+    static std::vector<std::string> names_of(const Operands& operands) {
+        std::vector<std::string> names;
+        for (const Operand& operand : operands) names.push_back(operand.name);
+        return names;
+    }
 
     static void check(const std::stop_token& stop) {
         if (stop.stop_requested()) throw Error("the formula was cancelled");
@@ -155,8 +153,8 @@ private:
     }
 
     // For reductions that are nested too deeply to be computed by rows.
-    void one_by_one(Numbers to, const std::stop_token& stop) {
-        const Shape& shape = results_.back().shape;
+    void one_by_one(Computation::Numbers to, const std::stop_token& stop) {
+        const Shape& shape = results_.back().part.shape;
         if (count_of(shape) == 0) return;
         Scope cell(shape.size(), 0);
         std::size_t at = 0;
@@ -166,49 +164,6 @@ private:
             std::visit([&](auto out) { out[at] = as<typename decltype(out)::value_type>(value); }, to);
             ++at;
         } while (advance(cell, shape));
-    }
-
-    // `places` are in scope.
-    [[nodiscard]] Code compiled(const Expr& e, const Definition& d, std::size_t places) {
-        Code code{.kind = Code::Kind::number};
-        places_ = std::max(places_, places);
-        const auto* reduce = e->as<Reduce>();
-        for (const Expr& child : e->children) {
-            code.in.push_back(compiled(child, d, places + (reduce != nullptr ? 1 : 0)));
-            code.uses |= code.in.back().uses;
-            code.hash = mixed(code.hash, code.in.back().hash);
-        }
-        if (const auto* n = e->as<Literal>()) {
-            code.value = n->value;
-        } else if (const auto* c = e->as<Constant>()) {
-            code.value = numbers_.at(c->name);
-        } else if (const auto* i = e->as<FreeIndex>()) {
-            code.kind = Code::Kind::index;
-            code.which =
-                static_cast<std::size_t>(std::ranges::find(d.indices, i->name, &LeftIndex::name) - d.indices.begin());
-        } else if (const auto* b = e->as<BoundIndex>()) {
-            code.kind = Code::Kind::index;
-            code.which = places - 1 - b->level;
-        } else if (const auto* cell = e->as<CellOf>()) {
-            const auto result = result_named(cell->name);
-            code.kind = result ? Code::Kind::result : Code::Kind::operand;
-            code.which = result ? *result : *operand_named(cell->name);
-        } else if (const auto* apply = e->as<Apply>()) {
-            code.kind = Code::Kind::apply;
-            code.op = apply->op;
-        } else if (reduce != nullptr) {
-            code.kind = Code::Kind::reduce;
-            code.fold = reduce->fold;
-            code.size = reduce->dim->size;
-            code.which = places;
-        }
-        const std::uint64_t own = code.which < kMostPlaces ? std::uint64_t{1} << code.which : 0;
-        if (code.kind == Code::Kind::index) code.uses = own;
-        if (code.kind == Code::Kind::reduce) code.uses &= ~own;
-        code.hash =
-            mixed(mixed(code.hash, std::hash<double>()(code.value)),
-                  code.which * 64 + static_cast<std::size_t>(code.op) * 8 + static_cast<std::size_t>(code.kind));
-        return code;
     }
 
     [[nodiscard]] double value(const Code& c, Scope& scope) {
@@ -272,17 +227,17 @@ private:
     // All steps of a recurrence in their order: forwards, or backwards if it reads what comes later.
     void fill(Result& r, const std::stop_token& stop) {
         const auto [axis, backwards] = direction(r.definition->name);
-        r.whole.assign(count_of(r.shape), kNaN);
-        Shape slab = r.shape;
+        r.whole.assign(count_of(r.part.shape), kNaN);
+        Shape slab = r.part.shape;
         slab[axis].size = 1;
-        for (Index step = 0; step < r.shape[axis].size; ++step) {
-            Scope cell(r.shape.size(), 0);
+        for (Index step = 0; step < r.part.shape[axis].size; ++step) {
+            Scope cell(r.part.shape.size(), 0);
             do {
                 check(stop);
                 Scope scope = cell;
-                scope[axis] = backwards ? r.shape[axis].size - 1 - step : step;
-                const std::size_t offset = offset_in(r.shape, scope);
-                r.whole[offset] = value(r.code, scope);
+                scope[axis] = backwards ? r.part.shape[axis].size - 1 - step : step;
+                const std::size_t offset = offset_in(r.part.shape, scope);
+                r.whole[offset] = value(r.part.code, scope);
             } while (advance(cell, slab));
         }
     }
@@ -302,8 +257,7 @@ private:
 
     Formula formula_;
     const Operands& operands_;
-    std::size_t places_ = 0;  // of the largest scope
-    std::map<std::string, double, std::less<>> numbers_;
+    Coder coder_;
     std::vector<Result> results_;
     std::map<std::pair<const Node*, const Definition*>, Code> parts_;  // that explanations ask for
 };

@@ -12,8 +12,6 @@ namespace {
 // Fewer multiply-adds than these aren't worth a product's preparation.
 constexpr Index kWorthIt = 4096;
 
-std::uint64_t bit(std::size_t place) { return place < kMostPlaces ? std::uint64_t{1} << place : 0; }
-
 bool is_index(const Code& code, std::size_t place) { return code.kind == Code::Kind::index && code.which == place; }
 
 // An operand as its product reads it: which of its axes is summed over, and which one has an index of the output.
@@ -58,18 +56,20 @@ bool reads_nothing(const Code& code) {
 class Finder {
 public:
     Finder(const Shape& shape, const Operands& operands, std::size_t first, std::vector<Product>& products)
-        : shape_(shape), operands_(operands), first_(first), products_(products) {}
+        : operands_(operands), first_(first), products_(products) {
+        for (const Dim& dim : shape) sizes_.push_back(dim.size);
+    }
 
     Code rewritten(const Code& code) {
-        if (code.kind == Code::Kind::reduce) {
-            if (code.fold == Fold::sum && code.which == shape_.size()) {
-                reduction_ = &code;
-                if (auto found = outside(code.in[0])) return std::move(*found);
-            }
-            return code;
+        if (code.kind == Code::Kind::reduce && code.fold == Fold::sum) {
+            reduction_ = &code;
+            if (auto found = outside(code.in[0])) return std::move(*found);
         }
+        // The index of a reduction around a product chooses among many of them.
+        if (code.kind == Code::Kind::reduce) sizes_.push_back(code.size);
         Code made = code;
         for (Code& child : made.in) child = rewritten(child);
+        if (code.kind == Code::Kind::reduce) sizes_.pop_back();
         return made;
     }
 
@@ -109,9 +109,9 @@ private:
 
     // The last of the output's places that `a` alone has, as an index by itself.
     [[nodiscard]] std::optional<std::size_t> place_of(const Factor& a, const Factor& b) const {
-        for (std::size_t place = shape_.size(); place-- > 0;)
+        for (std::size_t place = sizes_.size(); place-- > 0;)
             if (const auto axis = a.axis_of(place);
-                axis && (b.read->uses & bit(place)) == 0 && (*a.shape)[*axis].size == shape_[place].size)
+                axis && (b.read->uses & bit(place)) == 0 && (*a.shape)[*axis].size == sizes_[place])
                 return place;
         return std::nullopt;
     }
@@ -139,24 +139,24 @@ private:
         Code read{.kind = Code::Kind::result, .which = first_ + products_.size()};
         Index pairs = 1;
         std::vector<std::size_t> places;
-        for (std::size_t place = 0; place < shape_.size(); ++place)
+        for (std::size_t place = 0; place < sizes_.size(); ++place)
             if (((a.read->uses | b.read->uses) & bit(place)) != 0 && place != columns && place != rows)
                 places.push_back(place);
         const std::size_t each = places.size();
         if (rows) places.push_back(*rows);
         places.push_back(columns);
         for (const std::size_t place : places) {
-            if (made.sizes.size() < each) pairs *= shape_[place].size;
-            made.sizes.push_back(shape_[place].size);
+            if (made.sizes.size() < each) pairs *= sizes_[place];
+            made.sizes.push_back(sizes_[place]);
             read.in.push_back({.kind = Code::Kind::index, .which = place, .uses = bit(place), .hash = place + 1});
             read.uses |= bit(place);
         }
         read.hash = mixed(read.which, 0x70726f64);
-        const Index m = rows ? shape_[*rows].size : 1, n = shape_[columns].size, k = reduction_->size;
+        const Index m = rows ? sizes_[*rows] : 1, n = sizes_[columns], k = reduction_->size;
         if (pairs * m * n * k < kWorthIt) return *reduction_;
         made.numbers = floats(pairs * m * n);
         each_in_parallel(pairs, m * n * k, [&](Index pair) {
-            std::vector<Index> scope(shape_.size(), 0);
+            std::vector<Index> scope(sizes_.size(), 0);
             Index rest = pair;
             for (std::size_t i = each; i-- > 0; rest /= made.sizes[i]) scope[places[i]] = rest % made.sizes[i];
             multiply(a, b, scope, {made.numbers.get() + pair * m * n, m, n, n});
@@ -197,7 +197,7 @@ private:
         return f.numbers + at;
     }
 
-    const Shape& shape_;
+    std::vector<Index> sizes_;  // of the places in scope
     const Operands& operands_;
     std::size_t first_;
     std::vector<Product>& products_;
@@ -205,6 +205,11 @@ private:
 };
 
 }  // namespace
+
+bool may_have_products(const Code& code) {
+    return (code.kind == Code::Kind::reduce && code.fold == Fold::sum) ||
+           std::ranges::any_of(code.in, may_have_products);
+}
 
 Code with_products(const Code& code, const Shape& shape, const Operands& operands, std::size_t first,
                    std::vector<Product>& products) {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "engine/formulas/whole.h"
+#include "engine/formulas/code.h"
+#include "engine/formulas/evaluate.h"
 #include "engine/tensor/memory.h"
 
 namespace decoderscope::formulas {
@@ -17,6 +18,8 @@ struct Product {
     }
 };
 
+// Whether a definition may have such products.
+[[nodiscard]] bool may_have_products(const Code& code);
 // The node, in which each Σ_k a[…, k] · b[…, k] of two operands of float32 that the products library can multiply was
 // computed by it, and is read instead: as the result number `first` and those after it. `shape` is the definition's.
 [[nodiscard]] Code with_products(const Code& code, const Shape& shape, const Operands& operands, std::size_t first,

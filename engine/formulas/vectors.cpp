@@ -109,6 +109,41 @@ void apply_to_row(Op op, const double* a, const double* b, std::span<double> out
         });
 }
 
+void apply_number_to_row(Op op, const double* a, double b, std::span<double> out) {
+    with<Many>(
+        op, [&](const auto& of) __attribute__((always_inline)) {
+            for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b);
+        });
+}
+
+void choose_in_row(const double* condition, const double* a, const double* b, std::span<double> out) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = condition[i] != 0.0 ? a[i] : b[i];
+}
+
+void to_double(const float* from, std::span<double> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(from[i]);
+}
+
+void to_float(const double* from, std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(from[i]);
+}
+
+// The highest number, or the lowest with the other sign; NaN if there is one.
+double highest_of(std::span<const double> row, double sign) {
+    vectors::Lanes best;
+    best.fill(-std::numeric_limits<double>::infinity());
+    const auto take = [&](std::size_t lane, double x) __attribute__((always_inline)) {
+        // Neither is replaced once it is NaN.
+        best[lane] = x <= best[lane] || best[lane] != best[lane] ? best[lane] : x;
+    };
+    std::size_t i = 0;
+    for (; i + vectors::kLanes <= row.size(); i += vectors::kLanes)
+        for (std::size_t lane = 0; lane < vectors::kLanes; ++lane) take(lane, sign * row[i + lane]);
+    for (std::size_t lane = 0; i < row.size(); ++i, ++lane) take(lane, sign * row[i]);
+    for (std::size_t lane = 1; lane < vectors::kLanes; ++lane) take(0, best[lane]);
+    return sign * best[0];
+}
+
 double sum_of(std::span<const double> row) {
     return vectors::added_up(
         row.size(), [&](std::size_t i) __attribute__((always_inline)) { return row[i]; });
@@ -124,12 +159,24 @@ double value_of(Op op, double a, double b) {
     return value;
 }
 
+void apply(Op op, const double* a, double b, std::span<double> out) {
+    // A division takes as long as many products.
+    const double reciprocal = 1.0 / b;
+    const bool product = op == Op::divide && std::isnormal(reciprocal);
+    on_this_cpu<apply_number_to_row>(product ? Op::multiply : op, a, product ? reciprocal : b, out);
+}
 void apply(Op op, const double* a, const double* b, std::span<double> out) {
     on_this_cpu<apply_to_row>(op, a, b, out);
     if (op != Op::sin && op != Op::cos) return;
     for (std::size_t i = 0; i < out.size(); ++i)
         if (std::abs(a[i]) > vectors::kFarthestAngle) out[i] = value_of(op, a[i], 0.0);
 }
+
+void choose(const double* condition, const double* a, const double* b, std::span<double> out) {
+    on_this_cpu<choose_in_row>(condition, a, b, out);
+}
+void convert(const float* from, std::span<double> to) { on_this_cpu<to_double>(from, to); }
+void convert(const double* from, std::span<float> to) { on_this_cpu<to_float>(from, to); }
 
 bool better(Fold fold, double x, double best) {
     if (std::isnan(best)) return false;
@@ -144,6 +191,10 @@ Folded::Folded(Fold of)
 void Folded::take(Fold of, std::span<const double> row, Index first) {
     if (is_sum(of)) {
         value += on_this_cpu<sum_of>(row);
+        return;
+    }
+    if (const double best = on_this_cpu<highest_of>(row, of == Fold::min ? -1.0 : 1.0); of != Fold::argmax) {
+        if (better(of, best, value)) value = best;
         return;
     }
     for (std::size_t i = 0; i < row.size(); ++i) {

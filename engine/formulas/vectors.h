@@ -12,8 +12,16 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Exact as far as double is. `choose` has no value here: it reads one of two.
 [[nodiscard]] double value_of(Op op, double a, double b);
-// out[i] = a[i] op b[i], with the vector instructions of the current CPU; to 1 part in 10^13.
+
+// The following use the vector instructions of the current CPU.
+
+// out[i] = a[i] op b[i], or a[i] op b, to 1 part in 10^13
 void apply(Op op, const double* a, const double* b, std::span<double> out);
+void apply(Op op, const double* a, double b, std::span<double> out);
+// out[i] = condition[i] ? a[i] : b[i]
+void choose(const double* condition, const double* a, const double* b, std::span<double> out);
+void convert(const float* from, std::span<double> to);
+void convert(const double* from, std::span<float> to);
 
 // A reduction, as far as it is done.
 struct Folded {

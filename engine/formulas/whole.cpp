@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 namespace decoderscope::formulas {
 namespace {
@@ -17,7 +18,11 @@ constexpr Index kBlock = 512;
 // The axis of what has no row.
 constexpr std::size_t kNoAxis = kMostPlaces;
 
-std::uint64_t bit(std::size_t place) { return place < kMostPlaces ? std::uint64_t{1} << place : 0; }
+std::vector<Index> strides_of(const std::vector<Index>& sizes) {
+    std::vector<Index> strides(sizes.size(), 1);
+    for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+    return strides;
+}
 
 // Numbers that are read, row by row; the reader's first indices may be left out: it has all that they choose.
 struct Source {
@@ -25,6 +30,7 @@ struct Source {
     std::vector<Index> sizes;
     double outside = kNaN;
     std::size_t left_out = 0;
+    std::vector<Index> strides = strides_of(sizes);
 };
 
 std::vector<Index> sizes_of(const Shape& shape, std::size_t from = 0) {
@@ -33,8 +39,8 @@ std::vector<Index> sizes_of(const Shape& shape, std::size_t from = 0) {
     return sizes;
 }
 
-Source source_of(const Operand& operand) {
-    Source source{.numbers = {}, .sizes = sizes_of(operand.shape)};
+Source source_of(const Operand& operand, const Shape& shape) {
+    Source source{.numbers = {}, .sizes = sizes_of(shape)};
     const auto take = [&](const auto& numbers) {
         if constexpr (requires { numbers->values(); })
             source.numbers = numbers->values();
@@ -55,6 +61,7 @@ struct Step {
     std::size_t axis;
     bool row;
     std::vector<std::size_t> in;
+    std::vector<std::size_t> along;     // the indices of a read that are not the same in all of the row
     std::vector<std::size_t> switches;  // conditions that make a product 0, whatever its other factors are
 };
 
@@ -82,10 +89,13 @@ private:
     }
 
     std::size_t made_of(const Code& code, std::size_t axis, bool in_product) {
-        Step step{&code, code.op, axis, (code.uses & bit(axis)) != 0, {}, {}};
+        Step step{&code, code.op, axis, (code.uses & bit(axis)) != 0, {}, {}, {}};
         const bool product = code.is(Op::multiply) || code.is(Op::divide);
         const bool across = code.kind == Code::Kind::reduce && !step.row;
         for (const Code& child : code.in) step.in.push_back(step_of(child, across ? code.which : axis, product));
+        if (code.kind == Code::Kind::operand || code.kind == Code::Kind::result)
+            for (std::size_t i = 0; i < step.in.size(); ++i)
+                if (steps_[step.in[i]].row) step.along.push_back(i);
         if (product && !in_product) add_switches(code, axis, step.switches);
         if (const Code* power = code.is(Op::power) ? &code.in[1] : nullptr;
             power != nullptr && power->kind == Code::Kind::number &&
@@ -137,6 +147,7 @@ private:
         double value = 0.0;
         std::size_t filled = 0;  // of its row with the value
         std::vector<double> row;
+        const double* made = nullptr;  // where its row is: in `row`, or where it is read
     };
 
     [[nodiscard]] bool is_fresh(std::size_t i) const {
@@ -193,14 +204,20 @@ private:
     const double* row(std::size_t i) {
         const Step& step = steps_[i];
         Slot& slot = slots_[i];
-        const bool fresh = is_fresh(i);
-        if (fresh && step.row) return slot.row.data();
         const auto count = static_cast<std::size_t>(counts_[step.axis]);
-        if (slot.row.size() < count) slot.row.resize(count);
         if (step.row) {
-            make_row(step, {slot.row.data(), count});
+            if (is_fresh(i)) return slot.made;
+            slot.made = in_place(step, count);
+            if (slot.made == nullptr) {
+                if (slot.row.size() < count) slot.row.resize(count);
+                make_row(step, {slot.row.data(), count});
+                slot.made = slot.row.data();
+            }
             slot.at = now_;
-        } else if (const double value = number(i); slot.filled < count) {
+            return slot.made;
+        }
+        if (slot.row.size() < count) slot.row.resize(count);
+        if (const double value = number(i); slot.filled < count) {
             std::fill_n(slot.row.begin(), count, value);
             slot.filled = count;
         }
@@ -217,18 +234,29 @@ private:
         } else if (code.kind != Code::Kind::apply) {
             read_row(source(code), step, out);
         } else if (step.op == Op::choose) {
-            choose(step, out);
-        } else if (!is_switched_off(step)) {
-            const double* a = row(step.in[0]);
-            apply(step.op, a, step.in.size() > 1 ? row(step.in[1]) : a, out);
-            for (const std::size_t condition : step.switches)
-                for (std::size_t i = 0; const double on : std::span(row(condition), out.size())) {
-                    if (on == 0.0) out[i] = 0.0;
-                    ++i;
-                }
-        } else {
+            choose_row(step, out);
+        } else if (is_switched_off(step)) {
             std::ranges::fill(out, 0.0);
+        } else {
+            apply_row(step, out);
+            for (const std::size_t condition : step.switches)
+                choose(row(condition), out.data(), zeros(out.size()), out);
         }
+    }
+
+    void apply_row(const Step& step, std::span<double> out) {
+        const double* a = row(step.in[0]);
+        if (step.in.size() == 1)
+            apply(step.op, a, a, out);
+        else if (steps_[step.in[1]].row)
+            apply(step.op, a, row(step.in[1]), out);
+        else
+            apply(step.op, a, number(step.in[1]), out);
+    }
+
+    const double* zeros(std::size_t count) {
+        if (zeros_.size() < count) zeros_.resize(count);
+        return zeros_.data();
     }
 
     bool is_switched_off(const Step& step) {
@@ -236,13 +264,12 @@ private:
             step.switches, [&](std::size_t condition) { return !steps_[condition].row && number(condition) == 0.0; });
     }
 
-    void choose(const Step& step, std::span<double> out) {
+    void choose_row(const Step& step, std::span<double> out) {
         if (!steps_[step.in[0]].row) {
             std::copy_n(row(step.in[number(step.in[0]) != 0.0 ? 1 : 2]), out.size(), out.begin());
             return;
         }
-        const double *condition = row(step.in[0]), *a = row(step.in[1]), *b = row(step.in[2]);
-        for (std::size_t i = 0; i < out.size(); ++i) out[i] = condition[i] != 0.0 ? a[i] : b[i];
+        choose(row(step.in[0]), row(step.in[1]), row(step.in[2]), out);
     }
 
     // A reduction of which each number of the row has its own.
@@ -309,59 +336,75 @@ private:
         return std::nullopt;
     }
 
+    // The row's indices that are inside of what is read, if only one index moves along it, and by one at a time.
+    struct Run {
+        Index begin, end;  // of the row
+        Index from;        // where the first of these is read
+        Index stride;
+    };
+    std::optional<Run> run_of(const Source& source, const Step& step, Index begin, std::size_t count) {
+        if (step.along.size() != 1) return std::nullopt;
+        const auto shift = shift_of(steps_[step.in[step.along[0]]], step.axis);
+        if (!shift) return std::nullopt;
+        const std::size_t axis = step.along[0] - source.left_out;
+        const Index first = scope_[step.axis] + *shift, stride = source.strides[axis];
+        const Index inside = std::clamp<Index>(-first, 0, static_cast<Index>(count));
+        const Index end = std::clamp<Index>(source.sizes[axis] - first, inside, static_cast<Index>(count));
+        return Run{inside, end, begin + (first + inside) * stride, stride};
+    }
+
+    // The row where it is read, if it lies there as it is wanted; null otherwise.
+    const double* in_place(const Step& step, std::size_t count) {
+        if (step.along.size() != 1) return nullptr;
+        const Source& read = source(*step.code);
+        const auto* numbers = std::get_if<std::span<const double>>(&read.numbers);
+        if (numbers == nullptr) return nullptr;
+        const auto begin = begin_of(read, step);
+        const auto run = begin ? run_of(read, step, *begin, count) : std::nullopt;
+        const bool whole = run && run->stride == 1 && run->begin == 0 && run->end == static_cast<Index>(count);
+        return whole ? numbers->data() + run->from : nullptr;
+    }
+
     void read_row(const Source& source, const Step& step, std::span<double> out) {
         const auto begin = begin_of(source, step);
         if (!begin) {
             std::ranges::fill(out, source.outside);
             return;
         }
-        std::vector<std::size_t> along;  // the indices that are not the same in all of the row
-        std::vector<Index> strides(source.sizes.size(), 1);
-        for (std::size_t i = source.sizes.size(); i-- > 0;) {
-            if (i + 1 < source.sizes.size()) strides[i] = strides[i + 1] * source.sizes[i + 1];
-            if (steps_[step.in[i + source.left_out]].row) along.push_back(i);
-        }
+        const auto run = run_of(source, step, *begin, out.size());
         const auto read = [&](auto numbers) {
-            if (along.size() == 1) {
-                const Index stride = strides[along[0]];
-                const Step& at = steps_[step.in[along[0] + source.left_out]];
-                if (const auto shift = shift_of(at, step.axis)) {
-                    const Index first = scope_[step.axis] + *shift, size = source.sizes[along[0]];
-                    const Index inside = std::clamp<Index>(-first, 0, static_cast<Index>(out.size()));
-                    const Index end = std::clamp<Index>(size - first, inside, static_cast<Index>(out.size()));
-                    std::fill(out.begin(), out.begin() + inside, source.outside);
-                    std::fill(out.begin() + end, out.end(), source.outside);
-                    if (inside == end) return;
-                    const auto* from = numbers.data() + *begin + (first + inside) * stride;
-                    if (stride == 1)
-                        std::copy_n(from, end - inside, out.begin() + inside);
-                    else
-                        for (Index i = 0; i < end - inside; ++i)
-                            out[static_cast<std::size_t>(inside + i)] = static_cast<double>(from[i * stride]);
-                    return;
-                }
-            }
-            gather(source, step, {*begin, along, strides}, numbers, out);
+            if (!run) return gather(source, step, *begin, numbers, out);
+            std::fill(out.begin(), out.begin() + run->begin, source.outside);
+            std::fill(out.begin() + run->end, out.end(), source.outside);
+            if (run->begin == run->end) return;
+            const auto* from = numbers.data() + run->from;
+            const auto to =
+                out.subspan(static_cast<std::size_t>(run->begin), static_cast<std::size_t>(run->end - run->begin));
+            if (run->stride == 1) return copy(from, to);
+            for (std::size_t i = 0; i < to.size(); ++i)
+                to[i] = static_cast<double>(from[static_cast<Index>(i) * run->stride]);
         };
         std::visit(read, source.numbers);
     }
 
-    struct Way {
-        Index begin;
-        std::span<const std::size_t> along;
-        std::span<const Index> strides;
-    };
+    static void copy(const float* from, std::span<double> to) { convert(from, to); }
+    template <class Number>
+    static void copy(const Number* from, std::span<double> to) {
+        std::copy_n(from, to.size(), to.begin());
+    }
+
     template <class Values>
-    void gather(const Source& source, const Step& step, const Way& way, Values numbers, std::span<double> out) {
+    void gather(const Source& source, const Step& step, Index begin, Values numbers, std::span<double> out) {
         std::vector<const double*> indices;
-        for (const std::size_t axis : way.along) indices.push_back(row(step.in[axis + source.left_out]));
+        for (const std::size_t i : step.along) indices.push_back(row(step.in[i]));
         for (std::size_t i = 0; i < out.size(); ++i) {
-            Index at = way.begin;
+            Index at = begin;
             bool inside = true;
             for (std::size_t k = 0; k < indices.size(); ++k) {
+                const std::size_t axis = step.along[k] - source.left_out;
                 const Index index = index_of(indices[k][i]);
-                inside = inside && index >= 0 && index < source.sizes[way.along[k]];
-                at += inside ? index * way.strides[way.along[k]] : 0;
+                inside = inside && index >= 0 && index < source.sizes[axis];
+                at += inside ? index * source.strides[axis] : 0;
             }
             out[i] = inside ? static_cast<double>(numbers[static_cast<std::size_t>(at)]) : source.outside;
         }
@@ -371,6 +414,7 @@ private:
     const std::vector<Source>& operands_;
     const std::vector<Source>& results_;
     std::vector<Slot> slots_;
+    std::vector<double> zeros_;
     std::array<Index, kMostPlaces + 1> scope_ = {}, counts_ = {};
     std::array<std::uint64_t, kMostPlaces + 1> moved_ = {};
     std::uint64_t now_ = 1;
@@ -396,133 +440,48 @@ double cost_of(const Code& code) {
     return code.kind == Code::Kind::reduce ? cost * static_cast<double>(code.size) : cost;
 }
 
-class Whole {
+// How a definition is computed: its rows, and beside each the definitions of which the row reads only what has the
+// row's own first indices.
+struct Stage {
+    std::size_t part;
+    std::size_t lead;  // so many indices choose a row
+    std::vector<std::size_t> beside;
+    Program program;
+    std::vector<Program> programs;
+    double cost;  // of a number of its rows, in multiply-adds
+};
+
+class Planner {
 public:
-    Whole(std::span<const Part> parts, const Operands& operands, const std::stop_token& stop)
-        : parts_(parts), operands_read_(operands), stop_(stop), results_(parts.size()), kept_(parts.size()) {
-        for (const Operand& operand : operands) operands_.push_back(source_of(operand));
-        for (std::size_t i = 0; i < parts.size(); ++i)
-            if (parts[i].known.data() != nullptr)
-                results_[i] = {parts[i].known, sizes_of(parts[i].shape), parts[i].outside};
-    }
+    explicit Planner(const std::vector<Part>& parts) : parts_(parts), planned_(parts.size()) {}
 
-    void compute(std::size_t part, Numbers to) {
-        const Part& main = parts_[part];
-        const std::size_t rank = main.shape.size(), lead = rank == 0 ? 0 : rank - 1;
+    // Plans what a definition reads, then the definition.
+    void plan(std::size_t part) {
+        planned_[part] = true;
+        const std::size_t rank = parts_[part].shape.size(), lead = rank == 0 ? 0 : rank - 1;
         const std::vector<std::size_t> beside = lead == 0 ? std::vector<std::size_t>{} : read_beside(part, lead);
-        const Code code = std::holds_alternative<std::span<float>>(to) ? multiplied(main) : main.code;
-        for_each_code(code, [&](const Code& c) { make_whole(c, beside); });
-        for (const std::size_t b : beside)
-            for_each_code(parts_[b].code, [&](const Code& code) { make_whole(code, beside); });
-
-        const Program program(code, rank == 0 ? kNoAxis : lead);
+        double cost = cost_of(parts_[part].code);
         std::vector<Program> programs;
-        for (const std::size_t b : beside)
-            programs.emplace_back(parts_[b].code, parts_[b].shape.size() > lead ? parts_[b].shape.size() - 1 : kNoAxis);
-
-        const Index width = rank == 0 ? 1 : main.shape.back().size;
-        const Index rows = width == 0 ? 0 : static_cast<Index>(count_of(main.shape)) / width;
-        const Index blocks = beside.empty() ? (width + kBlock - 1) / kBlock : 1;
-        double cost = cost_of(code) * static_cast<double>(beside.empty() ? std::min(width, kBlock) : width);
-        for (const std::size_t b : beside) cost += cost_of(parts_[b].code) * static_cast<double>(width);
-        in_parallel(rows * blocks, static_cast<Index>(std::min(cost, 1e12)), [&](Index begin, Index end) {
-            Worker worker(*this, program, programs, beside, lead);
-            for (Index unit = begin; unit < end; ++unit) {
-                if (stop_.stop_requested()) throw Error("the formula was cancelled");
-                worker.row(main.shape, unit / blocks);
-                const Index first = unit % blocks * kBlock;
-                worker.write(rank, first, beside.empty() ? std::min(kBlock, width - first) : width,
-                             unit / blocks * width + first, to);
-            }
-        });
+        plan_what_is_read(parts_[part].code, beside);
+        for (const std::size_t b : beside) {
+            plan_what_is_read(parts_[b].code, beside);
+            const std::size_t own = parts_[b].shape.size();
+            programs.emplace_back(parts_[b].code, own > lead ? own - 1 : kNoAxis);
+            cost += cost_of(parts_[b].code);
+        }
+        stages.push_back(
+            {part, lead, beside, Program(parts_[part].code, rank == 0 ? kNoAxis : lead), std::move(programs), cost});
     }
+
+    std::vector<Stage> stages;
 
 private:
-    // What one thread computes rows with.
-    class Worker {
-    public:
-        Worker(const Whole& whole, const Program& program, const std::vector<Program>& programs,
-               const std::vector<std::size_t>& beside, std::size_t lead)
-            : whole_(whole),
-              beside_(beside),
-              lead_(lead),
-              results_(whole.results_),
-              main_(program, whole.operands_, results_),
-              numbers_(beside.size()) {
-            for (std::size_t i = 0; i < beside.size(); ++i) {
-                const Shape& shape = whole.parts_[beside[i]].shape;
-                std::vector<Index> sizes = sizes_of(shape, lead);
-                Index count = 1;
-                for (const Index size : sizes) count *= size;
-                numbers_[i].resize(static_cast<std::size_t>(count));
-                results_[beside[i]] = {std::span<const double>(numbers_[i]), std::move(sizes), kNaN, lead};
-                runners_.emplace_back(programs[i], whole.operands_, results_);
-            }
-        }
-        Worker(const Worker&) = delete;
-        Worker& operator=(const Worker&) = delete;
-
-        // Goes to a row, and computes what is read beside it.
-        void row(const Shape& shape, Index row) {
-            for (std::size_t i = lead_; i-- > 0; row /= shape[i].size) {
-                main_.move(i, row % shape[i].size);
-                for (Runner& runner : runners_) runner.move(i, row % shape[i].size);
-            }
-            for (std::size_t i = 0; i < runners_.size(); ++i) fill(runners_[i], results_[beside_[i]], numbers_[i]);
-        }
-
-        // Writes numbers of the row, from `first` on, at an offset.
-        void write(std::size_t rank, Index first, Index count, Index offset, Numbers& to) {
-            const auto copy = [&](auto out) {
-                using Number = typename decltype(out)::value_type;
-                if (rank == 0) {
-                    out[0] = static_cast<Number>(main_.number());
-                    return;
-                }
-                for (Index done = 0; done < count; done += kBlock) {
-                    main_.move(lead_, first + done, std::min(kBlock, count - done));
-                    std::ranges::transform(main_.row(), out.begin() + offset + done,
-                                           [](double value) { return static_cast<Number>(value); });
-                }
-            };
-            std::visit(copy, to);
-        }
-
-    private:
-        void fill(Runner& runner, const Source& result, std::span<double> to) const {
-            if (result.sizes.empty()) {
-                to[0] = runner.number();
-                return;
-            }
-            const Index width = result.sizes.back();
-            const std::size_t axis = lead_ + result.sizes.size() - 1;
-            for (Index at = 0; at < static_cast<Index>(to.size()); at += width) {
-                Index row = at / width;
-                for (std::size_t i = result.sizes.size() - 1; i-- > 0; row /= result.sizes[i])
-                    runner.move(lead_ + i, row % result.sizes[i]);
-                for (Index first = 0; first < width; first += kBlock) {
-                    runner.move(axis, first, std::min(kBlock, width - first));
-                    std::ranges::copy(runner.row(), to.begin() + at + first);
-                }
-            }
-        }
-
-        const Whole& whole_;
-        const std::vector<std::size_t>& beside_;
-        std::size_t lead_;
-        std::vector<Source> results_;
-        Runner main_;
-        std::vector<Runner> runners_;
-        std::vector<std::vector<double>> numbers_;
-    };
-
-    // The definitions of which a row of this one reads only what has the row's own first indices, each after those that
-    // it reads: they are computed beside it.
+    // Each after those that it reads.
     [[nodiscard]] std::vector<std::size_t> read_beside(std::size_t part, std::size_t lead) const {
         std::vector<bool> fits(parts_.size());
         for (std::size_t i = 0; i < parts_.size(); ++i) {
             const Shape &own = parts_[i].shape, &shape = parts_[part].shape;
-            fits[i] = i != part && parts_[i].known.data() == nullptr && own.size() >= lead &&
+            fits[i] = i != part && !parts_[i].start && own.size() >= lead &&
                       std::ranges::equal(std::span(own).first(lead), std::span(shape).first(lead), {}, &Dim::size,
                                          &Dim::size);
         }
@@ -551,56 +510,113 @@ private:
         });
     }
 
-    // The definition with its products computed.
-    Code multiplied(const Part& part) {
-        Code code = with_products(part.code, part.shape, operands_read_, results_.size(), products_);
-        for (const Product& product : products_) results_.push_back({product.values(), product.sizes});
-        return code;
+    void plan_what_is_read(const Code& code, const std::vector<std::size_t>& beside) {
+        for_each_code(code, [&](const Code& c) {
+            if (c.kind != Code::Kind::result || parts_[c.which].start || planned_[c.which]) return;
+            if (std::ranges::find(beside, c.which) == beside.end()) plan(c.which);
+        });
     }
 
-    // Computes all of what a node reads, unless that was done or is computed beside it.
-    void make_whole(const Code& code, const std::vector<std::size_t>& beside) {
-        if (code.kind != Code::Kind::result || code.which >= parts_.size() ||
-            std::ranges::find(beside, code.which) != beside.end())
+    const std::vector<Part>& parts_;
+    std::vector<bool> planned_;
+};
+
+// What one thread computes rows with.
+class Worker {
+public:
+    Worker(const std::vector<Part>& parts, const Stage& stage, const Program& program,
+           const std::vector<Source>& operands, const std::vector<Source>& results)
+        : stage_(stage),
+          shape_(parts[stage.part].shape),
+          results_(results),
+          main_(program, operands, results_),
+          numbers_(stage.beside.size()) {
+        for (std::size_t i = 0; i < stage.beside.size(); ++i) {
+            const std::size_t part = stage.beside[i];
+            std::vector<Index> sizes = sizes_of(parts[part].shape, stage.lead);
+            Index count = 1;
+            for (const Index size : sizes) count *= size;
+            numbers_[i].resize(static_cast<std::size_t>(count));
+            results_[part] = {std::span<const double>(numbers_[i]), std::move(sizes), kNaN, stage.lead};
+            runners_.emplace_back(stage.programs[i], operands, results_);
+        }
+    }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    // Goes to a row, and computes what is read beside it.
+    void row(Index row) {
+        for (std::size_t i = stage_.lead; i-- > 0; row /= shape_[i].size) {
+            main_.move(i, row % shape_[i].size);
+            for (Runner& runner : runners_) runner.move(i, row % shape_[i].size);
+        }
+        for (std::size_t i = 0; i < runners_.size(); ++i) fill(runners_[i], results_[stage_.beside[i]], numbers_[i]);
+    }
+
+    // Writes `count` numbers of the row, from `first` on, at an offset.
+    void write(Index first, Index count, Index offset, Computation::Numbers& to) {
+        const auto copy = [&](auto out) {
+            using Number = typename decltype(out)::value_type;
+            if (shape_.empty()) {
+                out[0] = static_cast<Number>(main_.number());
+                return;
+            }
+            for (Index done = 0; done < count; done += kBlock) {
+                main_.move(stage_.lead, first + done, std::min(kBlock, count - done));
+                const std::span<const double> row = main_.row();
+                if constexpr (std::is_same_v<Number, float>)
+                    convert(row.data(), out.subspan(static_cast<std::size_t>(offset + done), row.size()));
+                else
+                    std::ranges::copy(row, out.begin() + offset + done);
+            }
+        };
+        std::visit(copy, to);
+    }
+
+private:
+    void fill(Runner& runner, const Source& result, std::span<double> to) const {
+        if (result.sizes.empty()) {
+            to[0] = runner.number();
             return;
-        const Part& part = parts_[code.which];
-        std::vector<double>& numbers = kept_[code.which];
-        if (part.known.data() != nullptr || !numbers.empty()) return;
-        results_[code.which] = {std::span<const double>(), sizes_of(part.shape)};
-        std::vector<double> made(count_of(part.shape));
-        if (made.empty()) return;
-        compute(code.which, std::span<double>(made));
-        numbers = std::move(made);
-        results_[code.which] = {std::span<const double>(numbers), sizes_of(part.shape)};
+        }
+        const Index width = result.sizes.back();
+        const std::size_t axis = stage_.lead + result.sizes.size() - 1;
+        for (Index at = 0; at < static_cast<Index>(to.size()); at += width) {
+            Index row = at / width;
+            for (std::size_t i = result.sizes.size() - 1; i-- > 0; row /= result.sizes[i])
+                runner.move(stage_.lead + i, row % result.sizes[i]);
+            for (Index first = 0; first < width; first += kBlock) {
+                runner.move(axis, first, std::min(kBlock, width - first));
+                std::ranges::copy(runner.row(), to.begin() + at + first);
+            }
+        }
     }
 
-    std::span<const Part> parts_;
-    const Operands& operands_read_;
-    const std::stop_token& stop_;
-    std::vector<Source> operands_;
+    const Stage& stage_;
+    const Shape& shape_;
     std::vector<Source> results_;
-    std::vector<std::vector<double>> kept_;
-    std::vector<Product> products_;
+    Runner main_;
+    std::vector<Runner> runners_;
+    std::vector<std::vector<double>> numbers_;
 };
 
 // ---- elementwise
 
 // The node with each result that it reads in its place, if all that it reads has its shape and its own indices; its
 // rows then needn't end where an axis does.
-std::optional<Code> as_one_row(const Code& code, std::span<const Part> parts, const Operands& operands,
+std::optional<Code> as_one_row(const Code& code, const std::vector<Part>& parts, const std::vector<Shape>& operands,
                                const Shape& shape) {
     Code flat = code;
     if (code.kind == Code::Kind::index || code.kind == Code::Kind::reduce) return std::nullopt;
     const bool reads = code.kind == Code::Kind::operand || code.kind == Code::Kind::result;
     if (reads) {
         const bool result = code.kind == Code::Kind::result;
-        const Shape& read = result ? parts[code.which].shape : operands[code.which].shape;
+        const Shape& read = result ? parts[code.which].shape : operands[code.which];
         if (code.in.size() != shape.size() || !begins_with_own(code, shape.size()) ||
-            !std::ranges::equal(read, shape, {}, &Dim::size, &Dim::size) ||
-            (result && parts[code.which].known.data() != nullptr))
+            !std::ranges::equal(read, shape, {}, &Dim::size, &Dim::size) || (result && parts[code.which].start))
             return std::nullopt;
         if (result) return as_one_row(parts[code.which].code, parts, operands, shape);
-        flat.in = {{.kind = Code::Kind::index, .uses = 1}};
+        flat.in = {Code{.kind = Code::Kind::index, .uses = 1}};
         flat.uses = 1;
         return flat;
     }
@@ -622,17 +638,77 @@ std::size_t count_of(const Shape& shape) {
     return count;
 }
 
-void compute(std::span<const Part> parts, const Operands& operands, Numbers to, const std::stop_token& stop) {
+struct Computation::Plan {
+    std::vector<Part> parts;
+    std::vector<Shape> operands;
+    std::vector<Stage> stages;
+    bool may_multiply = false;  // whether a product of matrices may be in the last definition
+
+    void compute(const Stage& stage, const Program& program, const std::vector<Source>& from,
+                 const std::vector<Source>& results, Numbers to, const std::stop_token& stop) const {
+        const Shape& shape = parts[stage.part].shape;
+        const Index width = shape.empty() ? 1 : shape.back().size;
+        const Index rows = static_cast<Index>(count_of(shape)) / std::max(width, Index{1});
+        // Rows that have nothing beside them may be cut.
+        const Index block = stage.beside.empty() ? kBlock : std::max(width, Index{1}),
+                    blocks = (width + block - 1) / block;
+        const double cost = stage.cost * static_cast<double>(std::min(width, block));
+        in_parallel(rows * blocks, static_cast<Index>(std::min(cost, 1e12)), [&](Index begin, Index end) {
+            Worker worker(parts, stage, program, from, results);
+            for (Index unit = begin; unit < end; ++unit) {
+                if (stop.stop_requested()) throw Error("the formula was cancelled");
+                const Index row = unit / blocks, first = unit % blocks * block;
+                worker.row(row);
+                worker.write(first, std::min(block, width - first), row * width + first, to);
+            }
+        });
+    }
+};
+
+Computation::Computation(std::vector<Part> parts, std::vector<Shape> operands) {
+    auto plan = std::make_unique<Plan>();
     const Part& main = parts.back();
-    if (count_of(main.shape) == 0) return;
-    auto flat = main.shape.empty() ? std::nullopt : as_one_row(main.code, parts, operands, main.shape);
-    if (!flat) return Whole(parts, operands, stop).compute(parts.size() - 1, to);
-    const Shape row{{"", static_cast<Index>(count_of(main.shape))}};
-    Operands flattened = operands;
-    for (Operand& operand : flattened)
-        if (std::ranges::equal(operand.shape, main.shape, {}, &Dim::size, &Dim::size)) operand.shape = row;
-    const std::array one{Part{std::move(*flat), row}};
-    Whole(one, flattened, stop).compute(0, to);
+    if (auto flat =
+            main.shape.empty() || main.start ? std::nullopt : as_one_row(main.code, parts, operands, main.shape)) {
+        const Shape row{{"", static_cast<Index>(count_of(main.shape))}};
+        for (Shape& operand : operands)
+            if (std::ranges::equal(operand, main.shape, {}, &Dim::size, &Dim::size)) operand = row;
+        plan->parts.push_back({std::move(*flat), row, std::nullopt});
+    } else {
+        plan->parts = std::move(parts);
+    }
+    plan->operands = std::move(operands);
+    Planner planner(plan->parts);
+    planner.plan(plan->parts.size() - 1);
+    plan->stages = std::move(planner.stages);
+    plan->may_multiply = !plan->parts.back().shape.empty() && may_have_products(plan->parts.back().code);
+    plan_ = std::move(plan);
+}
+Computation::~Computation() = default;
+Computation::Computation(Computation&&) noexcept = default;
+Computation& Computation::operator=(Computation&&) noexcept = default;
+
+void Computation::run(const Operands& operands, Numbers to, const std::stop_token& stop,
+                      std::span<const Recurrence> recurrences) const {
+    const std::vector<Part>& parts = plan_->parts;
+    std::vector<Source> from, results(parts.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) from.push_back(source_of(operands[i], plan_->operands[i]));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (parts[i].start) results[i] = {recurrences[i].numbers, sizes_of(parts[i].shape), recurrences[i].outside};
+    std::vector<std::vector<double>> made(plan_->stages.size() - 1);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        const Stage& stage = plan_->stages[i];
+        made[i].resize(count_of(parts[stage.part].shape));
+        plan_->compute(stage, stage.program, from, results, std::span<double>(made[i]), stop);
+        results[stage.part] = {std::span<const double>(made[i]), sizes_of(parts[stage.part].shape)};
+    }
+    const Stage& last = plan_->stages.back();
+    if (!plan_->may_multiply || !std::holds_alternative<std::span<float>>(to))
+        return plan_->compute(last, last.program, from, results, to, stop);
+    std::vector<Product> products;
+    const Code code = with_products(parts.back().code, parts.back().shape, operands, results.size(), products);
+    for (const Product& product : products) results.push_back({product.values(), product.sizes});
+    plan_->compute(last, Program(code, last.lead), from, results, to, stop);
 }
 
 }  // namespace decoderscope::formulas

@@ -1,44 +1,37 @@
 #pragma once
 
+#include "engine/formulas/code.h"
 #include "engine/formulas/evaluate.h"
-#include "engine/formulas/vectors.h"
 
-#include <cstdint>
+#include <memory>
 
 // All cells of a formula: row by row, with vector instructions, on all cores.
 namespace decoderscope::formulas {
 
-// A node with its names looked up. An index is a place in the scope: the definition's own indices come first, then
-// those of the reductions around the node, the outermost first.
-struct Code {
-    enum class Kind : std::uint8_t { number, index, operand, result, apply, reduce } kind = Kind::number;
-    Op op{};
-    Fold fold{};
-    double value = 0.0;
-    std::size_t which = 0;   // the place of an index, also of a reduction's own; an operand; a definition
-    Index size = 0;          // that the reduction runs over
-    std::uint64_t uses = 0;  // a bit for each place that it depends on
-    std::size_t hash = 0;
-    std::vector<Code> in;
-    bool operator==(const Code&) const = default;
+// An elaborated formula, ready to be computed any number of times, by any number of threads. A recurrence is not
+// computed here.
+class Computation {
+public:
+    // Of operands with these shapes, in the order of their names. `places` of the parts must be at most kMostPlaces.
+    Computation(std::vector<Part> parts, std::vector<Shape> operands);
+    ~Computation();
+    Computation(Computation&&) noexcept;
+    Computation& operator=(Computation&&) noexcept;
 
-    [[nodiscard]] bool is(Op of) const { return kind == Kind::apply && op == of; }
+    // All cells, row by row. `recurrences` are their numbers and what they are worth outside, by the parts' positions;
+    // none of these is needed if no part is one. Throws Error if it is stopped.
+    struct Recurrence {
+        std::span<const double> numbers;
+        double outside = kNaN;
+    };
+    using Numbers = std::variant<std::span<float>, std::span<double>>;
+    void run(const Operands& operands, Numbers to, const std::stop_token& stop = {},
+             std::span<const Recurrence> recurrences = {}) const;
+
+private:
+    struct Plan;
+    std::unique_ptr<const Plan> plan_;
 };
-// Places from here on have no bit; `compute` takes no formula that has them.
-inline constexpr std::size_t kMostPlaces = 64;
-
-// A definition to be computed. A recurrence comes with its numbers, and with what it is worth outside them.
-struct Part {
-    Code code;
-    Shape shape;
-    std::span<const double> known = {};
-    double outside = kNaN;
-};
-
-// Computes the last of the definitions into `to`, row by row, and of the others what it reads. Throws Error if it is
-// stopped.
-using Numbers = std::variant<std::span<float>, std::span<double>>;
-void compute(std::span<const Part> parts, const Operands& operands, Numbers to, const std::stop_token& stop);
 
 [[nodiscard]] std::size_t count_of(const Shape& shape);
 

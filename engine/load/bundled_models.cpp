@@ -3,10 +3,10 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/random.h"
+#include "engine/base/tables.h"
 #include "engine/decoder/initial_weights.h"
 #include "engine/load/assets.h"
 #include "engine/load/example_file.h"
-#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include "engine/load/gguf_model.h"
 
 #include "engine/base/error.h"
+#include "engine/base/tables.h"
 #include "engine/load/families/keys.h"
 #include "engine/load/names/modules.h"
-#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <cmath>

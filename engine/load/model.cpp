@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/base/tables.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/check_weights.h"
@@ -14,7 +15,6 @@
 #include "engine/load/names/recognise_names.h"
 #include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
-#include "engine/base/tables.h"
 #include "engine/platform/process.h"
 #include "engine/tokenizer/read.h"
 

@@ -3,9 +3,9 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
+#include "engine/base/tables.h"
 #include "engine/graph/explanation.h"
 #include "engine/load/names/modules.h"
-#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <cmath>

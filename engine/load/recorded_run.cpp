@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/ops/activation.h"
 #include "engine/trace/recorded_file.h"
 
 #include <algorithm>
@@ -95,20 +96,15 @@ std::optional<std::string> norm_first_of(const trace::Trace& trace) {
 
 std::optional<std::string> activation_of(const trace::Trace& trace) {
     std::set<std::string> found;
-    const auto gelu = [](const std::string& approximate) {
-        return approximate == "tanh" ? std::string("gelu_tanh") : std::string("gelu");
+    const auto take = [&](std::string_view key, const std::string& name, const auto& said, const std::string& where) {
+        const auto approximate = said.find(where);
+        const auto kind = ops::activation_named(
+            key, name, approximate == said.end() ? "none" : std::string_view(approximate->second));
+        if (kind) found.insert(std::string(kind->name));
     };
     for (const trace::TraceCall& call : trace.calls) {
-        if (call.function == "relu" || call.kind == "ReLU") found.insert("relu");
-        if (call.function == "silu" || call.kind == "SiLU") found.insert("silu");
-        if (call.function == "gelu") {
-            const auto with = call.with.find("approximate");
-            found.insert(gelu(with == call.with.end() ? std::string() : with->second));
-        }
-        if (call.kind == "GELU") {
-            const auto carried = trace.hyperparameters.find(call.module + ".approximate");
-            found.insert(gelu(carried == trace.hyperparameters.end() ? std::string() : carried->second));
-        }
+        take("function", call.function, call.with, "approximate");
+        take("class", call.kind, trace.hyperparameters, call.module + ".approximate");
     }
     return only(found);
 }

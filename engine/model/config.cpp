@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
 #include "engine/graph/explanation.h"
+#include "engine/ops/activation.h"
 
 #include <fast_float/fast_float.h>
 
@@ -116,6 +117,18 @@ Key word(std::string_view name, E Config::*member, const Words& words) {
             [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.*member)]); }};
 }
 
+Key activation() {
+    std::vector<ActivationKind> kinds = ops::activations();
+    kinds.push_back(ActivationKind::swiglu_clamped);
+    Words words;
+    for (const ActivationKind kind : kinds) words.push_back(kind.name);
+    return {"activation",
+            [=](Config& config, const Json& value) {
+                config.activation = kinds[from_word<std::size_t>("activation", words, value)];
+            },
+            [](const Config& config) { return Json(config.activation.name); }};
+}
+
 Key norm_placement() {
     const Words words = {"pre", "post", "peri", "reordered"};
     return {"norm_placement",
@@ -187,7 +200,7 @@ const std::vector<Key>& keys() {
         boolean("norm_gain", &Config::norm_gain),
         real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive),
         boolean("final_norm", &Config::final_norm),
-        word("activation", &Config::activation, {"relu", "gelu", "gelu_tanh", "silu", "relu2", "swiglu_clamped"}),
+        activation(),
         boolean("gated_mlp", &Config::gated_mlp),
         real("swiglu_alpha", &Config::swiglu_alpha, message("a positive number"), positive),
         real("swiglu_limit", &Config::swiglu_limit, message("a positive number"), positive),

@@ -3,27 +3,27 @@
 #include "engine/ops/formula.h"
 #include "engine/ops/kinds.h"
 
+#include <optional>
+#include <vector>
+
 namespace decoderscope::ops {
 
-// act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu, relu2. swiglu_clamped takes two
-// numbers; of one it is silu.
-[[nodiscard]] double activate(ActivationKind kind, double x);
-// Its name, also in the book of formulas.
-[[nodiscard]] std::string_view activation_name(ActivationKind kind);
-// Its derivative; 0 at the bend of relu, as in PyTorch.
-[[nodiscard]] double slope_of(ActivationKind kind, double x);
+// The activations that are functions of one number, in the order of assets/tables/activations.json, which has what
+// other programs call them. What one computes is its line in the book of formulas; a few have kernels.
+[[nodiscard]] const std::vector<ActivationKind>& activations();
+// The one that a program other than ours calls so, by the table's key: "word" in Hugging Face's configurations,
+// "function" of torch.nn.functional, "class" of torch.nn. `approximate` is gelu's argument of that name, if it matters.
+[[nodiscard]] std::optional<ActivationKind> activation_named(
+    std::string_view key, std::string_view name, std::optional<std::string_view> approximate = std::nullopt);
 
 // The MLP's nonlinearity, element by element.   {pre [batch, pos, d_ff]} -> the same axes
 struct Activate {
     ActivationKind kind = ActivationKind::relu;
 
-    [[nodiscard]] ByFormula formula() const { return {std::string(activation_name(kind)), {"pre"}}; }
+    [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Traits traits() const {
-        const bool from_zero = kind == ActivationKind::relu || kind == ActivationKind::relu2;
-        return {.values = from_zero ? Values::non_negative : Values::any};
-    }
+    [[nodiscard]] Traits traits() const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Activate&) const = default;
 };
@@ -34,15 +34,11 @@ struct ActivateGated {
     ActivationKind kind = ActivationKind::silu;
 
     [[nodiscard]] ByFormula formula() const {
-        return {"post[…, m] = " + std::string(activation_name(kind)) + "(gate[…, m]) · pre[…, m]",
-                {"pre", "gate"},
-                {},
-                {},
-                "gated"};
+        return {
+            "post[…, m] = " + std::string(kind.name) + "(gate[…, m]) · pre[…, m]", {"pre", "gate"}, {}, {}, "gated"};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ActivateGated&) const = default;
 };
 
@@ -54,16 +50,8 @@ struct ClampedSwiglu {
     [[nodiscard]] ByFormula formula() const {
         return {"swiglu_clamped", {"pre", "gate"}, {{"alpha", alpha}, {"limit", limit}}};
     }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ClampedSwiglu&) const = default;
-
-private:
-    // The clamped gate with its activation, and what multiplies it.
-    [[nodiscard]] double activated(double gate) const;
-    [[nodiscard]] double slope(double gate) const;
-    [[nodiscard]] double raised(double pre) const;
 };
 
 }  // namespace decoderscope::ops

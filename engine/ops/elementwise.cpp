@@ -113,85 +113,6 @@ Tensor Identity::compute(const Operands& in, const Axes& axes) const { return in
 
 Tensor Identity::pull_back(std::size_t, const Backward& b) const { return b.grad; }
 
-Tensor Rescale::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const float* x = in[0].data();
-    float* y = out.writable().data();
-    const auto by = static_cast<float>(factor);
-    in_parallel(out.size(), kCopyCost, [&](Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) y[i] = by * x[i];
-    });
-    return out;
-}
-
-Tensor Rescale::pull_back(std::size_t, const Backward& b) const {
-    return scaled(b.grad, [&](std::size_t) { return factor; });
-}
-
-namespace {
-
-constexpr Index kSoftCapCost = 20;  // of one number, in multiply-adds
-
-}  // namespace
-
-Tensor SoftCap::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const float* x = in[0].data();
-    float* y = out.writable().data();
-    const auto most = static_cast<float>(cap);
-    in_parallel(out.size(), kSoftCapCost, [&](Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) y[i] = most * std::tanh(x[i] / most);
-    });
-    return out;
-}
-
-Tensor SoftCap::pull_back(std::size_t, const Backward& b) const {
-    Tensor out(b.grad.axes());
-    const float* y = b.out.data();
-    const float* grad = b.grad.data();
-    for (float& to : out.writable()) {
-        const double part = static_cast<double>(*y++) / cap;
-        to = static_cast<float>(static_cast<double>(*grad++) * (1.0 - part * part));
-    }
-    return out;
-}
-
-Tensor Sigmoid::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    std::ranges::transform(in[0].values(), out.writable().begin(),
-                           [](float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); });
-    return out;
-}
-
-Tensor Sigmoid::pull_back(std::size_t, const Backward& b) const {
-    return scaled(b.grad, [y = b.out.data()](std::size_t i) {
-        return static_cast<double>(y[i]) * (1.0 - static_cast<double>(y[i]));
-    });
-}
-
-Tensor ScaleRows::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const Index width = axes.back().size;
-    float* to = out.writable().data();
-    for (Index i = 0; i < out.size(); ++i) to[i] = in[1].data()[i / width] * in[0].data()[i];
-    return out;
-}
-
-Tensor ScaleRows::pull_back(std::size_t operand, const Backward& b) const {
-    const auto width = static_cast<std::size_t>(b.grad.axes().back().size);
-    const float* weight = b.in[1].data();
-    if (operand == 0) return scaled(b.grad, [&](std::size_t i) { return static_cast<double>(weight[i / width]); });
-    Tensor out(b.in[1].axes());
-    const std::span<float> to = out.writable();
-    for (std::size_t row = 0; row < to.size(); ++row) {
-        double sum = 0.0;
-        for (std::size_t i = row * width; i < (row + 1) * width; ++i)
-            sum += static_cast<double>(b.in[0].data()[i]) * static_cast<double>(b.grad.data()[i]);
-        to[row] = static_cast<float>(sum);
-    }
-    return out;
-}
-
 Tensor DropoutMask::compute(const Operands&, const Axes& axes) const {
     const RandomStream random(seed, name);
     const float kept = p < 1.0 ? static_cast<float>(1.0 / (1.0 - p)) : 0.0F;
@@ -206,18 +127,6 @@ Explanation DropoutMask::explain(const Operands&, const Tensor& out, const Cell&
     const std::string text = short_number(drawn) + (drawn < p ? " < " : " ≥ ") + short_number(p);
     const double value = drawn < p || p >= 1.0 ? 0.0 : 1.0 / (1.0 - p);
     return {{line("mask", {term({constant_factor(value, text)})})}};
-}
-
-Tensor Drop::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const float* x = in[0].data();
-    const float* mask = in[1].data();
-    for (float& to : out.writable()) to = *x++ * *mask++;
-    return out;
-}
-
-Tensor Drop::pull_back(std::size_t, const Backward& b) const {
-    return scaled(b.grad, [mask = b.in[1].data()](std::size_t i) { return static_cast<double>(mask[i]); });
 }
 
 }  // namespace decoderscope::ops

@@ -108,11 +108,9 @@ struct Rescale {
     std::string_view key;  // the configuration's name for it: "logit_scale"
 
     [[nodiscard]] ByFormula formula() const { return {"rescale", {"x"}, {{"factor", factor, key}}}; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Rescale&) const = default;
 };
 
@@ -122,31 +120,25 @@ struct SoftCap {
     double cap = 50.0;
 
     [[nodiscard]] ByFormula formula() const { return {"soft_cap", {"x"}, {{"limit", cap}}}; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const SoftCap&) const = default;
 };
 
 // 1 / (1 + exp(−x)): turns each number into one between 0 and 1.   {x} -> the same axes
 struct Sigmoid {
     [[nodiscard]] ByFormula formula() const { return {"sigmoid", {"x"}}; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Sigmoid&) const = default;
 };
 
 // Multiplies each row by a number of its own.   {x [batch, pos, d], weight [batch, pos, 1]} -> [batch, pos, d]
 struct ScaleRows {
     [[nodiscard]] ByFormula formula() const { return {"scale_rows", {"x", {"weight", OperandRole::gate}}}; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ScaleRows&) const = default;
 };
 
@@ -170,10 +162,8 @@ struct DropoutMask {
 // {x, mask of the same axes} -> x · mask
 struct Drop {
     [[nodiscard]] ByFormula formula() const { return {"dropout", {"x", {"mask", OperandRole::dropout_mask}}}; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Drop&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include "engine/formulas/book.h"
 #include "engine/formulas/derive.h"
 #include "engine/formulas/evaluate.h"
+#include "engine/formulas/whole.h"
 
 #include <algorithm>
 #include <array>
@@ -70,7 +71,17 @@ struct Compiled {
     Known known;
     Formula formula;
     std::string result;                   // what the operation's own formula calls its output
+    std::vector<std::string> names;       // of the operands
     std::vector<formulas::Shape> shapes;  // of the operands
+
+    void compute(const formulas::Operands& operands, std::span<float> to) const {
+        std::call_once(made_, [&] { computation_.emplace(formulas::Coder(formula, names, known).parts(), shapes); });
+        computation_->run(operands, to);
+    }
+
+private:
+    mutable std::once_flag made_;
+    mutable std::optional<formulas::Computation> computation_;
 };
 
 std::string axis_name(std::string_view operand, const Axis& axis) {
@@ -83,9 +94,12 @@ Formula written(const ByFormula& by) {
     return found != book.formulas.end() ? found->second : formulas::parse(by.formula, book.functions);
 }
 
-Compiled compiled(const ByFormula& by, const Operands& in, const Axes& out) {
+using Made = std::shared_ptr<Compiled>;
+
+Made compiled(const ByFormula& by, const Operands& in, const Axes& out) {
     const Formula f = written(by);
-    Compiled made;
+    auto kept = std::make_shared<Compiled>();
+    Compiled& made = *kept;
     made.known.trusted = true;
     auto& numbers = made.known.constants;
     for (const NamedNumber& number : by.numbers) numbers[std::string(number.name)] = number.value;
@@ -100,29 +114,31 @@ Compiled compiled(const ByFormula& by, const Operands& in, const Axes& out) {
         }
         shape.resize(rank_in(f, name, shape.size()));
         made.known.operands[std::string(name)] = shape;
+        made.names.emplace_back(name);
         made.shapes.push_back(std::move(shape));
     }
     if (in.size() > 1 && in[1].rank() == 4 && out.size() == 4)
         numbers["group"] = static_cast<double>(out[1].size / in[1].dim(1));
     made.formula = elaborate(f, made.known, formulas::the_book().functions);
     made.result = made.formula.main.name;
-    return made;
+    return kept;
 }
 
-Compiled gradient_of(const ByFormula& by, std::size_t operand, Compiled forward) {
+Made gradient_of(const ByFormula& by, std::size_t operand, const Made& forward) {
     const std::string name(by.name_of(operand));
     const auto& formulas_by_hand = formulas::the_book().formulas;
-    const auto by_hand = formulas_by_hand.find(by.formula + "." + name);
-    Compiled made = std::move(forward);
+    const auto by_hand = formulas_by_hand.find(std::string(by.label()) + "." + name);
+    Compiled& made = *forward;
     const Known known = known_to_derivative(made.formula, made.known);
     const formulas::Shape result = shape_of(made.formula.main);
-    made.shapes.push_back(result);  // the output
-    made.shapes.push_back(result);  // the gradient
+    made.names.push_back(made.result);
+    made.names.emplace_back(formulas::kGradient);
+    made.shapes.insert(made.shapes.end(), 2, result);  // the output, and the gradient with respect to it
     made.formula =
         elaborate(by_hand != formulas_by_hand.end() ? by_hand->second : derivative(made.formula, name, made.known),
                   known, formulas::the_book().functions);
     made.known = known;
-    return made;
+    return forward;
 }
 
 // Formulas that were put together already: many cells of a few steps are explained.
@@ -133,7 +149,7 @@ public:
         const std::scoped_lock lock(mutex_);
         if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
         if (kept_.size() >= kMost) kept_.clear();
-        return kept_[key] = std::make_shared<const Compiled>(make());
+        return kept_[key] = make();
     }
 
 private:
@@ -156,8 +172,8 @@ std::shared_ptr<const Compiled> compiled_once(const ByFormula& by, const Operand
     add(out);
     static Kept kept;
     return kept.find(key, [&] {
-        Compiled forward = compiled(by, in, out);
-        return operand ? gradient_of(by, *operand, std::move(forward)) : forward;
+        Made forward = compiled(by, in, out);
+        return operand ? gradient_of(by, *operand, forward) : forward;
     });
 }
 
@@ -179,24 +195,23 @@ Explanation explained(const Compiled& by, const formulas::Operands& operands, Ce
     return explanation;
 }
 
-formulas::Operands named(const ByFormula& by, const Operands& in, const Compiled& compiled) {
+formulas::Operands named(const Operands& in, const Compiled& compiled) {
     formulas::Operands operands;
-    for (std::size_t i = 0; i < in.size(); ++i)
-        operands.push_back({std::string(by.name_of(i)), compiled.shapes[i], &in[i]});
+    for (std::size_t i = 0; i < in.size(); ++i) operands.push_back({compiled.names[i], compiled.shapes[i], &in[i]});
     return operands;
 }
 
-// What a gradient reads besides the operands: the output, and the gradient with respect to it.
-formulas::Operands named(const ByFormula& by, const Backward& b, const Compiled& compiled) {
-    formulas::Operands operands = named(by, b.in, compiled);
-    operands.push_back({compiled.result, compiled.shapes[b.in.size()], &b.out});
-    operands.push_back({std::string(formulas::kGradient), compiled.shapes[b.in.size()], &b.grad});
+// A gradient reads the output, too, and the gradient with respect to it.
+formulas::Operands named(const Backward& b, const Compiled& compiled) {
+    formulas::Operands operands = named(b.in, compiled);
+    for (const Tensor* also : {&b.out, &b.grad})
+        operands.push_back({compiled.names[operands.size()], compiled.shapes[operands.size()], also});
     return operands;
 }
 
 Tensor rounded(const Compiled& by, const formulas::Operands& operands, const Axes& axes) {
     Tensor out(axes);
-    formulas::Evaluator(by.formula, operands, by.known).all(out.writable());
+    by.compute(operands, out.writable());
     return out;
 }
 
@@ -204,12 +219,12 @@ Tensor rounded(const Compiled& by, const formulas::Operands& operands, const Axe
 
 Tensor ByFormula::compute(const Operands& in, const Axes& axes) const {
     const auto compiled = compiled_once(*this, in, axes, std::nullopt);
-    return rounded(*compiled, named(*this, in, *compiled), axes);
+    return rounded(*compiled, named(in, *compiled), axes);
 }
 
 Tensor ByFormula::pull_back(std::size_t operand, const Backward& b) const {
     const auto compiled = compiled_once(*this, b.in, b.out.axes(), operand);
-    return rounded(*compiled, named(*this, b, *compiled), b.in[operand].axes());
+    return rounded(*compiled, named(b, *compiled), b.in[operand].axes());
 }
 
 OperandRole ByFormula::role_of(std::size_t operand) const {
@@ -222,14 +237,14 @@ OperandRole ByFormula::role_of(std::size_t operand) const {
 
 Explanation ByFormula::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
     const auto compiled = compiled_once(*this, in, out.axes(), std::nullopt);
-    return explained(*compiled, named(*this, in, *compiled), cell, shown_names(*this, compiled->result));
+    return explained(*compiled, named(in, *compiled), cell, shown_names(*this, compiled->result));
 }
 
 Explanation ByFormula::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
     const auto compiled = compiled_once(*this, b.in, b.out.axes(), operand);
     auto shown = shown_names(*this, "");
     shown.try_emplace(compiled->formula.main.name, formulas::kGradient);
-    return explained(*compiled, named(*this, b, *compiled), cell, shown);
+    return explained(*compiled, named(b, *compiled), cell, shown);
 }
 
 }  // namespace decoderscope::ops

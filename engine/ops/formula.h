@@ -57,8 +57,6 @@ struct ByFormula {
     [[nodiscard]] std::string_view name_of(std::size_t operand) const {
         return operand < operands.size() ? operands[operand].name : std::string_view();
     }
-
-private:
     [[nodiscard]] std::string_view label() const { return words.empty() ? std::string_view(formula) : words; }
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 namespace decoderscope {
 
 // The kind of norm: LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019); layernorm_std divides by the
@@ -16,10 +18,19 @@ enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one };
 // (Llama 3, YaRN), or each by a divisor of its own (LongRoPE).
 enum class RopeScalingKind { none, linear, llama3, yarn, longrope };
 
-// The activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016); relu2 is the square of
-// relu (So et al. 2021). swiglu_clamped (gpt-oss) is not a function of one number: it is gate and product in one,
-// ops::ClampedSwiglu.
-enum class ActivationKind { relu, gelu, gelu_tanh, silu, relu2, swiglu_clamped };
+// An activation by its name: a function of one number in the book of formulas (engine/formulas/book.txt), or
+// swiglu_clamped (gpt-oss), which is gate and product in one, ops::ClampedSwiglu.
+struct ActivationKind {
+    std::string_view name;  // lives as long as the program
+    bool operator==(const ActivationKind&) const = default;
+
+    static const ActivationKind relu, gelu, gelu_tanh, silu, swiglu_clamped;
+};
+inline constexpr ActivationKind ActivationKind::relu{"relu"};
+inline constexpr ActivationKind ActivationKind::gelu{"gelu"};
+inline constexpr ActivationKind ActivationKind::gelu_tanh{"gelu_tanh"};
+inline constexpr ActivationKind ActivationKind::silu{"silu"};
+inline constexpr ActivationKind ActivationKind::swiglu_clamped{"swiglu_clamped"};
 
 // How a router turns its logits into scores: over all experts at once, or each by itself.
 enum class RouterKind { softmax, sigmoid };

@@ -55,9 +55,19 @@ Words words_of(const OrderedJson& table, std::string_view label) {
     return words;
 }
 
+// An activation's: its function of the book, of pre.
+std::string activation_formula(const formulas::Formula& function) {
+    using namespace formulas;
+    return "post = " + text_of(rewrite(function.main.body, [&](const Expr& e) {
+               const auto* parameter = e->as<Constant>();
+               return parameter != nullptr && parameter->name == function.parameters[0] ? constant("pre") : e;
+           }));
+}
+
 // The gradients of a label, its own or those of another: {"as": "rmsnorm"}, or one of another's: "linear.bias".
 const OrderedJson* gradient_of(const OrderedJson& table, std::string_view label, std::string_view operand) {
-    const auto entry = table.find(label);
+    const bool function = formulas::the_book().functions.contains(label);
+    const auto entry = table.find(function && !table.contains(label) ? "activation" : label);
     if (entry == table.end()) return nullptr;
     if (const auto as = entry->find("as"); as != entry->end())
         return gradient_of(table, as->get_ref<const std::string&>(), operand);
@@ -81,6 +91,12 @@ OpDescription described(std::string_view label) {
     static const auto all = [] {
         std::map<std::string, Words, std::less<>> read;
         for (const auto& [name, entry] : table().items()) read.emplace(name, words_of(table(), name));
+        for (const auto& [name, function] : formulas::the_book().functions) {
+            if (!function.along.empty() || function.parameters.size() != 1) continue;
+            Words& words = read.emplace(name, read.at("activation")).first->second;
+            words.symbol = name;
+            words.formula = activation_formula(function);
+        }
         return read;
     }();
     return all.find(label) != all.end() ? all.find(label)->second.description()

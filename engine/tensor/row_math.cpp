@@ -176,16 +176,8 @@ void relu(In x, Out y) {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = !(x[i] <= 0.0F) ? x[i] : 0.0F;
 }
 
-void relu2(In x, Out y) {
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = !(x[i] <= 0.0F) ? x[i] * x[i] : 0.0F;
-}
-
 void relu_back(In x, In grad, Out y) {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] <= 0.0F ? 0.0F : grad[i];
-}
-
-void relu2_back(In x, In grad, Out y) {
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] <= 0.0F ? 0.0F : 2.0F * x[i] * grad[i];
 }
 
 void gelu(In x, Out y) {
@@ -284,9 +276,7 @@ void keep_part(In x, std::size_t first, std::size_t end, float value, Out y) {
 }
 void add(In a, In b, Out y) { on_this_cpu<any_cpu::add>(a, b, y); }
 void relu(In x, Out y) { on_this_cpu<any_cpu::relu>(x, y); }
-void relu2(In x, Out y) { on_this_cpu<any_cpu::relu2>(x, y); }
 void relu_back(In x, In grad, Out y) { on_this_cpu<any_cpu::relu_back>(x, grad, y); }
-void relu2_back(In x, In grad, Out y) { on_this_cpu<any_cpu::relu2_back>(x, grad, y); }
 void gelu(In x, Out y) { on_this_cpu<any_cpu::gelu>(x, y); }
 void gelu_tanh(In x, Out y) { on_this_cpu<any_cpu::gelu_tanh>(x, y); }
 void silu(In x, Out y) { on_this_cpu<any_cpu::silu>(x, y); }

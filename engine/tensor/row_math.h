@@ -45,13 +45,11 @@ void add(In a, In b, Out y);
 
 // y = act(x); ops/activation.h defines the activations.
 void relu(In x, Out y);
-void relu2(In x, Out y);
 void gelu(In x, Out y);
 void gelu_tanh(In x, Out y);
 void silu(In x, Out y);
 // y = grad · act′(x); 0 where act′ is 0, whatever grad is
 void relu_back(In x, In grad, Out y);
-void relu2_back(In x, In grad, Out y);
 // y = grad · act′(x)
 void gelu_back(In x, In grad, Out y);
 void gelu_tanh_back(In x, In grad, Out y);

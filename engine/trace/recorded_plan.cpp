@@ -2,6 +2,7 @@
 
 #include "engine/backward/gradient.h"
 #include "engine/base/error.h"
+#include "engine/ops/activation.h"
 #include "engine/ops/elementwise.h"
 
 #include <algorithm>
@@ -197,7 +198,7 @@ private:
         if (has_any(kind, {"embedding"}) || has_any(path, {"embed"}) || begins_with_any(place.last, {"wte", "wpe"}))
             return begin(Part::embedding, Meaning::embedding);
         if (has_any(path, {"mlp", "ffn", "feed_forward", "feedforward", ".ff.", ".ff/", "linear1", "linear2"}) ||
-            function == "gelu" || function == "relu" || function == "silu")
+            ops::activation_named("function", function))
             return begin(Part::mlp, Meaning::mlp);
         if (place.layer < 0 && has_any(place.last, {"head", "logits", "unembed", "generator"}))
             return begin(Part::head, Meaning::output);

@@ -76,6 +76,12 @@ def with_sink(x, sink): return torch.softmax(torch.cat([x, sink[None, :, None, N
 def grouped(x): return x.repeat_interleave(2, 1)
 def rms(x, dims=(-1,)): return torch.sqrt(x.pow(2).mean(dims, keepdim=True) + 1e-5)
 
+# Functions of the book, by torch.
+ACTIVATIONS = {
+    "relu": lambda pre: F.relu(pre), "relu2": lambda pre: F.relu(pre) ** 2, "silu": lambda pre: F.silu(pre), "gelu": lambda pre: F.gelu(pre),
+    "gelu_tanh": lambda pre: F.gelu(pre, approximate="tanh"), "mish": lambda pre: F.mish(pre), "tanh2": lambda pre: torch.tanh(pre) ** 2,
+}
+
 # label -> operands and torch. An operand "name: axes | what", what: positive, ids N, bits, gate.
 CASES = {
     "embed": ("E: vocab d_model; token: batch pos | ids 7", lambda E, token: E[token] * 4.0),
@@ -121,11 +127,7 @@ CASES = {
     "row_norm": (f"x: {X}; gain: d_model", lambda x, gain: x / rms(x) * gain),
     "head_norm": (f"x: {HEADS}; gain: d_head", lambda x, gain: x / rms(x) * gain),
     "norm_across_heads": (f"x: {HEADS}; gain: d_model", lambda x, gain: x / rms(x, (1, 3)) * gain.view(4, 1, 4)),
-    "relu": ("pre: batch pos d_ff", lambda pre: F.relu(pre)),
-    "relu2": ("pre: batch pos d_ff", lambda pre: F.relu(pre) ** 2),
-    "silu": ("pre: batch pos d_ff", lambda pre: F.silu(pre)),
-    "gelu": ("pre: batch pos d_ff", lambda pre: F.gelu(pre)),
-    "gelu_tanh": ("pre: batch pos d_ff", lambda pre: F.gelu(pre, approximate="tanh")),
+    **{name: ("pre: batch pos d_ff", ACTIVATIONS[name]) for name in ("relu", "relu2", "silu", "gelu", "gelu_tanh")},
     "sigmoid": (f"x: {X}", lambda x: torch.sigmoid(x)),
     "gated": ("pre: batch pos d_ff; gate: batch pos d_ff", lambda pre, gate: F.silu(gate) * pre),
     "swiglu_clamped": ("pre: batch pos d_ff; gate: batch pos d_ff", lambda pre, gate: (pre.clamp(-1.5, 1.5) + 1) * gate.clamp(max=1.5) * torch.sigmoid(1.702 * gate.clamp(max=1.5))),
@@ -155,6 +157,7 @@ CASES = {
     "scores_alibi": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT / 2.0 - by_distance()),
     "scores_scaled_alibi": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT * 0.2 - by_distance()),
     "expert_linear_of_slots": (f"x: batch pos slot in; W: expert out in; expert: batch pos slot | ids 6; bias: expert out", lambda x, W, expert, bias: torch.einsum("bpsi,bpsoi->bpso", x, W[expert]) + bias[expert], dict(**{"in": 16})),
+    **{name: ("pre: batch pos d_ff", ACTIVATIONS[name]) for name in ("mish", "tanh2")},
 }
 
 def rope_last(x, f):
@@ -210,6 +213,8 @@ def case_of(seed, label, spec, torch_of, more):
         names, _, what = rest.partition(" | ")
         operands[name] = (names.split(), [sizes[a] for a in names.split()], what or "normal")
     case = {"seed": seed, "label": label.split(",")[0], "operands": operands, "constants": {**CONSTS, **more}}
+    if label in ACTIVATIONS:
+        case["formula"] = f"post[…, m] = {label}(pre[…, m])"
     tensors = made(case)
     value = torch_of(*tensors.values()) if "groups" in label else torch_of(**tensors)
     return measured(case, value, tensors)

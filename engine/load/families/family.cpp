@@ -2,8 +2,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/load/families/reading.h"
 #include "engine/base/tables.h"
+#include "engine/load/families/reading.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
 #include "engine/base/tables.h"
+#include "engine/ops/activation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -111,11 +112,11 @@ std::string FamilyKeys::word(const KeyNames& names, const std::string& otherwise
 
 std::string FamilyKeys::activation(const KeyNames& names, const std::string& otherwise) {
     const std::string found = word(names, otherwise);
+    if (const auto kind = ops::activation_named("word", found)) return std::string(kind->name);
     std::string expected;
-    for (const auto& [theirs, ours] : asset_table("families")["activations"].items()) {
-        if (found == theirs) return ours.get<std::string>();
-        expected += (expected.empty() ? "" : ", ") + theirs;
-    }
+    for (const auto& [ours, theirs] : asset_table("activations").items())
+        for (const std::string& word : theirs.value("word", std::vector<std::string>()))
+            expected += (expected.empty() ? "" : ", ") + word;
     fail(names, message("one of {expected}", {{"expected", expected}}));
 }
 

@@ -1,6 +1,7 @@
 #include "engine/load/names/modules.h"
 
 #include "engine/base/tables.h"
+#include "engine/ops/activation.h"
 
 #include <array>
 #include <charconv>
@@ -243,6 +244,16 @@ Index width_of(const Modules& modules) {
     return best;
 }
 
+// Those that are written, or all activations.
+std::vector<std::string> choices_of(const OrderedJson& entry) {
+    std::vector<std::string> choices;
+    const auto written = entry.find("choices");
+    if (written == entry.end()) return choices;
+    if (written->is_array()) return written->get<std::vector<std::string>>();
+    for (const ActivationKind kind : ops::activations()) choices.emplace_back(kind.name);
+    return choices;
+}
+
 Question question_named(const std::string& name, const Asking& asking) {
     const OrderedJson& entry = asset_table("questions")[name];
     const OrderedJson usual = entry.value("proposal", OrderedJson(""));
@@ -250,8 +261,7 @@ Question question_named(const std::string& name, const Asking& asking) {
                          !asking.proposal.empty() ? asking.proposal
                          : usual.is_string()      ? usual.get<std::string>()
                                                   : usual.dump(),
-                         entry.value("choices", std::vector<std::string>()), asking.required,
-                         asset_text(entry["why"].get<std::string>(), asking.named)};
+                         choices_of(entry), asking.required, asset_text(entry["why"].get<std::string>(), asking.named)};
     std::vector<std::string>& choices = question.choices;
     if (usual.is_boolean()) choices = {"true", "false"};
     if (!asking.other.empty()) choices.push_back(asking.other);

@@ -1,9 +1,9 @@
 #include "engine/load/names/recognise_names.h"
 
 #include "engine/base/error.h"
+#include "engine/base/tables.h"
 #include "engine/load/names/modules.h"
 #include "engine/load/names/parts.h"
-#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <iterator>

@@ -56,7 +56,8 @@ FormulaCase formula_case(const Json& json) {
     }
     made.known = known_of(made.operands, std::move(constants));
     made.name = json.value("label", json.value("formula", ""));
-    made.formula = json.contains("label") ? the_book().formulas.at(made.name) : parse(made.name, the_book().functions);
+    made.formula = json.contains("formula") ? parse(json.at("formula").get<std::string>(), the_book().functions)
+                                            : the_book().formulas.at(made.name);
     return made;
 }
 
