@@ -79,6 +79,7 @@ _FUNCTIONS = {
     "gelu": (("input",), ("approximate",)),
     "relu": (("input",), ()),
     "silu": (("input",), ()),
+    "mish": (("input",), ()),
     "dropout": (("input", "p", "training"), ("p", "training")),
     "embedding": (("input", "weight"), ()),
 }

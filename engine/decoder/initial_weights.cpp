@@ -32,7 +32,8 @@ Tensor initial_weight(const Declared& parameter, std::uint64_t seed, Initialisat
     } else if (kind == Init::Kind::embedding) {
         for (float& value : values) value = static_cast<float>(random.normal(i++));
     } else {
-        std::ranges::fill(values, kind == Init::Kind::gain ? 1.0F : 0.0F);  // a shift, or a gain less one
+        const bool gain = kind == Init::Kind::gain, half = kind == Init::Kind::half;
+        std::ranges::fill(values, gain ? 1.0F : half ? 0.5F : 0.0F);  // 0: a shift, or a gain less one
     }
     return tensor;
 }

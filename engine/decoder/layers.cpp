@@ -91,10 +91,17 @@ OptionalRef gain_parameter(Builder& b, const std::string& name, Axes axes) {
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
-    b.plan.begin_norm(at, is_centred(kind) ? message("LayerNorm") : message("RMSNorm"));
+    const bool dynamic = kind == NormKind::dynamic_tanh;
+    b.plan.begin_norm(at, ops::name_of(kind));
     const OptionalRef gain = gain_parameter(b, parameters, width);
-    const bool shifted = b.config.bias && is_centred(kind);
+    const bool shifted = b.config.bias && (is_centred(kind) || dynamic);
     const OptionalRef shift = {shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr};
+    if (dynamic) {
+        const Ref alpha = b.plan.parameter(parameters + ".alpha", {{axis::one, 1}}, {Init::Kind::half});
+        const Ref out = b.plan.step(at + ".normalized", ops::DynamicTanh{b.config.norm_gain}, {x, alpha, gain, shift});
+        b.plan.name_steps({{NormStep::normalized, out}});
+        return out;
+    }
     const Ref scale = b.plan.step(at + ".scale", ops::NormScale{kind, b.config.layer_norm_eps}, {x});
     const Ref normalized =
         b.plan.step(at + ".normalized", ops::Normalize{kind, b.config.norm_gain}, {x, scale, gain, shift});

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
+#include "engine/base/tables.h"
 #include "engine/graph/explanation.h"
 #include "engine/ops/activation.h"
 
@@ -101,11 +102,19 @@ Key divisors(std::string_view name, std::vector<double> Config::*member) {
 // An enumeration's values under the contract's words, in the order of the enumerators.
 using Words = std::vector<std::string_view>;
 
+// Whether a word is the contract's, or another program's for the same.
+bool says(std::string_view name, std::string_view ours, const std::string& word) {
+    if (word == ours) return true;
+    const OrderedJson others = asset_table("words").value(name, OrderedJson::object());
+    const auto found = others.find(ours);
+    return found != others.end() && std::ranges::count(found->value("word", std::vector<std::string>()), word) > 0;
+}
+
 template <class E>
 E from_word(std::string_view name, const Words& words, const Json& value) {
     std::string expected;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (value.is_string() && value.get<std::string>() == words[i]) return static_cast<E>(i);
+        if (value.is_string() && says(name, words[i], value.get<std::string>())) return static_cast<E>(i);
         expected += (expected.empty() ? "" : ", ") + std::string(words[i]);
     }
     fail(name, message("one of {expected}", {{"expected", expected}}), found_text(value));
@@ -196,7 +205,7 @@ const std::vector<Key>& keys() {
         integer("num_key_value_heads", &Config::num_key_value_heads, 1),
         integer("dim_feedforward", &Config::dim_feedforward, 0),
         boolean("norm_first", &Config::norm_first),
-        word("norm", &Config::norm, {"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one"}),
+        word("norm", &Config::norm, {"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one", "dynamic_tanh"}),
         boolean("norm_gain", &Config::norm_gain),
         real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive),
         boolean("final_norm", &Config::final_norm),

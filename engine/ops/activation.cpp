@@ -58,7 +58,7 @@ bool is_never_negative(const formulas::Expr& e) {
 const std::vector<ActivationKind>& activations() {
     static const auto all = [] {
         std::vector<ActivationKind> kinds;
-        for (const auto& entry : asset_table("activations").items()) kinds.push_back({entry.key()});
+        for (const auto& entry : asset_table("words")["activation"].items()) kinds.push_back({entry.key()});
         return kinds;
     }();
     return all;
@@ -66,7 +66,7 @@ const std::vector<ActivationKind>& activations() {
 
 std::optional<ActivationKind> activation_named(std::string_view key, std::string_view name,
                                                std::optional<std::string_view> approximate) {
-    const OrderedJson& table = asset_table("activations");
+    const OrderedJson& table = asset_table("words")["activation"];
     for (const ActivationKind kind : activations()) {
         const OrderedJson& entry = table.at(kind.name);
         const auto names = entry.value(key, std::vector<std::string>());

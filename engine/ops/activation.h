@@ -8,7 +8,7 @@
 
 namespace decoderscope::ops {
 
-// The activations that are functions of one number, in the order of assets/tables/activations.json, which has what
+// The activations that are functions of one number, in the order of assets/tables/words.json, which has what
 // other programs call them. What one computes is its line in the book of formulas; a few have kernels.
 [[nodiscard]] const std::vector<ActivationKind>& activations();
 // The one that a program other than ours calls so, by the table's key: "word" in Hugging Face's configurations,

@@ -124,26 +124,6 @@ Tensor WeighExperts::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Tensor WeighExperts::pull_back(std::size_t, const Backward& b) const {
-    Tensor out(b.in[0].axes());
-    const std::span<float> to = out.writable();
-    std::ranges::fill(to, 0.0F);
-    const Index experts = b.in[0].dim(2);
-    for (Index row = 0; row < rows_of(b.in[1]); ++row) {
-        const std::vector<double> scores = slot_scores(b.in[0], b.in[1], row);
-        const std::span<const float> grad = ops::row_of(b.grad, row), expert = ops::row_of(b.in[1], row);
-        const double sum = normalize ? sum_of(scores) : 1.0;
-        double average = 0.0;
-        if (normalize)
-            for (std::size_t slot = 0; slot < scores.size(); ++slot)
-                average += static_cast<double>(grad[slot]) * scores[slot] / sum;
-        for (std::size_t slot = 0; slot < scores.size(); ++slot)
-            to[static_cast<std::size_t>(row * experts + expert_of(expert[slot], experts))] +=
-                static_cast<float>(scale * (static_cast<double>(grad[slot]) - average) / sum);
-    }
-    return out;
-}
-
 // ---- what an expert computes
 
 namespace {
@@ -275,26 +255,6 @@ Tensor MixExperts::compute(const Operands& in, const Axes& axes) const {
                 to[row * width + d] = shared != nullptr ? sum + shared[row * width + d] : sum;
             }
     });
-    return out;
-}
-
-Tensor MixExperts::pull_back(std::size_t operand, const Backward& b) const {
-    if (operand == 2) return b.grad;
-    const Index slots = b.in[0].dim(2), width = b.grad.dim(2);
-    const float* results = b.in[0].data();
-    const float* weights = b.in[1].data();
-    const float* grad = b.grad.data();
-    Tensor out(b.in[operand].axes());
-    float* to = out.writable().data();
-    for (Index slot = 0; slot < b.in[1].size(); ++slot) {
-        const float* g = grad + slot / slots * width;
-        double sum = 0.0;
-        for (Index d = 0; d < width; ++d) {
-            if (operand == 0) to[slot * width + d] = weights[slot] * g[d];
-            sum += static_cast<double>(results[slot * width + d]) * static_cast<double>(g[d]);
-        }
-        if (operand == 1) to[slot] = static_cast<float>(sum);
-    }
     return out;
 }
 

@@ -47,7 +47,6 @@ struct WeighExperts {
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const WeighExperts&) const = default;
 };
 
@@ -100,7 +99,6 @@ struct MixExperts {
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const MixExperts&) const = default;
 };
 

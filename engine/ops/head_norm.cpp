@@ -58,46 +58,4 @@ Tensor HeadNorm::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Tensor HeadNorm::pull_back(std::size_t operand, const Backward& b) const {
-    const Tensor& x = b.in[0];
-    const Index heads = x.dim(1), positions = x.dim(2), d_head = x.dim(3);
-    Tensor out(b.in[operand].axes());
-    const std::span<float> to = out.writable();
-    std::vector<double> sums(operand == 1 ? to.size() : 0);
-    for (Index batch = 0; batch < x.dim(0); ++batch) {
-        for (Index head = 0; head < heads; ++head) {
-            for (Index pos = 0; pos < positions; ++pos) {
-                const double scale = scale_of(x, batch, head, pos), along = along_the_row(b, batch, head, pos);
-                const auto [first, last] = heads_with(head, heads);
-                const double n = static_cast<double>((last - first) * d_head);
-                for (Index d = 0; d < d_head; ++d) {
-                    const auto i = static_cast<std::size_t>(((batch * heads + head) * positions + pos) * d_head + d);
-                    const double grad = static_cast<double>(b.grad.data()[i]), value = static_cast<double>(x.data()[i]);
-                    if (operand == 1)
-                        sums[static_cast<std::size_t>(gain_index(head, d, d_head))] += grad * value / scale;
-                    else
-                        to[i] = static_cast<float>(grad * gain_of(b.in, head, d, d_head) / scale -
-                                                   value * along / (n * scale * scale * scale));
-                }
-            }
-        }
-    }
-    for (std::size_t i = 0; i < sums.size(); ++i) to[i] = static_cast<float>(sums[i]);
-    return out;
-}
-
-// Σ grad · gain · x over what is normalised together.
-double HeadNorm::along_the_row(const Backward& b, Index batch, Index head, Index pos) const {
-    const auto [first, last] = heads_with(head, b.in[0].dim(1));
-    const Index d_head = b.in[0].dim(3);
-    double sum = 0.0;
-    for (Index h = first; h < last; ++h)
-        for (Index d = 0; d < d_head; ++d) {
-            const Cell at = {batch, h, pos, d};
-            sum +=
-                static_cast<double>(b.grad.at(at)) * gain_of(b.in, h, d, d_head) * static_cast<double>(b.in[0].at(at));
-        }
-    return sum;
-}
-
 }  // namespace decoderscope::ops

@@ -19,7 +19,6 @@ struct HeadNorm {
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const HeadNorm&) const = default;
 
 private:
@@ -28,17 +27,6 @@ private:
         return across_heads ? std::pair<Index, Index>{0, heads} : std::pair{head, head + 1};
     }
     // √(mean of squares + eps), over the numbers that are normalised together.
-    [[nodiscard]] Index gain_index(Index head, Index d, Index d_head) const {
-        return across_heads ? head * d_head + d : d;
-    }
-    [[nodiscard]] double gain_of(const Operands& in, Index head, Index d, Index d_head) const {
-        if (in.size() < 2) return 1.0;
-        return static_cast<double>(in[1].at(Cell{gain_index(head, d, d_head)})) + (plus_one ? 1.0 : 0.0);
-    }
-    // The gain as a factor; none without a weight.
-    void add_gain(std::vector<Factor>& factors, const Operands& in, Index head, Index d) const;
-    // Σ gradient · gain · x over the numbers that are normalised together.
-    [[nodiscard]] double along_the_row(const Backward& b, Index batch, Index head, Index pos) const;
     [[nodiscard]] double scale_of(const Tensor& x, Index batch, Index head, Index pos) const;
 };
 

@@ -206,30 +206,4 @@ Tensor HeadResults::pull_back(std::size_t operand, const Backward& b) const {
 
 Axes SumHeads::axes(const OperandAxes& in) const { return {in[0][0], {axis::pos, in[0][2].size}, in[0][3]}; }
 
-Tensor SumHeads::compute(const Operands& in, const Axes& axes) const {
-    const Index heads = in[0].dim(1), plane = axes[1].size * axes[2].size;
-    Tensor out(axes);
-    float* to = out.writable().data();
-    for (Index b = 0; b < axes[0].size; ++b, to += plane) {
-        const float* result = in[0].data() + b * heads * plane;
-        std::copy_n(result, plane, to);
-        for (Index h = 1; h < heads; ++h)
-            for (Index i = 0; i < plane; ++i) to[i] += result[h * plane + i];
-    }
-    if (in.size() > 1)
-        products::add_to_rows(in[1].data(),
-                              {out.writable().data(), axes[0].size * axes[1].size, axes[2].size, axes[2].size});
-    return out;
-}
-
-Tensor SumHeads::pull_back(std::size_t operand, const Backward& b) const {
-    if (operand == 1) return gradient_by_bias(b.grad.data(), b.grad.dim(0) * b.grad.dim(1), b.in[1].axes());
-    const Index heads = b.in[0].dim(1), plane = b.in[0].dim(2) * b.in[0].dim(3);
-    Tensor out(b.in[0].axes());
-    float* to = out.writable().data();
-    for (Index head = 0; head < b.in[0].dim(0) * heads; ++head)
-        to = std::copy_n(b.grad.data() + head / heads * plane, plane, to);
-    return out;
-}
-
 }  // namespace decoderscope::ops

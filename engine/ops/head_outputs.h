@@ -66,10 +66,8 @@ struct HeadResults {
 struct SumHeads {
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const { return {"sum_heads", {"result", "bias"}}; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.adds_heads = true}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const SumHeads&) const = default;
 };
 

@@ -6,10 +6,10 @@ namespace decoderscope {
 
 // The kind of norm: LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019); layernorm_std divides by the
 // unbiased standard deviation plus eps, as the Annotated Transformer writes it; rmsnorm_plus_one multiplies by 1 +
-// weight (Gemma).
-enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one };
+// weight (Gemma); dynamic_tanh stands in a norm's place and measures nothing of the row (Zhu et al. 2025).
+enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one, dynamic_tanh };
 
-// Whether it subtracts the mean, as every LayerNorm does; only these have a shift.
+// Whether it subtracts the mean, as every LayerNorm does.
 [[nodiscard]] constexpr bool is_centred(NormKind kind) {
     return kind == NormKind::layernorm || kind == NormKind::layernorm_std;
 }

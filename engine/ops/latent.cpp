@@ -160,13 +160,6 @@ Tensor RowNorm::compute(const Operands& in, const Axes& axes) const {
     return norm_of(*this).compute(as_head(in, x), x.axes()).with_axes(axes);
 }
 
-Tensor RowNorm::pull_back(std::size_t operand, const Backward& b) const {
-    const Tensor x = as_head(b.in[0]), out = as_head(b.out), grad = as_head(b.grad);
-    const Operands in = as_head(b.in, x);
-    const Tensor found = norm_of(*this).pull_back(operand, {in, out, grad});
-    return found.with_axes(b.in[operand].axes());
-}
-
 // ---- some columns
 
 ByFormula Columns::formula() const {
@@ -189,16 +182,6 @@ Tensor Columns::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Tensor Columns::pull_back(std::size_t, const Backward& b) const {
-    Tensor out(b.in[0].axes());
-    const std::span<float> to = out.writable();
-    std::ranges::fill(to, 0.0F);
-    const Index width = out.dim(2);
-    for (Index row = 0; row < out.size() / width; ++row)
-        std::copy_n(b.grad.data() + row * count, count, to.data() + row * width + first);
-    return out;
-}
-
 // ---- own and shared columns
 
 Axes JoinColumns::axes(const OperandAxes& in) const {
@@ -211,22 +194,6 @@ Tensor JoinColumns::compute(const Operands& in, const Axes& axes) const {
     if (Tensor later = joined_when_read(axes, in[0], in[1]); !later.empty()) return later;
     Tensor out(axes);
     join_columns(in[0], in[1], out.writable().data());
-    return out;
-}
-
-Tensor JoinColumns::pull_back(std::size_t operand, const Backward& b) const {
-    const Index heads = b.grad.dim(1), positions = b.grad.dim(2), width = b.grad.dim(3), own = b.in[0].dim(3);
-    const Index count = operand == 0 ? own : width - own;
-    std::vector<double> sums(static_cast<std::size_t>(b.in[operand].size()));
-    for (Index row = 0; row < b.grad.size() / width; ++row) {
-        const Index of_all = row / (heads * positions) * positions + row % positions;
-        const Index to = operand == 0 ? row : of_all, first = operand == 0 ? 0 : own;
-        for (Index d = 0; d < count; ++d)
-            sums[static_cast<std::size_t>(to * count + d)] +=
-                static_cast<double>(b.grad.data()[row * width + first + d]);
-    }
-    Tensor out(b.in[operand].axes());
-    std::ranges::transform(sums, out.writable().begin(), [](double sum) { return static_cast<float>(sum); });
     return out;
 }
 

@@ -36,7 +36,6 @@ struct RowNorm {
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const RowNorm&) const = default;
 };
 
@@ -50,7 +49,6 @@ struct Columns {
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Columns&) const = default;
 };
 
@@ -61,7 +59,6 @@ struct JoinColumns {
     [[nodiscard]] ByFormula formula() const { return {"join_columns", {"own", "shared"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const JoinColumns&) const = default;
 };
 

@@ -25,6 +25,9 @@ namespace decoderscope::ops {
     return centred ? row::sum(row) / static_cast<double>(row.size()) : 0.0;
 }
 
+// "LayerNorm", "RMSNorm", or what stands in their place.
+[[nodiscard]] Phrase name_of(NormKind kind);
+
 // What a norm divides each row by: √(variance + eps) for LayerNorm (Ba et al. 2016; torch.nn.LayerNorm: the variance
 // over n, not n − 1), √(mean of squares + eps) for RMSNorm (Zhang & Sennrich 2019), √(variance over n − 1) + eps for
 // layernorm_std.   {x [batch, pos, d_model]} -> [batch, pos, 1]
@@ -84,6 +87,18 @@ private:
     // The operand that is the shift, if it is there.
     [[nodiscard]] std::size_t shift_operand() const { return has_gain ? 3 : 2; }
     [[nodiscard]] float gain_offset() const { return kind == NormKind::rmsnorm_plus_one ? 1.0F : 0.0F; }
+};
+
+// What stands in place of a norm: tanh(alpha · x) · gain + shift (Zhu et al. 2025, "Transformers without
+// Normalization"). {x [batch, pos, d_model], alpha [1], gain [d_model]?, shift [d_model]?} -> [batch, pos, d_model]
+struct DynamicTanh {
+    bool has_gain = true;
+
+    [[nodiscard]] ByFormula formula() const {
+        return {"dynamic_tanh", {"x", {"alpha", OperandRole::gate}, has_gain ? "gain" : "shift", "shift"}};
+    }
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    bool operator==(const DynamicTanh&) const = default;
 };
 
 }  // namespace decoderscope::ops

@@ -138,16 +138,6 @@ Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Tensor LearnedPositions::pull_back(std::size_t, const Backward& b) const {
-    Tensor out(b.in[0].axes());
-    const std::span<float> to = out.writable();
-    std::ranges::fill(to, 0.0F);
-    const auto at = static_cast<std::size_t>(first * b.in[0].dim(1));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(b.grad.size()); ++i)
-        to[at + i] = static_cast<float>(scale * static_cast<double>(b.grad.data()[i]));
-    return out;
-}
-
 float RopeScaling::by_llama3(float frequency) const {
     const float slow = frequency / static_cast<float>(factor);
     // How many waves fit into the texts of the training before.

@@ -50,7 +50,6 @@ struct LearnedPositions {
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {positions, {axis::d_model, in[0][1].size}}; }
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const LearnedPositions&) const = default;
 };
 

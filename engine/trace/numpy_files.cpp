@@ -1,8 +1,8 @@
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
+#include "engine/base/tables.h"
 #include "engine/files/mapped_file.h"
 #include "engine/files/stored_numbers.h"
-#include "engine/base/tables.h"
 #include "engine/trace/recorded_file.h"
 
 #include <zlib.h>

@@ -40,7 +40,7 @@ void add_feed_forward(Dice& dice, Overrides& config) {
     const bool gated = has(config, "gated_mlp", "true");
     config.emplace_back("activation", gated && dice.one_in(3)
                                           ? "swiglu_clamped"
-                                          : dice.word({"relu", "gelu", "gelu_tanh", "silu", "relu2"}));
+                                          : dice.word({"relu", "gelu", "gelu_tanh", "silu", "relu2", "mish", "tanh2"}));
     config.emplace_back("swiglu_alpha", dice.word({"1.702", "0.5"}));
     config.emplace_back("swiglu_limit", dice.word({"7", "0.3"}));
     if (width == "0" || !dice.one_in(3)) return;
@@ -63,7 +63,8 @@ void add_feed_forward(Dice& dice, Overrides& config) {
 
 void add_norms(Dice& dice, Overrides& config) {
     config.emplace_back("norm_first", dice.word(kYesOrNo));
-    config.emplace_back("norm", dice.word({"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one"}));
+    config.emplace_back("norm",
+                        dice.word({"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one", "dynamic_tanh"}));
     config.emplace_back("layer_norm_eps", dice.word({"1e-5", "1e-6", "0.1"}));
     config.emplace_back("final_norm", dice.word(kYesOrNo));
     config.emplace_back("bias", dice.word(kYesOrNo));

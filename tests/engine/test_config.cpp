@@ -284,7 +284,7 @@ TEST_CASE("a number out of range says the range") {
              {R"("attention_soft_cap": -1)", {"attention_soft_cap", "a number from 0", "-1"}},
              {R"("logit_soft_cap": "30")", {"logit_soft_cap", "a number from 0", "30"}},
              {R"("norm": "rmsnorm_plus")", {"norm", "layernorm_std, rmsnorm_plus_one"}},
-             {R"("norm_placement": "sandwich")", {"norm_placement", "one of pre, post, peri, reordered", "sandwich"}},
+             {R"("norm_placement": "both")", {"norm_placement", "one of pre, post, peri, reordered", "both"}},
              {R"("head_dim": -1)", {"head_dim", "from 0", "-1"}},
              {R"("attention_scale": -0.1)", {"attention_scale", "a number from 0", "-0.1"}},
              {R"("logit_scale": "2")", {"logit_scale", "a number", "2"}},

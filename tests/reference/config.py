@@ -243,4 +243,6 @@ def _rms_gain(c, name, width):
 def _norm(c, name):
     weight = (name + ".weight", (c["d_model"],), gain_kind(c), 1)
     bias = (name + ".bias", (c["d_model"],), "shift", 1)
-    return [weight] * c["norm_gain"] + [bias] * (c["bias"] and c["norm"].startswith("layernorm"))
+    alpha = (name + ".alpha", (1,), "gain", 1)
+    dynamic = c["norm"] == "dynamic_tanh"
+    return [alpha] * dynamic + [weight] * c["norm_gain"] + [bias] * (c["bias"] and (dynamic or c["norm"].startswith("layernorm")))

@@ -509,6 +509,10 @@ def norms_by_numpy(case):
         gain, shift = case.weights.get(weight + ".weight"), case.weights.get(weight + ".bias", 0)
         gain = 1 if not c["norm_gain"] else gain.astype(float) + (c["norm"] == "rmsnorm_plus_one")
         x, eps = x.double().numpy(), c["layer_norm_eps"]
+        if c["norm"] == "dynamic_tanh":
+            grown = np.exp(2 * case.weights[weight + ".alpha"].astype(float) * x)
+            worst = max(worst, difference(torch.as_tensor((grown - 1) / (grown + 1) * gain + shift).float(), trace[name + ".normalized"]))
+            continue
         if c["norm"].startswith("layernorm"):
             centred = x - np.mean(x, -1, keepdims=True)
             scale = (np.std(x, -1, keepdims=True, ddof=1) + eps if c["norm"] == "layernorm_std"

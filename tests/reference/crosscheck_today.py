@@ -138,6 +138,7 @@ def act(c, pre, gate):
     out = {"relu": lambda x: np.maximum(x, 0), "relu2": lambda x: np.maximum(x, 0) ** 2,
            "silu": lambda x: x / (1 + np.exp(-x)),
            "gelu": lambda x: x * np.vectorize(lambda v: 0.5 * (1 + math.erf(v / math.sqrt(2))))(x),
+           "mish": lambda x: x * np.tanh(np.log1p(np.exp(x))), "tanh2": lambda x: 1 - np.cosh(x) ** -2.0,
            "gelu_tanh": lambda x: x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
            }[c["activation"]](through)
     return out if gate is None else out * pre

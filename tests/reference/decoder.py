@@ -20,6 +20,8 @@ ACTIVATIONS = {
     "gelu": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "silu": F.silu,
+    "mish": F.mish,
+    "tanh2": lambda x: x.tanh().square(),
 }
 
 
@@ -97,6 +99,10 @@ class Decoder:
         """`weight` is the parameters' prefix, `name` the trace's."""
         c = self.config
         gain, shift = self.gain(weight), self.weights.get(weight + ".bias")
+        if c["norm"] == "dynamic_tanh":
+            out = torch.tanh(self.weights[weight + ".alpha"] * x)
+            out = out if gain is None else out * gain
+            return self.record(name + ".normalized", out if shift is None else out + shift)
         if c["norm"] == "layernorm_std":
             centred, scale = x - x.mean(-1, keepdim=True), x.std(-1, keepdim=True) + c["layer_norm_eps"]
         elif c["norm"] == "layernorm":

@@ -158,6 +158,7 @@ CASES = {
     "scores_scaled_alibi": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT * 0.2 - by_distance()),
     "expert_linear_of_slots": (f"x: batch pos slot in; W: expert out in; expert: batch pos slot | ids 6; bias: expert out", lambda x, W, expert, bias: torch.einsum("bpsi,bpsoi->bpso", x, W[expert]) + bias[expert], dict(**{"in": 16})),
     **{name: ("pre: batch pos d_ff", ACTIVATIONS[name]) for name in ("mish", "tanh2")},
+    "dynamic_tanh": (f"x: {X}; alpha: one; gain: d_model; shift: d_model", lambda x, alpha, gain, shift: torch.tanh(alpha * x) * gain + shift, dict(one=1)),
 }
 
 def rope_last(x, f):

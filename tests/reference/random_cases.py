@@ -67,7 +67,7 @@ def shape(d):
 def norms(d):
     placement = d.pick("pre", "pre", "post", "peri", "reordered")
     d.config.update(norm_placement=placement, norm_first=placement == "pre", bias=d.maybe(0.5),
-                    norm=d.pick("layernorm", "rmsnorm", "rmsnorm", "rmsnorm_plus_one", "layernorm_std"))
+                    norm=d.pick("layernorm", "rmsnorm", "rmsnorm", "rmsnorm_plus_one", "layernorm_std", "dynamic_tanh"))
     d.set(0.5, final_norm=True)
     d.set(0.15, norm_gain=False)
     d.set(0.15, embedding_norm=True)
@@ -144,7 +144,7 @@ def rope(d):
 
 def mlps(d):
     c, layers = d.config, d.config["num_layers"]
-    c.update(activation=d.pick("relu", "gelu", "gelu_tanh", "silu", "relu2"), gated_mlp=d.maybe(0.5))
+    c.update(activation=d.pick("relu", "gelu", "gelu_tanh", "silu", "relu2", "mish", "tanh2"), gated_mlp=d.maybe(0.5))
     if c["gated_mlp"]:
         d.set(0.3, activation="swiglu_clamped", swiglu_limit=d.number(0.5, 3), swiglu_alpha=d.number(0.5, 2))
     if not d.maybe(0.45):

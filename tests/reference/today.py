@@ -40,6 +40,17 @@ def activations_and_norms():
                     set_cell("blocks.0.ln2.normalized", [1, 4, 3], -1.25)])
 
 
+def by_a_line_of_the_book():
+    yield small("mish", "mish, Post-Norm", {"activation": "mish", "num_layers": 1}, {"x": x()})
+    yield small("mish-gated", "mish as a gate", {"activation": "mish", "gated_mlp": True, "norm_first": True, "num_layers": 1}, {"x": x()})
+    yield small("tanh-squared", "the square of tanh, Pre-Norm", {"activation": "tanh2", "norm_first": True, "num_layers": 1}, {"x": x()})
+    yield small("dynamic-tanh", "dynamic tanh in place of norms, before each sublayer and at the end",
+                {**LANGUAGE_MODEL, "norm": "dynamic_tanh", "norm_first": True}, text())
+    yield small("dynamic-tanh-sandwich", "dynamic tanh without shift around each sublayer",
+                {"norm": "dynamic_tanh", "bias": False, "norm_placement": "peri", "num_layers": 1}, {"x": x()}, edits=[
+                    set_cell("blocks.0.ln1.normalized", [0, 2, 3], 0.5)])
+
+
 def scales():
     yield small("granite-like", "four multipliers: the embedding's, the scores', the updates', the logits'",
                 {**LLAMA, "embedding_scale": 3.0, "attention_scale": 0.2, "update_scale": 0.35, "logit_scale": 0.25,
@@ -265,6 +276,6 @@ def mixtures_elsewhere():
 
 
 def cases():
-    for group in (activations_and_norms, scales, rope_by_layer, rope_scalings, sinks, latent_attention, mixtures, routers,
+    for group in (activations_and_norms, by_a_line_of_the_book, scales, rope_by_layer, rope_scalings, sinks, latent_attention, mixtures, routers,
                   mixtures_elsewhere):
         yield from group()

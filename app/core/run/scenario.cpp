@@ -25,7 +25,8 @@ bool say_the_same(const std::string& a, const std::string& b) {
 
 bool is_of_norm(const Declared& parameter) {
     using enum Init::Kind;
-    return parameter.init.kind == gain || parameter.init.kind == gain_less_one || parameter.init.kind == shift;
+    const auto kind = parameter.init.kind;
+    return kind == gain || kind == gain_less_one || kind == shift || kind == half;
 }
 
 // The weights with the norms that overrides put where the model has none; nullptr if nothing is missing.
@@ -227,7 +228,7 @@ std::shared_ptr<const load::Model> with_norms_scaled(const std::shared_ptr<const
                                                      const Overrides& overrides, float gain, float shift) {
     load::Model scaled = *model;
     for (const Declared& parameter : decoder::declared_parameters(model->config(overrides))) {
-        if (!is_of_norm(parameter)) continue;
+        if (!is_of_norm(parameter) || parameter.init.kind == Init::Kind::half) continue;
         const auto found = scaled.weights.try_emplace(parameter.name).first;
         if (found->second.empty())
             found->second = decoder::initial_weight(parameter, 0);  // of another place than the model's

@@ -4,6 +4,7 @@
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/tables.h"
+#include "engine/ops/norm.h"
 
 #include <algorithm>
 #include <array>
@@ -24,8 +25,7 @@ Sentence blocks_of(const Config& config) {
 
 Sentence norm_of(const Config& config) {
     const Phrase place = place_of_norms(config.placement()).title;
-    return is_centred(config.norm) ? message("{place} with LayerNorm", {{"place", place}})
-                                   : message("{place} with RMSNorm", {{"place", place}});
+    return message("{place} with {norm}", {{"place", place}, {"norm", ops::name_of(config.norm)}});
 }
 
 Phrase positions_of(const Config& config) {

@@ -114,7 +114,7 @@ std::string FamilyKeys::activation(const KeyNames& names, const std::string& oth
     const std::string found = word(names, otherwise);
     if (const auto kind = ops::activation_named("word", found)) return std::string(kind->name);
     std::string expected;
-    for (const auto& [ours, theirs] : asset_table("activations").items())
+    for (const auto& [ours, theirs] : asset_table("words")["activation"].items())
         for (const std::string& word : theirs.value("word", std::vector<std::string>()))
             expected += (expected.empty() ? "" : ", ") + word;
     fail(names, message("one of {expected}", {{"expected", expected}}));

@@ -175,12 +175,19 @@ const char* norm_word(const core::Session& session, bool layernorm) {
     return own == NormKind::rmsnorm_plus_one ? "rmsnorm_plus_one" : "rmsnorm";
 }
 
+// Only a model that has it can be switched back to it: no other has its alphas.
+bool has_dynamic_tanh(const core::Session& session) {
+    return session.scenario().model()->config().norm == NormKind::dynamic_tanh;
+}
+
 void kind_switch(const Ui& ui, const core::Session& session, Commands& commands) {
-    static constexpr std::array<const char*, 2> labels = {"LayerNorm", "RMSNorm"};
-    const int now = is_centred(session.scenario().config().norm) ? 0 : 1;
-    const int clicked = segmented(ui, "kind", labels, now);
+    static constexpr std::array<const char*, 3> labels = {"LayerNorm", "RMSNorm", "tanh"};
+    const NormKind kind = session.scenario().config().norm;
+    const int now = kind == NormKind::dynamic_tanh ? 2 : is_centred(kind) ? 0 : 1;
+    const int clicked = segmented(ui, "kind", std::span(labels).first(has_dynamic_tanh(session) ? 3 : 2), now);
     if (clicked >= 0 && clicked != now)
-        commands.push_back(core::command::SetOption{"norm", norm_word(session, clicked == 0)});
+        commands.push_back(
+            core::command::SetOption{"norm", clicked == 2 ? "dynamic_tanh" : norm_word(session, clicked == 0)});
 }
 
 std::string eps_text(double eps) {
