@@ -1,6 +1,7 @@
 // The formula language against PyTorch in float64: values and gradients of the whole book and of random formulas in
 // both notations, every explanation against its cell, and texts against the values that they are read as.
 #include "engine/base/file.h"
+#include "engine/base/limits.h"
 #include "engine/formulas/derive.h"
 #include "engine/formulas/print.h"
 #include "tests/catch.h"
@@ -82,7 +83,8 @@ Measured measured(const FormulaCase& c) {
         const Cell at = some_cell(shape_of(slope.main), c.seed);
         m.explanation =
             std::max(m.explanation, largest_gap(of_slope, at, gradient[offset_of(shape_of(slope.main), at)]));
-        CHECK(text_of(parse(text_of(derived))) == text_of(derived));
+        if (text_of(derived).size() <= limits::kFormulaBytes)
+            CHECK(text_of(parse(text_of(derived))) == text_of(derived));
         if (const auto by_hand = the_book().formulas.find(c.name + "." + name); by_hand != the_book().formulas.end()) {
             const Formula same = elaborate(by_hand->second, known, the_book().functions);
             CHECK(farness(weighed(c.seed, "gradient " + name, Evaluator(same, operands, known).all()), theirs) < 1e-9);
