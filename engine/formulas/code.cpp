@@ -12,10 +12,10 @@ Coder::Coder(const Formula& elaborated, std::vector<std::string> operands, const
         for (const LeftIndex& i : d->indices) numbers_.try_emplace(i.dim->axis, static_cast<double>(i.dim->size));
 }
 
-std::vector<Part> Coder::parts() {
-    std::vector<Part> parts;
+std::vector<CodedDefinition> Coder::parts() {
+    std::vector<CodedDefinition> parts;
     for (const Definition* d : definitions(formula_)) {
-        Part part{code_of(d->body, *d, d->indices.size()), shape_of(*d), std::nullopt};
+        CodedDefinition part{code_of(d->body, *d, d->indices.size()), shape_of(*d), std::nullopt};
         if (d->start) part.start = code_of(d->start, *d, d->indices.size());
         parts.push_back(std::move(part));
     }

@@ -33,7 +33,7 @@ inline constexpr std::size_t kMostPlaces = 64;
 }
 
 // A definition; a recurrence has what it is worth outside itself.
-struct Part {
+struct CodedDefinition {
     Code code;
     Shape shape;
     std::optional<Code> start;
@@ -45,7 +45,7 @@ public:
     Coder(const Formula& elaborated, std::vector<std::string> operands, const Known& known);
 
     // The definitions, the formula's own last.
-    [[nodiscard]] std::vector<Part> parts();
+    [[nodiscard]] std::vector<CodedDefinition> parts();
     // Of a part of a definition's body, with so many places in scope.
     [[nodiscard]] Code code_of(const Expr& e, const Definition& d, std::size_t places);
     // How many the largest scope has.

@@ -334,6 +334,7 @@ Formula tidy(Formula out, const Formula& f, const std::map<std::string, double, 
 Known known_to_derivative(const Formula& elaborated, Known known) {
     known.operands[std::string(kGradient)] = shape_of(elaborated.main);
     known.operands[elaborated.main.name] = shape_of(elaborated.main);
+    known.fits_by_size = true;  // the formula's own axes were checked
     return known;
 }
 

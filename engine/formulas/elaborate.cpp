@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace decoderscope::formulas {
@@ -261,22 +262,30 @@ private:
 
 // ---- axes
 
-bool goes_with_any(std::string_view axis) { return axis == "in" || axis == "out" || axis == "one" || axis == "1"; }
+// The size that an axis is named by: "4".
+std::optional<Index> size_written(std::string_view axis) {
+    Index size = 0;
+    const auto [end, error] = std::from_chars(axis.data(), axis.data() + axis.size(), size);
+    return error == std::errc() && end == axis.data() + axis.size() && size >= 0 ? std::optional(size) : std::nullopt;
+}
 
 // Which indices run over the same axis. An index is named by its definition, or by its number among the reductions.
 class Sizes {
 public:
     Sizes(const Known& known, const Constants& numbers) : known_(known), numbers_(numbers) {}
 
-    // What is written beside an index holds, even if an operand that it reads is longer or shorter.
+    // What is written beside an index holds, even if an operand that it reads is longer or shorter, or calls it
+    // otherwise.
     void written(const std::string& v, const std::string& letter, const std::string& axis, std::size_t at) {
         letters_[v] = letter;
         if (axis.empty()) return;
-        const auto size = numbers_.find(axis);
-        if (size == numbers_.end())
+        const auto named = numbers_.find(axis);
+        std::optional<Index> size = size_written(axis);
+        if (named != numbers_.end()) size = static_cast<Index>(named->second);
+        if (!size)
             throw FormulaError(
                 with_nearest(message("there is no axis “{axis}”", {{"axis", axis}}), axis, names_of(numbers_)), at);
-        give(v, {axis, static_cast<Index>(size->second)}, "", at);
+        give(v, {axis, *size}, "", at);
         written_.insert(root(v));
     }
 
@@ -287,9 +296,11 @@ public:
             dims_[r] = {dim, operand};
             return;
         }
+        if (written_.contains(r)) return;
         const Dim& before = found->second.dim;
-        if (before.size != dim.size && written_.contains(r)) return;
-        if (before.size == dim.size && (known_.trusted || before.axis == dim.axis || goes_with_any(dim.axis))) return;
+        if (before.size == dim.size &&
+            (known_.trusted || known_.fits_by_size || before.axis == dim.axis || goes_with_any(dim.axis)))
+            return;
         throw FormulaError(message("index {index} can't run over both {axis} ({size}) of {operand} and {other_axis} "
                                    "({other_size}) of {other}",
                                    {{"index", letters_[v]},
@@ -304,7 +315,7 @@ public:
 
     void join(const std::string& a, const std::string& b, std::size_t at) {
         const std::string ra = root(a), rb = root(b);
-        if (ra == rb) return;
+        if (ra == rb || (written_.contains(ra) && written_.contains(rb))) return;  // each is as it is written
         if (const auto dim = dims_.find(rb); dim != dims_.end()) give(ra, dim->second.dim, dim->second.operand, at);
         if (written_.contains(rb)) written_.insert(ra);
         up_[rb] = ra;
@@ -502,6 +513,10 @@ Constants numbers_of(const Known& known) {
     for (const auto& [name, shape] : known.operands)
         for (const Dim& dim : shape) numbers.try_emplace(dim.axis, static_cast<double>(dim.size));
     return numbers;
+}
+
+bool goes_with_any(std::string_view axis) {
+    return axis == "in" || axis == "out" || axis == "one" || size_written(axis).has_value();
 }
 
 std::string shape_text(std::string_view name, const Shape& shape) {

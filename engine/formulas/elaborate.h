@@ -12,8 +12,10 @@ namespace decoderscope::formulas {
 struct Known {
     std::map<std::string, Shape, std::less<>> operands;
     std::map<std::string, double, std::less<>> constants;  // sizes of the operands' axes needn't be among them
-    // For a formula of the program's own: axes of one size go together whatever their names, and the cost isn't
-    // bounded, because only single cells are computed.
+    // Axes of one size go together whatever their names: for a formula that was checked before.
+    bool fits_by_size = false;
+    // For a formula of the program's own: fits by size, and the cost isn't bounded, because only single cells are
+    // computed.
     bool trusted = false;
 };
 
@@ -27,6 +29,8 @@ struct Known {
 [[nodiscard]] std::map<std::string, double, std::less<>> numbers_of(const Known& known);
 // "scores[batch 2, head 4, query 6, key 6]".
 [[nodiscard]] std::string shape_text(std::string_view name, const Shape& shape);
+// Whether an axis of this name goes with any other of its size: "in", "out", or one that is named by its size alone.
+[[nodiscard]] bool goes_with_any(std::string_view axis);
 // Which definitions each one reads, directly or through others; itself if it is a recurrence.
 [[nodiscard]] std::map<std::string, std::set<std::string>> dependencies(const Formula& formula);
 // The formula without this sub-result: its body stands wherever it was read.

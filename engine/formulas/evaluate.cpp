@@ -50,7 +50,7 @@ public:
     Machine(const Formula& formula, const Operands& operands, const Known& known)
         : formula_(formula), operands_(operands), coder_(formula_, names_of(operands), known) {
         std::size_t i = 0;
-        std::vector<Part> parts = coder_.parts();
+        std::vector<CodedDefinition> parts = coder_.parts();
         for (const Definition* d : definitions(formula_)) results_.push_back({d, std::move(parts[i++])});
     }
     Machine(const Machine&) = delete;
@@ -62,7 +62,7 @@ public:
 
     void all(Computation::Numbers to, const std::stop_token& stop) {
         if (coder_.places() > kMostPlaces) return one_by_one(to, stop);
-        std::vector<Part> parts;
+        std::vector<CodedDefinition> parts;
         std::vector<Computation::Recurrence> recurrences;
         for (Result& r : results_) {
             Scope none;
@@ -132,7 +132,7 @@ public:
 private:
     struct Result {
         const Definition* definition;
-        Part part;
+        CodedDefinition part;
         std::unordered_map<std::size_t, double> known{};
         std::vector<double> whole{};  // of a recurrence
     };

@@ -1,135 +1,16 @@
 #include "engine/formulas/parse.h"
 
-#include "engine/base/limits.h"
+#include "engine/formulas/tokens.h"
 #include "engine/formulas/words.h"
 
-#include <fast_float/fast_float.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 
 namespace decoderscope::formulas {
 namespace {
 
-enum class Kind : std::uint8_t { number, name, symbol, end };
-
-struct Token {
-    Kind kind;
-    std::string word;  // one spelling for all that mean the same
-    std::size_t begin, end;
-    double value = 0.0;
-};
-
-struct Alias {
-    std::string_view written, word;
-};
-// What stands for another word, or for itself; the longer ones first.
-constexpr std::array kSymbols{
-    Alias{"...", "…"}, Alias{"**", "^"}, Alias{"<=", "≤"}, Alias{">=", "≥"},  Alias{"!=", "≠"}, Alias{"==", "="},
-    Alias{"·", "·"},   Alias{"×", "·"},  Alias{"*", "·"},  Alias{"−", "−"},   Alias{"-", "−"},  Alias{"÷", "div"},
-    Alias{"≤", "≤"},   Alias{"≥", "≥"},  Alias{"≠", "≠"},  Alias{"∧", "and"}, Alias{"∨", "or"}, Alias{"¬", "not"},
-    Alias{"√", "√"},   Alias{"…", "…"},  Alias{"²", "²"},  Alias{"³", "³"},   Alias{"⁴", "⁴"},  Alias{"+", "+"},
-    Alias{"/", "/"},   Alias{"^", "^"},  Alias{"(", "("},  Alias{")", ")"},   Alias{"[", "["},  Alias{"]", "]"},
-    Alias{"{", "{"},   Alias{"}", "}"},  Alias{",", ","},  Alias{";", ";"},   Alias{":", ":"},  Alias{"?", "?"},
-    Alias{"=", "="},   Alias{"<", "<"},  Alias{">", ">"}};
-// Names that are symbols.
-constexpr std::array kWords{Alias{"and", "and"}, Alias{"or", "or"},  Alias{"not", "not"},     Alias{"div", "div"},
-                            Alias{"mod", "mod"}, Alias{"sqrt", "√"}, Alias{"where", "where"}, Alias{"from", "from"}};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-// The length of the character of UTF-8 that begins with this byte.
-std::size_t length_of(char first) {
-    const auto byte = static_cast<unsigned char>(first);
-    return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-}
-std::size_t letters_in(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-class Lexer {
+class Parser : TokenReader {
 public:
-    explicit Lexer(std::string_view text) : text_(text) {}
-
-    [[nodiscard]] std::vector<Token> tokens() {
-        std::vector<Token> all;
-        while (skip_spaces(), at_ < text_.size()) all.push_back(next());
-        all.push_back({Kind::end, "", text_.size(), text_.size()});
-        return all;
-    }
-
-private:
-    void skip_spaces() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
-    }
-
-    Token next() {
-        if (is_digit(text_[at_]) || (text_[at_] == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1])))
-            return decimal();
-        if (begins("∞")) return ready(Kind::number, "∞", std::numeric_limits<double>::infinity());
-        if (begins("½")) return ready(Kind::number, "½", 0.5);
-        for (const Alias& symbol : kSymbols)
-            if (begins(symbol.written)) return symbol_token(symbol);
-        return name();
-    }
-
-    [[nodiscard]] bool begins(std::string_view with) const { return text_.substr(at_).starts_with(with); }
-
-    Token ready(Kind kind, std::string_view word, double value = 0.0) {
-        const std::size_t begin = at_;
-        at_ += word.size();
-        return {kind, std::string(word), begin, at_, value};
-    }
-
-    Token symbol_token(const Alias& symbol) {
-        Token token = ready(Kind::symbol, symbol.written);
-        token.word = symbol.word;
-        return token;
-    }
-
-    Token decimal() {
-        double value = 0.0;
-        const char* first = text_.data() + at_;
-        const auto [end, error] = fast_float::from_chars(first, text_.data() + text_.size(), value);
-        return ready(Kind::number, text_.substr(at_, static_cast<std::size_t>(end - first)), value);
-    }
-
-    Token name() {
-        std::size_t end = at_;
-        while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]) || is_other_letter(end)))
-            end += length_of(text_[end]);
-        end = std::min(end, text_.size());
-        if (end == at_) {
-            const std::string_view character = text_.substr(at_, length_of(text_[at_]));
-            throw FormulaError(message("“{text}” is no part of a formula", {{"text", character}}), at_);
-        }
-        Token token = ready(Kind::name, text_.substr(at_, end - at_));
-        if (token.word == "inf")
-            return {Kind::number, "∞", token.begin, token.end, std::numeric_limits<double>::infinity()};
-        if (token.word == "π") token.word = "pi";
-        for (const Alias& word : kWords)
-            if (token.word == word.written) return {Kind::symbol, std::string(word.word), token.begin, token.end};
-        return token;
-    }
-
-    // A character beyond ASCII that is no symbol: α, Σ.
-    [[nodiscard]] bool is_other_letter(std::size_t at) const {
-        if (static_cast<unsigned char>(text_[at]) < 0x80) return false;
-        const std::string_view rest = text_.substr(at);
-        return !rest.starts_with("∞") && !rest.starts_with("½") &&
-               std::ranges::none_of(kSymbols, [&](const Alias& s) { return rest.starts_with(s.written); });
-    }
-
-    std::string_view text_;
-    std::size_t at_ = 0;
-};
-
-class Parser {
-public:
-    Parser(std::string_view text, const Functions& functions) : functions_(functions), tokens_(Lexer(text).tokens()) {}
+    Parser(std::string_view text, const Functions& functions) : TokenReader(tokens_of(text)), functions_(functions) {}
 
     [[nodiscard]] Formula formula() {
         Formula formula{.main = definition()};
@@ -152,50 +33,12 @@ public:
     }
 
 private:
-    // ---- tokens
-
-    [[nodiscard]] const Token& here() const { return tokens_[at_]; }
-    [[nodiscard]] bool is(std::string_view word) const { return here().kind == Kind::symbol && here().word == word; }
-    bool take(std::string_view word) {
-        if (!is(word)) return false;
-        ++at_;
-        return true;
-    }
-    [[noreturn]] void fail(Sentence sentence) const { throw FormulaError(std::move(sentence), here().begin); }
-    void need(std::string_view word) {
-        if (take(word)) return;
-        if (here().kind == Kind::end) fail(message("“{word}” is missing at the end", {{"word", word}}));
-        fail(message("“{word}” is missing before “{next}”", {{"word", word}, {"next", here().word}}));
-    }
-    const Token& need_name() {
-        if (here().kind == Kind::end) fail(message("a name is missing at the end"));
-        if (here().kind != Kind::name) fail(message("a name is missing before “{next}”", {{"next", here().word}}));
-        return tokens_[at_++];
-    }
-
-    template <class T, class One>
-    std::vector<T> listed(const One& one, std::string_view close) {
-        std::vector<T> all;
-        while (!take(close)) {
-            all.push_back(one());
-            if (!is(close)) need(",");
-        }
-        return all;
-    }
-
-    // "max_j" as "max" and "j"; a word without "_" as itself and "".
-    [[nodiscard]] static std::pair<std::string_view, std::string_view> parted(std::string_view word) {
-        const std::size_t bar = word.rfind('_');
-        if (bar == std::string_view::npos || bar == 0) return {word, ""};
-        return {word.substr(0, bar), word.substr(bar + 1)};
-    }
-
     // ---- definitions
 
     LeftIndex left_index() {
         if (take("…")) return {.name = "…"};
         LeftIndex i{.name = need_name().word};
-        if (take(":")) i.axis = need_name().word;
+        if (take(":")) i.axis = here().kind == Kind::number ? tokens_[at_++].word : need_name().word;
         return i;
     }
 
@@ -218,7 +61,7 @@ private:
         if (take("where")) do
                 formula.wheres.push_back(definition());
             while (take(";"));
-        if (here().kind != Kind::end) fail(message("“{word}” doesn't continue the formula", {{"word", here().word}}));
+        need_end();
         check_names(formula);
         // A sub-result without indices is written like a constant.
         std::set<std::string> plain;
@@ -323,9 +166,7 @@ private:
         if (take("√")) return apply(Op::root, {primary()}, token.begin);
         if (take("(")) return closed(expression(), ")");
         if (take("[")) return apply(Op::bracket, {closed(expression(), "]")}, token.begin);
-        if (token.kind == Kind::end) fail(message("a number or a name is missing at the end"));
-        if (token.kind != Kind::name)
-            fail(message("a number or a name is missing before “{next}”", {{"next", token.word}}));
+        if (token.kind != Kind::name) fail_without_operand();
         ++at_;
         return named(token);
     }
@@ -426,42 +267,15 @@ private:
         return token != tokens_.end() && token != tokens_.begin() && (token - 1)->word == "(";
     }
 
-    // Counts the levels that one expression is inside others.
-    struct Nesting {
-        explicit Nesting(Parser& in) : parser(in) {
-            // Four levels of the grammar for a pair of parentheses.
-            if (++parser.depth_ > 4 * limits::kFormulaDepth)
-                parser.fail(message("more than {count} levels inside each other", {{"count", limits::kFormulaDepth}}));
-        }
-        ~Nesting() { --parser.depth_; }
-        Nesting(const Nesting&) = delete;
-        Nesting& operator=(const Nesting&) = delete;
-        Parser& parser;
-    };
-
     const Functions& functions_;
-    std::vector<Token> tokens_;
-    std::size_t at_ = 0, depth_ = 0;
     std::vector<std::string> bound_;  // the indices in scope
     std::set<std::string> outer_;     // those of the formula that a sub-result may use anew
 };
 
-void check_length(std::string_view text) {
-    if (text.size() > limits::kFormulaBytes)
-        throw FormulaError(
-            message("the formula is too long: more than {count} bytes", {{"count", limits::kFormulaBytes}}), kNowhere);
-}
-
 }  // namespace
 
-Formula parse(std::string_view text, const Functions& functions) {
-    check_length(text);
-    return Parser(text, functions).formula();
-}
+Formula parse(std::string_view text, const Functions& functions) { return Parser(text, functions).formula(); }
 
-Formula parse_function(std::string_view text, const Functions& functions) {
-    check_length(text);
-    return Parser(text, functions).function();
-}
+Formula parse_function(std::string_view text, const Functions& functions) { return Parser(text, functions).function(); }
 
 }  // namespace decoderscope::formulas

@@ -47,8 +47,13 @@ private:
 
     [[nodiscard]] std::string text(const Expr& e, const Call& call, int, Last) {
         if (!call.along) return call.function + "(" + list(e->children) + ")";
-        return call.function + "_" + text((*e)[0], 0, true) + "(" + list({e->children.begin() + 1, e->children.end()}) +
-               ")";
+        const std::string along = text((*e)[0], 0, true);
+        const std::set<std::string> outside = scope_;
+        scope_.insert(along);
+        const std::string what =
+            call.function + "_" + along + "(" + list({e->children.begin() + 1, e->children.end()}) + ")";
+        scope_ = outside;
+        return what;
     }
 
     [[nodiscard]] std::string text(const Expr& e, const Reduce& reduce, int within, Last last) {
@@ -65,10 +70,12 @@ private:
             written_axis = written_axis || !inner->axis.empty();
             body = body_at(body, index(name));
         }
+        // A quotient of sums is read only if one of them is in parentheses.
+        const bool quotient = body->is(Op::divide) && (*body)[1]->as<Reduce>() != nullptr;
         const std::string word = reduce.fold == Fold::sum && ascii() ? "sum" : std::string(word_of(reduce.fold));
         const std::string what = word + "_" +
                                  (count == 1 && !written_axis && one_letter(over) ? over : "{" + over + "}") + " " +
-                                 text(body, level::product, true);
+                                 text(body, level::product, !quotient);
         scope_ = outside;
         return last && within <= level::product ? what : "(" + what + ")";
     }
@@ -158,6 +165,9 @@ std::string text_of(const Expr& e, Script script, int level, const Instead& inst
 std::string text_of(const Definition& definition, Script script) {
     std::string left;
     std::set<std::string> scope;
+    for_each(definition.body, [&](const Expr& e) {  // a sum's index would hide a number of its name
+        if (const auto* c = e->as<Constant>()) scope.insert(c->name);
+    });
     for (const LeftIndex& i : definition.indices) {
         scope.insert(i.name);
         const std::string name = i.name == "…" && script == Script::ascii ? "..." : i.name;

@@ -121,12 +121,17 @@ private:
 
 // ---- doing it
 
+void check(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Error("the formula was cancelled");
+}
+
 // Computes a program at places of its scope. What has been computed is computed anew only once a place that it depends
 // on has moved.
 class Runner {
 public:
-    Runner(const Program& program, const std::vector<Source>& operands, const std::vector<Source>& results)
-        : steps_(program.steps()), operands_(operands), results_(results), slots_(steps_.size()) {}
+    Runner(const Program& program, const std::vector<Source>& operands, const std::vector<Source>& results,
+           const std::stop_token& stop)
+        : steps_(program.steps()), operands_(operands), results_(results), stop_(stop), slots_(steps_.size()) {}
 
     // An index has this value; along the axis it is the first of so many.
     void move(std::size_t place, Index first, Index count = 1) {
@@ -194,6 +199,7 @@ private:
         const Code& code = *step.code;
         Folded folded(code.fold);
         for (Index first = 0; first < code.size; first += kBlock) {
+            check(stop_);
             const Index count = std::min(kBlock, code.size - first);
             move(code.which, first, count);
             folded.take(code.fold, {row(step.in[0]), static_cast<std::size_t>(count)}, first);
@@ -279,6 +285,7 @@ private:
         std::vector<double> where(code.fold == Fold::argmax ? out.size() : 0, 0.0);
         const bool sum = code.fold == Fold::sum || code.fold == Fold::mean;
         for (Index at = 0; at < code.size; ++at) {
+            check(stop_);
             move(code.which, at);
             const double* x = row(step.in[0]);
             if (sum) {
@@ -413,6 +420,7 @@ private:
     const std::vector<Step>& steps_;
     const std::vector<Source>& operands_;
     const std::vector<Source>& results_;
+    const std::stop_token& stop_;
     std::vector<Slot> slots_;
     std::vector<double> zeros_;
     std::array<Index, kMostPlaces + 1> scope_ = {}, counts_ = {};
@@ -453,7 +461,7 @@ struct Stage {
 
 class Planner {
 public:
-    explicit Planner(const std::vector<Part>& parts) : parts_(parts), planned_(parts.size()) {}
+    explicit Planner(const std::vector<CodedDefinition>& parts) : parts_(parts), planned_(parts.size()) {}
 
     // Plans what a definition reads, then the definition.
     void plan(std::size_t part) {
@@ -517,19 +525,19 @@ private:
         });
     }
 
-    const std::vector<Part>& parts_;
+    const std::vector<CodedDefinition>& parts_;
     std::vector<bool> planned_;
 };
 
 // What one thread computes rows with.
 class Worker {
 public:
-    Worker(const std::vector<Part>& parts, const Stage& stage, const Program& program,
-           const std::vector<Source>& operands, const std::vector<Source>& results)
+    Worker(const std::vector<CodedDefinition>& parts, const Stage& stage, const Program& program,
+           const std::vector<Source>& operands, const std::vector<Source>& results, const std::stop_token& stop)
         : stage_(stage),
           shape_(parts[stage.part].shape),
           results_(results),
-          main_(program, operands, results_),
+          main_(program, operands, results_, stop),
           numbers_(stage.beside.size()) {
         for (std::size_t i = 0; i < stage.beside.size(); ++i) {
             const std::size_t part = stage.beside[i];
@@ -538,7 +546,7 @@ public:
             for (const Index size : sizes) count *= size;
             numbers_[i].resize(static_cast<std::size_t>(count));
             results_[part] = {std::span<const double>(numbers_[i]), std::move(sizes), kNaN, stage.lead};
-            runners_.emplace_back(stage.programs[i], operands, results_);
+            runners_.emplace_back(stage.programs[i], operands, results_, stop);
         }
     }
     Worker(const Worker&) = delete;
@@ -604,8 +612,8 @@ private:
 
 // The node with each result that it reads in its place, if all that it reads has its shape and its own indices; its
 // rows then needn't end where an axis does.
-std::optional<Code> as_one_row(const Code& code, const std::vector<Part>& parts, const std::vector<Shape>& operands,
-                               const Shape& shape) {
+std::optional<Code> as_one_row(const Code& code, const std::vector<CodedDefinition>& parts,
+                               const std::vector<Shape>& operands, const Shape& shape) {
     Code flat = code;
     if (code.kind == Code::Kind::index || code.kind == Code::Kind::reduce) return std::nullopt;
     const bool reads = code.kind == Code::Kind::operand || code.kind == Code::Kind::result;
@@ -639,7 +647,7 @@ std::size_t count_of(const Shape& shape) {
 }
 
 struct Computation::Plan {
-    std::vector<Part> parts;
+    std::vector<CodedDefinition> parts;
     std::vector<Shape> operands;
     std::vector<Stage> stages;
     bool may_multiply = false;  // whether a product of matrices may be in the last definition
@@ -654,9 +662,9 @@ struct Computation::Plan {
                     blocks = (width + block - 1) / block;
         const double cost = stage.cost * static_cast<double>(std::min(width, block));
         in_parallel(rows * blocks, static_cast<Index>(std::min(cost, 1e12)), [&](Index begin, Index end) {
-            Worker worker(parts, stage, program, from, results);
+            Worker worker(parts, stage, program, from, results, stop);
             for (Index unit = begin; unit < end; ++unit) {
-                if (stop.stop_requested()) throw Error("the formula was cancelled");
+                check(stop);
                 const Index row = unit / blocks, first = unit % blocks * block;
                 worker.row(row);
                 worker.write(first, std::min(block, width - first), row * width + first, to);
@@ -665,9 +673,9 @@ struct Computation::Plan {
     }
 };
 
-Computation::Computation(std::vector<Part> parts, std::vector<Shape> operands) {
+Computation::Computation(std::vector<CodedDefinition> parts, std::vector<Shape> operands) {
     auto plan = std::make_unique<Plan>();
-    const Part& main = parts.back();
+    const CodedDefinition& main = parts.back();
     if (auto flat =
             main.shape.empty() || main.start ? std::nullopt : as_one_row(main.code, parts, operands, main.shape)) {
         const Shape row{{"", static_cast<Index>(count_of(main.shape))}};
@@ -690,7 +698,7 @@ Computation& Computation::operator=(Computation&&) noexcept = default;
 
 void Computation::run(const Operands& operands, Numbers to, const std::stop_token& stop,
                       std::span<const Recurrence> recurrences) const {
-    const std::vector<Part>& parts = plan_->parts;
+    const std::vector<CodedDefinition>& parts = plan_->parts;
     std::vector<Source> from, results(parts.size());
     for (std::size_t i = 0; i < operands.size(); ++i) from.push_back(source_of(operands[i], plan_->operands[i]));
     for (std::size_t i = 0; i < parts.size(); ++i)

@@ -13,7 +13,7 @@ namespace decoderscope::formulas {
 class Computation {
 public:
     // Of operands with these shapes, in the order of their names. `places` of the parts must be at most kMostPlaces.
-    Computation(std::vector<Part> parts, std::vector<Shape> operands);
+    Computation(std::vector<CodedDefinition> parts, std::vector<Shape> operands);
     ~Computation();
     Computation(Computation&&) noexcept;
     Computation& operator=(Computation&&) noexcept;

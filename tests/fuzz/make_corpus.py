@@ -333,6 +333,32 @@ def gguf_files():
     write("gguf", "type-unknown", gguf({}, {"w": (7, 32, 24, [32])}))
 
 
+# ---- formulas
+
+FORMULAS = {
+    "product": "scores[b, h, i, j] = Σ_d q[b, h, i, d] · k[b, h, j, d] / √d_head",
+    "softmax": "y[…, j] = softmax_j(x[…, j]) where s = Σ_{i: pos, j: 2} i · j",
+    "where": "y[b, p, d] = x[b, p, d] / scale[b, p] * w[d]? where scale[b, p] = sqrt((mean_i x[b, p, i]^2) + eps)",
+    "choice": "y[b, p, d] = p >= 1 and not d = 0 ? x[b, p - 1, d] : [p < 2] * -inf",
+    "recurrence": "state[t: pos, d] = 0.5 * state[t - 1, d] + x[0, t, d] from 0",
+    "gather": "y[b, p] = count_i (W[ids[b, p] mod 3, i] > argmax_j x[b, p, j]) + log_sum_exp_j(x[b, p, j])",
+    "refused": "y[b, p] = Σ_d x[b, d, p] · nothing[p]",
+    "attention": "softmax((q @ k.mT / sqrt(d_head)).masked_fill(mask == 0, float('-inf')), dim=-1) @ v",
+    "einsum": 'y = torch.einsum("bhqd,bhkd->bhqk", q, k)',
+    "rmsnorm": "x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * w",
+    "norms": "F.layer_norm(x, (d_head,), w) + x.var(-1, unbiased=False, keepdim=True) - x.max(-1)[0].unsqueeze(-1)",
+    "linear": "F.gelu(F.linear(x, W), approximate='tanh')[..., None, :2] ** 2",
+    "causal": "torch.where(torch.arange(pos)[None, :] <= torch.arange(pos)[:, None], mask, mask_value).log_softmax(-1)",
+    "axes": "x.permute(2, 0, 1).unsqueeze(0).squeeze(0).repeat_interleave(2, dim=1)[:, 1:] // 2 % s",
+    "refused-axes": "x + q[:, 0, :, :1].mT",
+}
+
+
+def formulas():
+    for name, text in FORMULAS.items():
+        write("formula", name, text)
+
+
 if __name__ == "__main__":
     shutil.rmtree(CORPUS, ignore_errors=True)
     configurations()
@@ -342,3 +368,4 @@ if __name__ == "__main__":
     tensors()
     tokenizers()
     gguf_files()
+    formulas()

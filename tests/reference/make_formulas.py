@@ -1,6 +1,8 @@
-"""Writes formulas.json: what PyTorch computes, in float64, for every formula of the book and for random ones.
+"""Writes formulas.json: what PyTorch computes, in float64, for every formula of the book, for texts in its own spelling,
+and for random ones of both notations.
 
     python3 make_formulas.py
+    python3 make_formulas.py 10000 FILE     # as many random ones of each notation; DECODERSCOPE_FORMULAS=FILE test_engine "*on demand*"
 
 A case has its operands (axes, sizes, and what numbers they hold: `operand` below makes them from hashes, as the C++ test does), the
 constants, and numbers that stand for whole tensors: "value" is Σ w · value for weights w that are hashes, too, and "gradients" has
@@ -10,6 +12,8 @@ constants, and numbers that stand for whole tensors: "value" is Σ w · value fo
 import json
 import math
 import random
+import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -349,13 +353,179 @@ def random_case(seed):
     return measured(case, value, tensors)
 
 
-if __name__ == "__main__":
-    book = [case_of(n, label, *spec[:2], *(spec[2:] or [{}])) for n, (label, spec) in enumerate(CASES.items())]
-    found, seed = [], 1000
-    while len(found) < 10000:
-        case = random_case(seed)
+# ---- PyTorch's and NumPy's spelling. The text is the Python that computes it; its operands are those of `T` that it names.
+
+T = {"q": HEADS, "k": HEADS, "v": HEADS, "query": "batch head query d_head", "key": "batch head key d_head", "shared_key": GQA,
+     "scores": SCORES, "mask": f"{SCORES} | bits", "padding": "batch key | bits", "x": X, "y": X, "W": "d_ff d_model", "U": "out in",
+     "gain": "d_model", "shift": "d_model", "c": "d_ff", "token": "batch pos | ids 7", "E": "vocab d_model", "pattern": SCORES, "one": "batch one_head pos d_head",
+     "logits": "batch pos vocab", "s": ""}
+TEXTS = """
+softmax(q @ k.mT / sqrt(d_head), dim=-1)
+softmax(q @ k.mT / sqrt(d_head), -1) @ v
+F.softmax((q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).masked_fill(mask == 0, float("-inf")).masked_fill(scores > 3, -inf), dim=-1) @ v
+weights = torch.softmax(query @ key.transpose(2, 3) * d_head ** -0.5, dim=3)
+scores.softmax(-1)
+scores.softmax(-1)[..., 0]
+scores.softmax(dim=1)[:, 0, :, 1:3]
+scores.log_softmax(-1)
+torch.logsumexp(logits, -1)
+logits - logits.logsumexp(dim=-1, keepdim=True)
+einsum("bhqd,bhkd->bhqk", query, key)
+torch.einsum("b h q d, b h k d -> b h q k", query, key) / d_head ** 0.5
+np.einsum("bpd,od->bpo", x, W)
+torch.einsum("bhpp->bhp", q)
+torch.einsum("bpd,md", x, W)
+torch.einsum("bpd,bpd->", x, y)
+x.pow(2).mean(-1, keepdim=True)
+x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * gain
+(x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) * gain + shift
+(x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + eps)
+(x - np.mean(x, axis=-1, keepdims=True)) / np.sqrt(np.var(x, axis=-1, keepdims=True) + eps)
+np.std(x, axis=-1) + np.max(x, axis=-1) - np.square(x).sum(axis=-1)
+x.var(1)
+F.layer_norm(x, (d_model,), gain, shift, eps)
+F.layer_norm(x, [16], eps=eps)
+F.layer_norm(x, (16,), None, shift)
+torch.where(mask == 1, scores, mask_value)
+torch.where(scores > 0, scores, 2 * scores)
+scores.masked_fill(mask == 0, -inf).amax(-1)
+scores.masked_fill(mask[:, :1] == 0, mask_value)
+torch.where(torch.arange(key)[None, :] <= torch.arange(query)[:, None], scores, -inf).softmax(-1)
+scores.masked_fill((padding == 0)[:, None, None, :], mask_value)
+scores.masked_fill(~(padding != 0).unsqueeze(1).unsqueeze(2) | (scores > 1), -1e9)
+(scores > 0) * scores
+((scores > 0) & (mask == 1)).double().mean((1, 2))
+torch.relu(x) + F.relu(x) ** 2
+x.exp().log() + torch.sin(x) * torch.cos(x) - torch.tanh(x) / torch.sigmoid(x) + torch.erf(x) + x.abs()
+torch.sqrt(x ** 2 + 1) + torch.rsqrt(x.square() + 1) + x.sigmoid().reciprocal()
+torch.maximum(x, y) - torch.minimum(x, shift) + torch.max(x, y)
+x.clamp(-1, 1) + torch.clamp(x, min=0.5) + x.clamp(max=limit)
+F.gelu(x @ W.T + c, approximate="tanh")
+F.gelu(x) + F.silu(x) + F.leaky_relu(x, 0.2)
+F.silu(x @ W.T) * (x @ W.T)
+F.linear(x, W, c)
+F.linear(x, U)
+x @ U.T
+x @ gain
+gain @ W.mT
+gain @ shift
+torch.matmul(scores, v)
+pattern @ v
+query @ shared_key.repeat_interleave(group, dim=1).mT
+(pattern @ v).transpose(1, 2)
+v.permute(0, 2, 1, 3)
+v.permute((3, 2, 1, 0)).sum((0, 2))
+x.sum() + x.mean() * x.amin()
+x.sum(-1) / x.mean(1).sum(-1, keepdim=True)
+x.max(-1).values - x.min(dim=1, keepdim=True)[0].sum(-1)
+scores.amax((-1, -2), keepdim=True)
+logits.argmax(-1)
+logits.argmin(dim=1, keepdim=True)
+E[token]
+E[token] * math.sqrt(d_model)
+x[:, None] + v[:, 0].sum(-1)[..., None, None]
+x[..., : d_model // 2] * x[..., 8:] - x[:, -1:, :8]
+x[0]
+x[0, -1]
+one + v
+one.squeeze(1)
+one.squeeze(1).unsqueeze(-1)
+x.detach() * x
+-x ** 2
+2 ** -x
+s * x + s
+x.detach() % 2 + x.detach() // 0.5 + x
+x * x.shape[-1] / x.shape[0]
+1.5 * torch.tanh(logits / 1.5)
+gain.T
+"""
+
+
+def python_value(text, tensors):
+    """Eval'd where operands that the text passes to NumPy are arrays."""
+    _, _, code = text.rpartition("weights = ")
+    root = lambda t: torch.sqrt(torch.as_tensor(t, dtype=torch.float64))
+    numbers = {**CONSTS, "inf": math.inf}
+    tensors = {n: t.detach().numpy() if "np." in text else t for n, t in tensors.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = eval(code, {"torch": torch, "F": F, "np": np, "math": math, "einsum": torch.einsum, "softmax": torch.softmax, "sqrt": root, **numbers, **tensors})
+    return torch.as_tensor(value).to(torch.float64)
+
+
+def text_case(seed, text, operands, constants):
+    case = {"seed": seed, "text": text, "operands": operands, "constants": constants}
+    tensors = made(case)
+    return case, tensors, python_value(text, tensors)
+
+
+def written_texts():
+    cases = []
+    for seed, text in enumerate(filter(None, TEXTS.split("\n"))):
+        names = {w for w in "".join(c if c.isalnum() or c == "_" else " " for c in text).split()}
+        operands = {}
+        for name in sorted(names & set(T)):
+            axes, _, what = T[name].partition(" | ")
+            if f"arange({name})" not in text:
+                operands[name] = (axes.split(), [({**SIZE, "in": 16})[a] for a in axes.split()], what or "normal")
+        constants = {n: CONSTS[n] for n in CONSTS if n not in operands}
+        for seed in range(20000 + seed, 30000, 100):
+            case, tensors, value = text_case(seed, text, operands, constants)
+            if torch.isfinite(value).all():  # no row is masked as a whole
+                cases.append(measured(case, value, tensors))
+                break
+    return cases
+
+
+class TextGenerator:
+    """Random Python of tensors. What PyTorch refuses is left out."""
+    def __init__(self, seed): self.r = random.Random(seed)
+
+    def text(self, depth):
+        if depth == 0:
+            return self.r.choice(["x", "y", "z", "u", "v", "x", "z", "v", "0.5", "2"])
+        t, s, d = self.text(depth - 1), self.text(depth - 1), self.r.choice([-1, -2, 0, 1])
+        return self.r.choice([
+            lambda: f"({t} + {s})", lambda: f"({t} - {s})", lambda: f"({t} * {s})", lambda: f"({t} @ {s})", lambda: f"({t} @ {s})",
+            lambda: f"{t}.tanh()", lambda: f"torch.sigmoid({t})", lambda: f"F.silu({t})", lambda: f"torch.exp(torch.sin({t}))", lambda: f"F.gelu({t})",
+            lambda: f"{t}.mT", lambda: f"{t}.transpose({d}, -1)", lambda: f"{t}.unsqueeze({d})", lambda: f"{t}[{self.r.choice(['None', '..., None', '0', ':, None', '-1', '..., 1:', ':, :2', '..., 0'])}]",
+            lambda: f"{t}.softmax({d})", lambda: f"{t}.log_softmax({d})", lambda: f"{t}.mean({d}, keepdim=True)", lambda: f"{t}.sum({d})",
+            lambda: f"torch.logsumexp({t}, {d})", lambda: f"{t}.max({d}, keepdim=True).values", lambda: f"({t} - {t}.mean(-1, keepdim=True)) / torch.sqrt({t}.var(-1, unbiased=False, keepdim=True) + 1)",
+            lambda: f"torch.where({t} > 0.1, {t}, {s})", lambda: f"{t}.masked_fill({s} > 0, 0.5)", lambda: f"({t}) ** 2", lambda: f"{t} / ({s} ** 2 + 1)", lambda: f"(-{t})",
+            lambda: f"(({t} > 0) & ({s} < 1)) * {t}", lambda: f"F.layer_norm({t}, ({t}.shape[-1],))", lambda: f"torch.sqrt({t}.var({d}, keepdim=True) + 1)",
+        ])()
+
+
+def random_text(seed):
+    text = TextGenerator(seed).text(random.Random(-seed).randint(1, 4))
+    operands = {n: (list(axes), [AXES[a] for a in axes], "normal") for n, axes in OPERANDS.items() if n in "xyzuv" and n in text.replace("exp", "").replace("max", "")}
+    if len(text) > 300 or not operands:
+        return None
+    try:
+        case, tensors, value = text_case(seed, text, operands, {})
+    except (RuntimeError, IndexError, TypeError, AttributeError, SyntaxError):
+        return None
+    if value.dim() > 6 or value.numel() == 0 or not torch.isfinite(value).all() or value.abs().max() > 1e6 or not value.requires_grad:
+        return None
+    case = measured(case, value, tensors)
+    return case if all(math.isfinite(g) for g in case.get("gradients", {}).values()) else None
+
+
+def many(one, count, seed):
+    found = []
+    while len(found) < count:
+        case = one(seed)
         found += [case] if case else []
         seed += 1
-    lines = ",\n".join(json.dumps(c, ensure_ascii=False, separators=(",", ":")) for c in book)
-    more = ",\n".join(json.dumps(c, ensure_ascii=False, separators=(",", ":")) for c in found)
-    (HERE / "formulas.json").write_text(f'{{"book": [\n{lines}\n],\n"random": [\n{more}\n]}}\n')
+    return found
+
+
+if __name__ == "__main__":
+    count, file = (int(sys.argv[1]), Path(sys.argv[2])) if len(sys.argv) > 1 else (300, HERE / "formulas.json")
+    kinds = {"book": [case_of(n, label, *spec[:2], *(spec[2:] or [{}])) for n, (label, spec) in enumerate(CASES.items())],
+             "texts": written_texts(), "random": many(random_case, count, 1000), "random_texts": many(random_text, count, 100000)}
+    parts = []
+    for kind, cases in kinds.items():
+        lines = ",\n".join(json.dumps(c, ensure_ascii=False, separators=(",", ":")) for c in cases)
+        parts.append(f'"{kind}": [\n{lines}\n]')
+    file.write_text("{" + ",\n".join(parts) + "}\n")

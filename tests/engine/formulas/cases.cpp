@@ -2,6 +2,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/random.h"
+#include "engine/formulas/whole_tensors.h"
 
 #include <cmath>
 
@@ -31,9 +32,9 @@ std::vector<double> operand_numbers(std::uint64_t seed, const std::string& name,
 
 }  // namespace
 
-const std::vector<Json>& recorded_cases(const std::string& kind) {
+const Json& recorded_formulas() {
     static const Json all = Json::parse(read_text(kFolder + "/reference/formulas.json"));
-    return all.at(kind).get_ref<const std::vector<Json>&>();
+    return all;
 }
 
 FormulaCase formula_case(const Json& json) {
@@ -55,9 +56,11 @@ FormulaCase formula_case(const Json& json) {
         made.operands.push_back(std::move(o));
     }
     made.known = known_of(made.operands, std::move(constants));
-    made.name = json.value("label", json.value("formula", ""));
-    made.formula = json.contains("formula") ? parse(json.at("formula").get<std::string>(), the_book().functions)
-                                            : the_book().formulas.at(made.name);
+    made.name = json.value("label", json.value("formula", json.value("text", "")));
+    const auto labelled = the_book().formulas.find(made.name);
+    made.formula = labelled != the_book().formulas.end()
+                       ? labelled->second
+                       : read(json.value("formula", made.name), made.known, the_book().functions);
     return made;
 }
 

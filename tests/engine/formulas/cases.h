@@ -12,7 +12,7 @@ namespace decoderscope::testing {
 
 // A formula with operands, and what PyTorch computes for it (tests/reference/make_formulas.py).
 struct FormulaCase {
-    std::string name;  // the label in the book, or the text of a random formula
+    std::string name;  // the label in the book, or the text
     formulas::Formula formula;
     formulas::Operands operands;
     std::deque<std::vector<double>> numbers;  // the operands'
@@ -22,8 +22,8 @@ struct FormulaCase {
     std::map<std::string, double> gradients;  // Σ v · gradient of that, by operand
 };
 
-// "book" or "random".
-[[nodiscard]] const std::vector<Json>& recorded_cases(const std::string& kind);
+// Lists of cases: "book"; "texts" in PyTorch's spelling; "random" and "random_texts".
+[[nodiscard]] const Json& recorded_formulas();
 [[nodiscard]] FormulaCase formula_case(const Json& json);
 
 // The weights w (or v) of a tensor's cells.

@@ -1,0 +1,233 @@
+#include "engine/formulas/indexed_tensors.h"
+
+#include "engine/formulas/evaluate.h"
+#include "engine/formulas/words.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope::formulas {
+namespace {
+
+bool is_along(const Expr& cell, const std::string& index) {
+    return any_node(cell, [&](const Expr& e) {
+        const auto* call = e->as<Call>();
+        return call != nullptr && call->along && (*e)[0]->as<FreeIndex>() != nullptr &&
+               (*e)[0]->as<FreeIndex>()->name == index;
+    });
+}
+
+}  // namespace
+
+std::optional<double> literal(const Expr& e) {
+    return e && e->as<Literal>() != nullptr ? std::optional(e->as<Literal>()->value) : std::nullopt;
+}
+
+Expr as_condition(const Expr& e) { return e->is(Op::bracket) ? (*e)[0] : e; }
+
+Expr applied(Op op, std::vector<Expr> in, std::size_t at) {
+    const bool joins = op == Op::either || op == Op::both || op == Op::negation;
+    if (op == Op::bracket) return in[0]->is(Op::bracket) ? in[0] : apply(op, std::move(in), at);
+    if (op == Op::negate) return -in[0];
+    if (op == Op::choose) in[0] = as_condition(in[0]);
+    if (joins) std::ranges::transform(in, in.begin(), as_condition);
+    Expr e = apply(op, std::move(in), at);
+    return joins || spelling_of(op).level == level::comparison ? apply(Op::bracket, {e}, at) : e;
+}
+
+std::string clipped(std::string_view text) {
+    std::size_t end = std::min<std::size_t>(text.size(), 80);
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return std::string(text.substr(0, end)) + (end < text.size() ? "…" : "");
+}
+
+Part number_part(double value, std::size_t begin, std::size_t end) {
+    return {.begin = begin, .end = end, .cell = number(value)};
+}
+
+std::string IndexedTensors::shown(const Part& x) const {
+    Shape shape;
+    for (const IndexedAxis& axis : x.axes) shape.push_back(axis.dim);
+    return shape_text(clipped(text_.substr(x.begin, x.end - x.begin)), shape);
+}
+
+void IndexedTensors::fail_to_fit(const Dim& a, const std::string& of_a, const Dim& b, const std::string& of_b,
+                                 std::size_t at) {
+    throw FormulaError(message("{axis} ({size}) of {operand} doesn't fit {other_axis} ({other_size}) of {other}",
+                               {{"axis", a.axis},
+                                {"size", a.size},
+                                {"operand", of_a},
+                                {"other_axis", b.axis},
+                                {"other_size", b.size},
+                                {"other", of_b}}),
+                       at);
+}
+
+const Part& IndexedTensors::tensor(const Part& x) const {
+    if (!x.cell) throw FormulaError(message("a tensor or a number is needed here"), x.begin);
+    return x;
+}
+
+Index IndexedTensors::whole(const Part& x) const {
+    const auto is_of_tensor = [](const Expr& e) {
+        return e->as<CellOf>() != nullptr || e->as<Reduce>() != nullptr || !e->indices.empty();
+    };
+    auto value = literal(x.cell);
+    if (!value && x.cell && !any_node(x.cell, is_of_tensor)) {
+        const Operands none;
+        const Formula f = elaborate({.main = {.name = "n", .body = x.cell}}, known_, functions_);
+        value = Evaluator(f, none, known_).cell({});
+    }
+    if (!value || *value != std::floor(*value) || std::abs(*value) > static_cast<double>(limits::kNumbers))
+        throw FormulaError(message("a whole number is needed here"), x.begin);
+    return static_cast<Index>(*value);
+}
+
+Index IndexedTensors::from_front(Index n, Index size) { return n < 0 ? n + size : n; }
+
+std::size_t IndexedTensors::position(const Part& x, Index dim, std::size_t at) const {
+    const Index place = from_front(dim, static_cast<Index>(x.axes.size()));
+    if (place < 0 || place >= static_cast<Index>(x.axes.size()))
+        throw FormulaError(message("there is no axis {axis} of {operand}", {{"axis", dim}, {"operand", shown(x)}}), at);
+    return static_cast<std::size_t>(place);
+}
+
+std::string IndexedTensors::new_index(const std::string& axis) {
+    const bool letter = !axis.empty() && ((axis[0] >= 'a' && axis[0] <= 'z') || (axis[0] >= 'A' && axis[0] <= 'Z'));
+    return "#" + std::to_string(indices_++) + (letter ? axis.substr(0, 1) : "i");
+}
+
+IndexedAxis IndexedTensors::axis_of_size(const std::string& name, Index size) {
+    return {.dim = {name, size}, .index = new_index(name), .is_said = false};
+}
+
+std::string IndexedTensors::written_axis(const IndexedAxis& axis) const {
+    if (axis.is_said && !axis.is_mixed) return "";
+    const auto known = numbers_.find(axis.dim.axis);
+    const bool agrees = known != numbers_.end() && known->second == static_cast<double>(axis.dim.size);
+    return agrees ? axis.dim.axis : std::to_string(axis.dim.size);
+}
+
+Expr IndexedTensors::size_of(const IndexedAxis& axis) const {
+    const std::string& name = axis.dim.axis;
+    const auto known = numbers_.find(name);
+    return !goes_with_any(name) && known != numbers_.end() && known->second == static_cast<double>(axis.dim.size)
+               ? constant(name)
+               : number(static_cast<double>(axis.dim.size));
+}
+
+IndexedAxis IndexedTensors::met(const IndexedAxis& a, const IndexedAxis& b) {
+    const bool a_any = goes_with_any(a.dim.axis), b_any = goes_with_any(b.dim.axis);
+    IndexedAxis one = a;
+    if (a_any) one.dim = b.dim;
+    one.is_said = a.is_said || b.is_said;
+    one.is_mixed = a.is_mixed || b.is_mixed || (a.dim.axis != b.dim.axis && !a_any && !b_any);
+    return one;
+}
+
+Part IndexedTensors::at_index(Part x, std::size_t axis, const Expr& at) {
+    if (at->as<FreeIndex>() == nullptr && is_along(x.cell, x.axes[axis].index)) x = sub_result(x);
+    x.cell = substitute(x.cell, {{x.axes[axis].index, at}});
+    x.axes.erase(x.axes.begin() + static_cast<std::ptrdiff_t>(axis));
+    return x;
+}
+
+Part IndexedTensors::sub_result(Part x) {
+    std::string name = "part";
+    for (int i = 2; known_.operands.contains(name) || numbers_.contains(name) || wheres_.contains(name); ++i)
+        name = "part" + std::to_string(i);
+    wheres_.emplace(name, x);
+    std::vector<Expr> at;
+    for (const IndexedAxis& axis : x.axes) at.push_back(index(axis.index));
+    x.cell = cell_of(name, std::move(at));
+    return x;
+}
+
+void IndexedTensors::broadcast(std::vector<Part>& parts, std::size_t at) {
+    const std::vector<Part> before = parts;
+    std::size_t rank = 0;
+    for (const Part& x : parts) rank = std::max(rank, x.axes.size());
+    std::vector<IndexedAxis> axes;
+    for (std::size_t right = 1; right <= rank; ++right) {
+        std::optional<IndexedAxis> here;
+        std::size_t whose = 0;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (before[i].axes.size() < right) continue;
+            const IndexedAxis& own = *(before[i].axes.end() - static_cast<std::ptrdiff_t>(right));
+            if (here && own.dim.size != here->dim.size && own.dim.size != 1 && here->dim.size != 1)
+                fail_to_fit(here->dim, shown(before[whose]), own.dim, shown(before[i]), at);
+            if (!here || (here->dim.size == 1 && own.dim.size != 1))
+                here = own, whose = i;
+            else if (here->dim.size == own.dim.size)
+                here = met(*here, own);
+        }
+        for (Part& x : parts) {
+            if (x.axes.empty()) continue;
+            const bool stretched = x.axes.back().dim.size != here->dim.size;
+            x = at_index(x, x.axes.size() - 1, stretched ? number(0.0) : index(here->index));
+        }
+        axes.insert(axes.begin(), *here);
+    }
+    for (Part& x : parts) x.axes = axes;
+}
+
+Part IndexedTensors::applied_to(Op op, std::vector<Part> parts, std::size_t at) {
+    for (const Part& x : parts) tensor(x);
+    broadcast(parts, at);
+    std::vector<Expr> cells;
+    for (const Part& x : parts) cells.push_back(x.cell);
+    return {.axes = parts[0].axes, .cell = applied(op, std::move(cells), at)};
+}
+
+Part IndexedTensors::reduced(Part x, std::size_t axis, Fold fold) {
+    const IndexedAxis over = x.axes[axis];
+    const Reduce reduce{fold, over.index.substr(over.index.size() - 1), written_axis(over), std::nullopt};
+    x.cell = reduction_of(reduce, over.index, x.cell);
+    x.axes.erase(x.axes.begin() + static_cast<std::ptrdiff_t>(axis));
+    return x;
+}
+
+Part IndexedTensors::swapped(Part x, Index a, Index b) const {
+    std::swap(x.axes[position(x, a, x.begin)], x.axes[position(x, b, x.begin)]);
+    return x;
+}
+
+Part IndexedTensors::product(Part a, Part b, std::size_t at) {
+    const std::size_t rows = a.axes.size(), columns = b.axes.size();
+    if (rows == 0 || columns == 0) throw FormulaError(message("a matrix product needs two tensors"), at);
+    const std::string of_a = shown(a), of_b = shown(b);
+    if (columns > 1) b = swapped(b, -2, -1);
+    if (a.axes.back().dim.size != b.axes.back().dim.size)
+        fail_to_fit(a.axes.back().dim, of_a, b.axes.back().dim, of_b, at);
+    if (rows > 1 && columns > 1) {
+        a.axes.insert(a.axes.end() - 1, axis_of_size("1", 1));
+        b.axes.insert(b.axes.end() - 2, axis_of_size("1", 1));
+    }
+    Part y = applied_to(Op::multiply, {a, b}, at);
+    return reduced(y, y.axes.size() - 1, Fold::sum);
+}
+
+Definition IndexedTensors::definition_of(const std::string& name, const Part& x) const {
+    Definition d{.name = name, .body = x.cell};
+    std::set<std::string> taken;
+    for_each(d.body, [&](const Expr& e) {
+        if (const auto* c = e->as<Constant>()) taken.insert(c->name);
+    });
+    const auto letter = [&](const std::string& index) {
+        std::string free = fresh(index.substr(index.size() - 1), taken);
+        taken.insert(free);
+        return free;
+    };
+    Replacements renamed;
+    for (const IndexedAxis& axis : x.axes) {
+        d.indices.push_back({.name = letter(axis.index), .axis = written_axis(axis)});
+        renamed.emplace_back(axis.index, index(d.indices.back().name));
+    }
+    for (const std::string& along : d.body->indices)  // which a function reduces
+        if (std::ranges::find(x.axes, along, &IndexedAxis::index) == x.axes.end())
+            renamed.emplace_back(along, index(letter(along)));
+    d.body = substitute(d.body, renamed);
+    return d;
+}
+
+}  // namespace decoderscope::formulas

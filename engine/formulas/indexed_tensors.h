@@ -1,0 +1,96 @@
+#pragma once
+
+#include "engine/base/limits.h"
+#include "engine/formulas/elaborate.h"
+
+#include <map>
+
+// Whole tensors as cells in index notation: what PyTorch does with axes is done to indices.
+namespace decoderscope::formulas {
+
+// An axis of a tensor, with the index that its cell has for it until the tensor is written down.
+struct IndexedAxis {
+    Dim dim;
+    std::string index;      // "#7k": a number of its own, and the letter that it will have
+    bool is_said = true;    // an operand says what the index runs over
+    bool is_mixed = false;  // operands have several names for it
+};
+
+// What has been read: a tensor; or a list, a text between quotes or None, which have no cell.
+struct Part {
+    std::size_t begin = 0, end = 0;  // in the text
+    std::vector<IndexedAxis> axes{};
+    Expr cell{};
+    std::vector<Part> items{};
+    std::string quoted{};
+};
+
+[[nodiscard]] Part number_part(double value, std::size_t begin = 0, std::size_t end = 0);
+[[nodiscard]] std::optional<double> literal(const Expr& e);
+// What [c] is worth where a condition is asked for.
+[[nodiscard]] Expr as_condition(const Expr& e);
+// The operation on numbers: a condition is 1 or 0.
+[[nodiscard]] Expr applied(Op op, std::vector<Expr> in, std::size_t at);
+// The beginning of a long text.
+[[nodiscard]] std::string clipped(std::string_view text);
+
+// What a text does to tensors, whose shapes are known.
+class IndexedTensors {
+protected:
+    IndexedTensors(std::string_view text, const Known& known, const Functions& functions)
+        : text_(text), known_(known), functions_(functions), numbers_(numbers_of(known)) {}
+
+    // ---- errors
+
+    // "q.mT[batch 2, head 4, d_head 8, pos 6]".
+    [[nodiscard]] std::string shown(const Part& x) const;
+    [[noreturn]] static void fail_to_fit(const Dim& a, const std::string& of_a, const Dim& b, const std::string& of_b,
+                                         std::size_t at);
+    // The same, if it has a cell.
+    const Part& tensor(const Part& x) const;
+    // A number that is known while the text is read.
+    [[nodiscard]] Index whole(const Part& x) const;
+    [[nodiscard]] static Index from_front(Index n, Index size);
+    // Which axis −1 is.
+    [[nodiscard]] std::size_t position(const Part& x, Index dim, std::size_t at) const;
+
+    // ---- axes
+
+    [[nodiscard]] std::string new_index(const std::string& axis);
+    // One that no operand has.
+    [[nodiscard]] IndexedAxis axis_of_size(const std::string& name, Index size);
+    // The axis as it must be written beside its index; "" if operands say it.
+    [[nodiscard]] std::string written_axis(const IndexedAxis& axis) const;
+    // By its name, if it has one.
+    [[nodiscard]] Expr size_of(const IndexedAxis& axis) const;
+    // Two axes of one size as one.
+    [[nodiscard]] static IndexedAxis met(const IndexedAxis& a, const IndexedAxis& b);
+    // The tensor where one of its axes has this index, without that axis.
+    [[nodiscard]] Part at_index(Part x, std::size_t axis, const Expr& at);
+    // The tensor as a sub-result with a name.
+    [[nodiscard]] Part sub_result(Part x);
+    // Axes from the right go together, and one of length 1 with any: the same axes for all.
+    void broadcast(std::vector<Part>& parts, std::size_t at);
+    // The operation on their cells, broadcast.
+    [[nodiscard]] Part applied_to(Op op, std::vector<Part> parts, std::size_t at);
+    [[nodiscard]] Part reduced(Part x, std::size_t axis, Fold fold);
+    [[nodiscard]] Part swapped(Part x, Index a, Index b) const;
+    // [… m, i] @ [… i, n] as the sum over i of [… m, 1, i] · [… 1, n, i].
+    [[nodiscard]] Part product(Part a, Part b, std::size_t at);
+
+    // ---- the result
+
+    // With letters for indices, none of them a number's name.
+    [[nodiscard]] Definition definition_of(const std::string& name, const Part& x) const;
+
+    std::string_view text_;
+    const Known& known_;
+    const Functions& functions_;
+    std::map<std::string, double, std::less<>> numbers_;
+    std::map<std::string, Part> wheres_{};  // sub-results
+
+private:
+    std::size_t indices_ = 0;
+};
+
+}  // namespace decoderscope::formulas

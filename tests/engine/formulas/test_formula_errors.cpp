@@ -1,0 +1,185 @@
+// Formulas that can't be read or computed: one sentence, its place in the text, both shapes or the nearest name; and
+// hostile ones, which cost no more than docs/limits.md says.
+#include "engine/base/limits.h"
+#include "engine/formulas/book.h"
+#include "engine/formulas/print.h"
+#include "engine/formulas/whole_tensors.h"
+#include "tests/catch.h"
+#include "tests/engine/messages.h"
+
+using namespace decoderscope;
+using namespace decoderscope::formulas;
+using namespace decoderscope::testing;
+
+namespace {
+
+Known small_known() {
+    const Dim batch{"batch", 2}, head{"head", 4}, pos{"pos", 6}, d_head{"d_head", 8};
+    Known known{.constants = {{"eps", 1e-5}}};
+    for (const char* name : {"q", "k", "v"}) known.operands[name] = {batch, head, pos, d_head};
+    known.operands["x"] = {batch, pos, {"d_model", 32}};
+    known.operands["W"] = {{"out", 5}, {"in", 32}};
+    known.operands["wide"] = {{"rows", 1 << 20}, {"columns", 1 << 20}};
+    return known;
+}
+
+Formula meant(const std::string& text) {
+    const Known known = small_known();
+    return elaborate(read(text, known, the_book().functions), known, the_book().functions);
+}
+
+// The place of the mistake.
+std::size_t place_of(const std::string& text) {
+    try {
+        static_cast<void>(meant(text));
+    } catch (const FormulaError& error) {
+        return error.at();
+    }
+    return kNowhere;
+}
+
+std::string repeated(const std::string& text, std::size_t times) {
+    std::string all;
+    for (std::size_t i = 0; i < times; ++i) all += text;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both shapes or the nearest name") {
+    struct Mistake {
+        std::string text, at;  // where the sentence points: at the first of these words
+        std::vector<std::string> says;
+    };
+    const std::vector<Mistake> mistakes{
+        {"q @ k", "@", {"d_head (8) of q[batch 2, head 4, pos 6, d_head 8]", "pos (6) of k[batch 2, head 4, pos 6"}},
+        {"x * q.mT",
+         "*",
+         {"d_model (32) of x[batch 2, pos 6, d_model 32]", "pos (6) of q.mT[batch 2, head 4, d_head 8"}},
+        {"x + (q + W)", "+ W", {"d_head (8) of q[", "in (32) of W[out 5, in 32]"}},
+        {"x @ W", "@", {"d_model (32) of x[", "out (5) of W[out 5, in 32]"}},
+        {"y = quary @ k.mT", "quary", {"no operand “quary”"}},
+        {"x / esp", "esp", {"no operand “esp”", "is “eps” meant?"}},
+        {"x.sofmax(-1)", "sofmax", {"no function “sofmax”", "“softmax”"}},
+        {"torch.rsqr(x)", "rsqr", {"no function “rsqr”", "“rsqrt”"}},
+        {"x.mean(3)", "mean", {"no axis 3 of x[batch 2, pos 6, d_model 32]"}},
+        {"x.softmax()", "softmax", {"softmax needs “dim”"}},
+        {"x.softmax(dmi=-1)", "-1", {"softmax has no “dmi”", "“dim”"}},
+        {"torch.exp(x, x)", "exp", {"exp takes 1 operand"}},
+        {"x.var((0, 1))", "var", {"var needs one axis"}},
+        {"F.layer_norm(x, (6, 32))", "(6", {"a whole number"}},
+        {"F.layer_norm(x, (6,))",
+         "(6",
+         {"layer_norm needs the size of the last axis of x[batch 2, pos 6, d_model 32]"}},
+        {"x.mean(eps)", "eps", {"a whole number"}},
+        {"x.max(-1) + 1", "x", {"a tensor or a number is needed here"}},
+        {"x + \"one\"", "\"one", {"a tensor or a number is needed here"}},
+        {"einsum(\"bhqd,bhkd->bhqk\", x, q)", "x,", {"“bhqd”", "x[batch 2, pos 6, d_model 32]"}},
+        {"einsum(\"bpd,od->bpo\", x, q[0, 0])", "q[0", {"d_model (32)", "d_head (8)"}},
+        {"einsum(\"bpd->bz\", x)", "einsum", {"“bz”"}},
+        {"x[0, 0, 0, 0]", "[", {"x[batch 2, pos 6, d_model 32] has fewer axes"}},
+        {"x[:, 6]", "6", {"pos of x[batch 2, pos 6, d_model 32] has no place 6"}},
+        {"x = x + 1", "x", {"“x” is an operand already"}},
+        {"x.mean(-1", "", {"“,” is missing at the end"}},
+        {"x @", "", {"a number or a name is missing at the end"}},
+        {"x @ @ W", "@ W", {"a number or a name is missing before “@”"}},
+        {"x y", "y", {"“y” doesn't continue the formula"}},
+        {"0 < x < 1", "< 1", {"“<” doesn't continue the formula"}},
+    };
+    for (const auto& [text, at, says] : mistakes) {
+        INFO(text);
+        check_message(error_of([&] { static_cast<void>(meant(text)); }), says);
+        CHECK(place_of(text) == (at.empty() ? text.size() : text.find(at)));
+    }
+}
+
+TEST_CASE("PyTorch's spelling reads as index notation") {
+    const auto shown = [](const std::string& text) { return text_of(read(text, small_known(), the_book().functions)); };
+    CHECK(shown("scores = softmax(q @ k.mT / sqrt(d_head), dim=-1)") ==
+          "scores[b, h, p, j] = softmax_j((Σ_d q[b, h, p, d] · k[b, h, j, d]) / √d_head)");
+    CHECK(shown("x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)") ==
+          "y[b, p, d] = x[b, p, d] · (1 / √(mean_j x[b, p, j]² + eps))");
+    CHECK(shown("einsum('bhqd,bhkd->bhqk', q, k)") == "y[b, h, p, j] = Σ_d q[b, h, p, d] · k[b, h, j, d]");
+    CHECK(shown("F.gelu(x)") == "y[b, p, d] = gelu(x[b, p, d])");
+    CHECK(shown("x.mean(-1, keepdim=True)") == "y[b, p, i: 1] = mean_d x[b, p, d]");
+    // Index notation is read as such.
+    const std::string indexed = "y[b, p] = Σ_d x[b, p, d] · eps";
+    CHECK(shown(indexed) == indexed);
+    CHECK(shown("y = Σ_{b, p, d} x[b, p, d]") == "y = Σ_{b, p, d} x[b, p, d]");
+}
+
+TEST_CASE("hostile formulas end in a sentence, or cost no more than the limits say") {
+    const std::size_t most = limits::kFormulaBytes;
+    const std::vector<std::string> texts{
+        repeated("(", 1'000'000),
+        repeated("(", most),
+        repeated("[", most),
+        repeated("-", most),
+        repeated("~", most),
+        repeated("not ", most / 4),
+        "y[b] = " + repeated("√", most / 4),
+        "y = " + repeated("1 ? ", most / 5),
+        "y = eps" + repeated("^eps", most / 5),
+        "eps" + repeated(" ** eps", most / 8),
+        "eps" + repeated(" + eps", most / 8),
+        "x" + repeated(" - x", most / 5),
+        "x" + repeated(".mT", most / 4),
+        "x" + repeated(".unsqueeze(0)", most / 14),
+        "x" + repeated(".sum(0,True)", most / 14),
+        "x" + repeated(".log_softmax(-1)", most / 18),
+        "x" + repeated(".repeat_interleave(99,0)", most / 26),
+        repeated("F.gelu(", 30) + "x" + repeated(", approximate='tanh')", 30),
+        "y[b] = " + repeated("gelu_tanh(", 30) + "x[b, 0, 0]" + repeated(")", 30),
+        "y[b, p] = " + repeated("softmax_p(", 30) + "x[b, p, 0]" + repeated(")", 30),
+        "wide.mT @ wide",
+        "y = Σ_{i: rows, j: columns} wide[i, j]",
+        "y = Σ_{i: 9999999999999999999999} i",
+        "y[i: 99999999999] = i",
+        "torch.arange(99999999999)",
+        "y = a where " + repeated("a = a; ", most / 8),
+        std::string("x + \0 x", 7),
+        "x + \x1b[31m",
+        "x + \xff",
+        "x + \xc3",
+        "y[\xe2\x88] = 1",
+        "einsum(\"" + std::string(1, '\xff') + "\", x)",
+        "einsum(\"" + repeated("a,", 5000) + "\", x)",
+        "x[" + repeated("None,", 3000) + "]",
+        "x" + repeated("[None]", 2000),
+        "einsum(equation='a')",
+        "np.transpose(input=x)",
+        "x.permute()",
+        "torch.permute(input=x)",
+        "x.sum(torch.arange(999999999).sum())",
+        "x.permute(" + repeated("0,", 5000) + ")",
+        "\"",
+        "",
+        repeated("a", most),
+        "y = " + repeated("1", most - 4),
+        "x + " + repeated("long", 200),
+    };
+    for (const std::string& text : texts) {
+        INFO(text.substr(0, 60) << " … " << text.size());
+        try {
+            const Formula f = meant(text);
+            for (const Definition* d : definitions(f)) CHECK(d->body->nodes <= limits::kFormulaNodes);
+        } catch (const FormulaError& error) {
+            check_message(error.sentence(), {});
+            CHECK(std::string(error.what()).size() < 1000);
+            CHECK((error.at() == kNowhere || error.at() <= text.size()));
+        }
+    }
+    const auto refuses = [](const std::string& text, const std::vector<std::string>& says) {
+        INFO(text.substr(0, 60));
+        check_message(error_of([&] { static_cast<void>(meant(text)); }), says);
+    };
+    refuses(repeated("(", 1'000'000), {"more than " + std::to_string(most) + " bytes"});
+    refuses(repeated("(", most), {"more than " + std::to_string(limits::kFormulaDepth) + " levels"});
+    refuses("wide.mT @ wide", {"steps", std::to_string(limits::kFormulaSteps)});
+    refuses("y = Σ_{i: rows, j: columns} wide[i, j]", {"steps", std::to_string(limits::kFormulaSteps)});
+    refuses(repeated("F.gelu(", 30) + "x" + repeated(", approximate='tanh')", 30),
+            {"more than " + std::to_string(limits::kFormulaNodes) + " parts"});
+    refuses("x" + repeated("[None]", 20), {"at most " + std::to_string(limits::kAxes) + " axes"});
+    refuses("x + \xff", {"can't be shown"});
+    refuses(std::string("x + \0 x", 7), {"can't be shown"});
+}
