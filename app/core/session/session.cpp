@@ -281,7 +281,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
-    file_jobs_.read_trace(work.view.compare.file);
+    file_jobs_.read_trace(work.view.trace);
     work_.set_training(work.training);
     work_.annotate(work.notes, work.overlay);
     if (computed_.plan().find(work.cursor.step) != nullptr) {
@@ -303,8 +303,8 @@ files::SavedSession Session::work(const files::SavedView& view) const {
                              .saved_as = file(),
                              .changed = unsaved_parts()};
     const Snapshot& now = shown();
-    work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
-    if (!reading_trace().empty()) work.view.compare.file = absolute_path(reading_trace());
+    work.view.trace = now.trace_file ? now.trace_file->path : std::string();
+    if (!reading_trace().empty()) work.view.trace = absolute_path(reading_trace());
     if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});
     return work;
 }

@@ -35,7 +35,7 @@ TEST_CASE("a trace is read in the background, and the one that is asked for last
     session.apply(command::CompareWithFile{folder.file("a.safetensors")});
     CHECK(session.reading_trace() == folder.file("a.safetensors"));
     CHECK_FALSE(session.shown().trace_file);
-    CHECK(session.work({}).view.compare.file == folder.file("a.safetensors"));
+    CHECK(session.work({}).view.trace == folder.file("a.safetensors"));
     session.apply(command::CompareWithFile{folder.file("b.safetensors")});
     session.finish();
     CHECK(session.reading_trace().empty());
@@ -65,7 +65,7 @@ TEST_CASE("a session is shown before the trace that it is compared with is read"
     REQUIRE(session.shown().trace_file);
     CHECK(session.shown().trace_file->path == trace);
 
-    work.view.compare.file = folder.file("gone.safetensors");
+    work.view.trace = folder.file("gone.safetensors");
     Session without(work);
     without.finish();
     CHECK_FALSE(without.shown().trace_file);
