@@ -146,3 +146,14 @@ TEST_CASE("what is pinned or exported while it is being computed is that run, no
     CHECK(std::filesystem::exists(folder.file("step.json")));
     CHECK(session.scenario().edits.empty());
 }
+
+TEST_CASE("what was said stays until a person asks for something") {
+    Session session(make_bundled_model("pre-ln-layer"));
+    session.apply(command::Tell{Sentence::verbatim("said")});
+    session.apply(command::RequestAuxRun{"beside", Variation{.without_edits = true}});
+    session.apply(command::LendNotes{});
+    REQUIRE(session.message());
+    CHECK(session.message()->text.english() == "said");
+    session.apply(command::GoLast{});
+    CHECK_FALSE(session.message());
+}
