@@ -44,12 +44,12 @@ constexpr std::chrono::milliseconds kPatience{12};
 
 }  // namespace
 
-Application::Application(core::Scenario scenario, std::function<void()> wake)
-    : language_(core::language::languages(), platform::language_variable),
-      session_(std::move(scenario), std::move(wake)) {}
+Application::Application(const core::Scenario& scenario, std::function<void()> wake)
+    : language_(core::language::languages(), platform::language_variable), session_(scenario, std::move(wake)) {}
 
-Application::Application(core::files::SavedSession work, std::function<void()> wake)
-    : language_(core::language::languages(), platform::language_variable), session_(std::move(work), std::move(wake)) {}
+Application::Application(const core::files::SavedSession& work, const core::FirstRuns& first,
+                         std::function<void()> wake)
+    : language_(core::language::languages(), platform::language_variable), session_(work, first, std::move(wake)) {}
 
 void Application::use_fonts(const views::Fonts& fonts) {
     fonts_ = &fonts;
@@ -96,7 +96,7 @@ bool Application::frame(views::Textures& textures) {
     const views::Commands commands = views::shell::draw_workspace({*fonts_, theme, textures}, session_, state_);
     carry_out(commands);
     session_.update(kPatience);
-    session_.keep(session_.unsaved() ? views::dialogs::saved_view(state_) : core::files::SavedView());
+    telling([&] { session_.keep(session_.unsaved() ? views::dialogs::saved_view(state_) : core::files::SavedView()); });
     remember_opened();
     follow_language();
     keep_settings();
@@ -165,13 +165,22 @@ void Application::keep_lessons() {
     }
 }
 
+// Does it; whatever it throws is said in the window.
+void Application::telling(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (...) {
+        say(sentence_of_current());
+    }
+}
+
 // What the views asked for, in their order.
 void Application::carry_out(const views::Commands& commands) {
     for (const auto& asked : commands) {
         if (const core::Command* command = std::get_if<core::Command>(&asked))
             session_.apply(*command);
         else
-            std::get<views::Request>(asked).visit([this](const auto& request) { perform(request); });
+            telling([&] { std::get<views::Request>(asked).visit([this](const auto& request) { perform(request); }); });
     }
 }
 
@@ -182,16 +191,12 @@ void Application::perform(const views::request::CloseWindow&) { closes_ = true; 
 void Application::perform(const views::request::HandIn&) {
     views::lesson_panel::LessonsState& panel = state_.part<views::lesson_panel::LessonsState>();
     if (!panel.player) return;
-    try {
-        const core::lessons::Lesson& lesson = *panel.player->lesson();
-        const core::lessons::Learner& learner = panel.progress.learner;
-        const std::string text = core::lessons::handin_text(lesson, panel.player->progress(), learner);
-        const std::string path = core::lessons::handin_path(folder_for_files(), lesson, learner.name, text);
-        write_whole(path, [&](std::ostream& out) { out << text; });
-        panel.handed_in = path;
-    } catch (const Error& error) {
-        session_.apply(core::command::Tell{error.sentence()});
-    }
+    const core::lessons::Lesson& lesson = *panel.player->lesson();
+    const core::lessons::Learner& learner = panel.progress.learner;
+    const std::string text = core::lessons::handin_text(lesson, panel.player->progress(), learner);
+    const std::string path = core::lessons::handin_path(folder_for_files(), lesson, learner.name, text);
+    write_whole(path, [&](std::ostream& out) { out << text; });
+    panel.handed_in = path;
 }
 
 void Application::perform(const views::request::CopyPicture& picture) {
@@ -228,7 +233,7 @@ void Application::remember_opened() {
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
     if (core::files::is_link(paths.front())) return session_.apply(core::command::OpenLink{paths.front()});
-    if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
+    if (paths.front().ends_with(".md")) return telling([&] { open(core::lessons::find_lesson(paths.front())); });
     const std::string path = core::model_among(paths);
     const views::Tab* open = views::find_tab(state_.tab);
     const bool takes = open != nullptr && open->take_file != nullptr && !core::is_overlay_path(path);
@@ -237,14 +242,6 @@ void Application::dropped(std::span<const std::string> paths) {
     state_.part<views::dialogs::OpenDialogState>().awaited =
         state_.dialog == views::Dialog::open_model;  // which closes once this is open
     session_.apply(core::opening_command(path));
-}
-
-void Application::open_dropped_lesson(const std::string& path) {
-    try {
-        open(core::lessons::find_lesson(path));
-    } catch (const Error& error) {
-        session_.apply(core::command::Tell{error.sentence()});
-    }
 }
 
 std::string Application::title() const {
@@ -270,16 +267,14 @@ std::string Application::report() const {
 }
 
 void Application::go_to(const std::string& place) {
-    try {
+    telling([&] {
         const CellName name = core::step_or_cell(place);
         const Ref step = session_.shown().run->plan().find(name.tensor);
         if (step == nullptr) throw Error("this model has no step {step}", {{"step", name.tensor}});
         if (name.cell.empty()) return session_.apply(core::command::GoTo{step->name});
         check_cell(name, step->axes);
         session_.apply(core::command::Follow{step->name, name.cell});
-    } catch (const Error& error) {
-        say(error.sentence());
-    }
+    });
 }
 
 bool Application::may_close() {

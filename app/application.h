@@ -20,8 +20,8 @@ namespace decoderscope::app {
 // The program as the window sees it: each frame draws the session and applies the user's commands.
 class Application : public window::Frontend {
 public:
-    explicit Application(core::Scenario scenario, std::function<void()> wake = {});
-    explicit Application(core::files::SavedSession work, std::function<void()> wake = {});
+    explicit Application(const core::Scenario& scenario, std::function<void()> wake = {});
+    Application(const core::files::SavedSession& work, const core::FirstRuns& first, std::function<void()> wake);
 
     bool frame(views::Textures& textures) override;
     void use_fonts(const views::Fonts& fonts) override;
@@ -47,7 +47,7 @@ public:
     // Opens a lesson beside the stage.
     void open(std::shared_ptr<const core::lessons::Lesson> lesson);
 
-    // Says in the window why it opens something other than what was asked for.
+    // Says in the window what failed, such as why it opens something other than what was asked for.
     void say(const Sentence& failure) { session_.apply(core::command::Tell{failure}); }
 
     // Shows all that the window has, whatever the settings say, until it closes.
@@ -68,7 +68,7 @@ private:
     [[nodiscard]] bool fetches_fonts(const views::Fonts& fonts);
     void follow_language();
     void keep_lessons();
-    void open_dropped_lesson(const std::string& path);
+    void telling(const std::function<void()>& work);
     void carry_out(const views::Commands& commands);
     void perform(const views::request::PickFiles& request);
     void perform(const views::request::ShowFolder& folder);

@@ -6,6 +6,7 @@
 #include "app/core/lessons/library.h"
 #include "app/core/run/overlay.h"
 #include "app/platform.h"
+#include "app/views/frame/tab.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/load/bundled_models.h"
@@ -68,16 +69,19 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     std::string tour, lesson, overlay, log_path;
     std::shared_ptr<core::Log> log;
     bool embed = false, named = false;
+    // Has it read, and asks for a window on it.
+    const auto open_window = [&](const std::string& name, const Read& read) {
+        LoadProgress unseen;
+        result.window = WindowRequest{reader && tour.empty() ? reader(name, read) : read(unseen), tour,
+                                      lesson.empty() ? nullptr : core::lessons::find_lesson(lesson), embed, named};
+    };
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
-        const Read read = [&](LoadProgress& progress) {
+        open_window(run.model, [&](LoadProgress& progress) {
             core::files::SavedSession opened = cli::work_of(run, progress);
             if (!overlay.empty()) lay_over(opened, overlay);
             return opened;
-        };
-        LoadProgress unseen;
-        result.window = WindowRequest{reader && tour.empty() ? reader(run.model, read) : read(unseen), tour,
-                                      lesson.empty() ? nullptr : core::lessons::find_lesson(lesson), embed, named};
+        });
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
@@ -109,11 +113,18 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     app.add_flag("--embed", embed, "only the stage, for a page that embeds it");
 
-    const cli::Context context{
-        run, work, out, [&](const std::string& path) {
-            core::files::SavedSession recorded{.scenario = core::scenario_of(load::run_of_trace(absolute_path(path)))};
-            result.window = WindowRequest{std::move(recorded), tour, nullptr, embed, true};
-        }};
+    cli::Context context{run,
+                         work,
+                         out,
+                         [&](const std::string& path) {
+                             named = true;
+                             open_window(path, [&](LoadProgress&) {
+                                 return core::files::SavedSession{
+                                     .scenario = core::scenario_of(load::run_of_trace(absolute_path(path)))};
+                             });
+                         },
+                         {}};
+    for (const views::Tab& tab : views::tabs()) context.tabs.push_back(tab.id);
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,
                            cli::add_bisect, cli::add_compare, cli::add_recorder, cli::add_open, cli::add_lessons})

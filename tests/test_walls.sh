@@ -16,6 +16,7 @@ screen='GLFW/|GL/|GLES|EGL/|X11/'
 
 wall engine "app/|cairo|CLI/|$imgui|$screen" 'the engine knows numbers, and nothing of the program around it'
 wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixels'
+wall app/cli 'app/(views|window)/' 'the commands need no window'
 wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/graph/plan.h, traits.h), and knows none by its type'
 wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor architectures'
 for below in checks derived figure files generate glossary jobs language run session text train; do

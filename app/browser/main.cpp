@@ -18,7 +18,8 @@ namespace {
 using namespace decoderscope;
 
 int show(const app::WindowRequest& request) {
-    auto application = std::make_unique<app::Application>(request.work, window::wake_window);
+    auto application = std::make_unique<app::Application>(request.work, core::finished(core::first_runs(request.work)),
+                                                          window::wake_window);
     application->remember_settings(core::files::settings_path());
     if (request.embed) {
         application->embed();  // several may stand on one page: none of them keeps work or progress

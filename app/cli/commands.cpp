@@ -11,7 +11,6 @@
 #include "engine/load/checkpoint.h"
 
 #include <algorithm>
-#include <ostream>
 
 namespace decoderscope::cli {
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What the commands share: the options that say what to run, and the resulting run.
@@ -67,6 +68,7 @@ struct Context {
     std::function<void()>& work;  // to be done once the whole command line is parsed
     std::ostream& out;
     std::function<void(const std::string& path)> open_trace;  // in the window
+    std::vector<std::string_view> tabs;                       // the ids of the window's tabs
 };
 
 void add_models(CLI::App& app, const Context& context);

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
-#include <iosfwd>
 #include <iostream>
 #include <string>
 #include <utility>

@@ -7,14 +7,12 @@
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
 #include "app/core/lessons/versions.h"
-#include "app/views/frame/tab.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
 #include <memory>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace decoderscope::cli {
@@ -35,30 +33,25 @@ void list_lessons(std::ostream& out) {
     }
 }
 
-std::vector<std::string_view> tab_ids() {
-    std::vector<std::string_view> ids;
-    for (const views::Tab& tab : views::tabs()) ids.push_back(tab.id);
-    return ids;
-}
-
 // Each problem has its line in the file; the command's error says how many there are.
-void check_lesson_file(const std::string& name, std::ostream& out) {
+void check_lesson_file(const std::string& name, const Context& context) {
     const std::shared_ptr<const core::lessons::Lesson> lesson = core::lessons::find_lesson(name);
-    std::vector<Sentence> problems = core::lessons::check_lesson(*lesson, tab_ids());
+    std::vector<Sentence> problems = core::lessons::check_lesson(*lesson, context.tabs);
     for (const std::string& language : core::lessons::translations_of(lesson->path)) {
         const std::string translated = core::lessons::translation_of(lesson->path, language);
         for (const Sentence& problem : core::lessons::compare_translation(lesson->path, translated))
             problems.push_back(problem);
-        for (const Sentence& problem : core::lessons::check_lesson(core::lessons::read_lesson(translated), tab_ids()))
+        for (const Sentence& problem :
+             core::lessons::check_lesson(core::lessons::read_lesson(translated), context.tabs))
             problems.push_back(problem);
     }
-    for (const Sentence& problem : problems) out << problem.english() << '\n';
+    for (const Sentence& problem : problems) context.out << problem.english() << '\n';
     if (!problems.empty())
         throw Error(message_n("{path}: {count} mistake; expected none", "{path}: {count} mistakes; expected none",
                               problems.size(), {{"path", lesson->path}}));
-    out << core::lessons::plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
-        << counted(core::lessons::questions_of(*lesson).size(), "question")
-        << "; every solution passes, every wrong answer is refused\n";
+    context.out << core::lessons::plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
+                << counted(core::lessons::questions_of(*lesson).size(), "question")
+                << "; every solution passes, every wrong answer is refused\n";
 }
 
 void check_handin_file(const std::string& path, std::ostream& out) {
@@ -77,11 +70,11 @@ void check_handin_file(const std::string& path, std::ostream& out) {
     }
 }
 
-void check_file(const std::string& path, std::ostream& out) {
+void check_file(const std::string& path, const Context& context) {
     if (path.ends_with(".json"))
-        check_handin_file(path, out);
+        check_handin_file(path, context.out);
     else
-        check_lesson_file(path, out);
+        check_lesson_file(path, context);
 }
 
 struct GradesWanted {
@@ -174,7 +167,7 @@ void add_lessons(CLI::App& app, const Context& context) {
     grade.add_flag("--json", grades->json, "print everything as JSON");
     command.callback([context, &check, &write, &answers, &grade, path, page, grades] {
         if (check.parsed())
-            context.work = [context, path] { check_file(*path, context.out); };
+            context.work = [context, path] { check_file(*path, context); };
         else if (grade.parsed())
             context.work = [context, grades] { grade_handins(*grades, context.out); };
         else if (write.parsed())

@@ -5,8 +5,6 @@
 #include "engine/files/safetensors.h"
 #include "engine/load/assets.h"
 
-#include <ostream>
-
 namespace decoderscope::cli {
 
 void add_recorder(CLI::App& app, const Context& context) {

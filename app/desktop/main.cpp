@@ -22,7 +22,8 @@ int show(const app::WindowRequest& request, app::OpeningWindow& window) {
         for (const std::string& file : app::draw_tour(request.work.scenario, request.tour)) std::cout << file << '\n';
         return 0;
     }
-    auto application = std::make_unique<app::Application>(request.work, window::wake_window);
+    auto application =
+        std::make_unique<app::Application>(request.work, window.compute(request.work), window::wake_window);
     application->remember_settings(core::files::settings_path());
     application->remember_lessons(core::lessons::progress_path());
     application->autosave_in(core::files::autosave_folder());

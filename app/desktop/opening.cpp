@@ -17,7 +17,7 @@ namespace decoderscope::app {
 
 namespace {
 
-// What is read within this time needs no window before.
+// What is done within this time needs no window before.
 constexpr std::chrono::milliseconds kMoment{300};
 
 core::files::SavedSession read_or_say(const std::string& name, const Read& read, LoadProgress& progress) {
@@ -30,22 +30,12 @@ core::files::SavedSession read_or_say(const std::string& name, const Read& read,
 
 }  // namespace
 
-Opening::Opening(std::string name, Read read, std::function<void()> wake)
+Opening::Opening(std::string name, Work work)
     : name_(std::move(name)),
+      work_(std::move(work)),
       settings_(core::files::load_settings(core::files::settings_path())),
-      language_(core::language::languages(), platform::language_variable),
-      job_(std::move(wake)) {
+      language_(core::language::languages(), platform::language_variable) {
     static_cast<void>(language_.follow(settings_.language));
-    job_.start([name = name_, read = std::move(read), progress = progress_](const std::stop_token& stop) {
-        progress->stop = stop;
-        return core::in_one_slice([name, read, progress] { return read_or_say(name, read, *progress); });
-    });
-}
-
-std::optional<core::files::SavedSession> Opening::collect(std::chrono::milliseconds patience) {
-    job_.advance(core::JobRunner::Clock::now());
-    job_.wait(patience);
-    return job_.collect();
 }
 
 std::string Opening::title() const {
@@ -66,18 +56,46 @@ bool Opening::frame(views::Textures& textures) {
     ImGui::Begin("opening", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove);
     ImGui::SetCursorScreenPos({(size.x - width) * 0.5F, size.y * 0.42F});
     ImGui::BeginGroup();
-    views::dialogs::draw_reading(ui, name_, {progress_->bytes_read, progress_->bytes_total}, width);
+    work_.draw_progress(ui, width);
     ImGui::EndGroup();
     ImGui::End();
     return false;
 }
 
-core::files::SavedSession OpeningWindow::read(const std::string& name, const Read& read) {
-    Opening opening(name, read, window::wake_window);
-    if (auto work = opening.collect(kMoment)) return std::move(*work);
+template <class Result>
+Result OpeningWindow::wait_for(core::Job<Result>& job, const std::string& name,
+                               std::function<void(const views::Ui& ui, float width)> draw_progress) {
+    job.advance(core::JobRunner::Clock::now());
+    job.wait(kMoment);
+    if (auto result = job.collect()) return std::move(*result);
+    Opening opening(name, {.draw_progress = std::move(draw_progress),
+                           .is_done = [&] { return !job.busy(); },
+                           .advance = [&](window::Clock::time_point until) { job.advance(until); }});
     window_.show(opening);
-    if (auto work = opening.collect(std::chrono::milliseconds(0))) return std::move(*work);
+    if (auto result = job.collect()) return std::move(*result);
     throw LoadStopped();
+}
+
+core::files::SavedSession OpeningWindow::read(const std::string& name, const Read& read) {
+    core::Job<core::files::SavedSession> job(window::wake_window);
+    const auto progress = std::make_shared<LoadProgress>();
+    job.start([=](const std::stop_token& stop) {
+        progress->stop = stop;
+        return core::in_one_slice([=] { return read_or_say(name, read, *progress); });
+    });
+    return wait_for(job, name, [=](const views::Ui& ui, float width) {
+        views::dialogs::draw_reading(ui, name, {progress->bytes_read, progress->bytes_total}, width);
+    });
+}
+
+core::FirstRuns OpeningWindow::compute(const core::files::SavedSession& work) {
+    core::Job<core::FirstRuns> job(window::wake_window);
+    const auto progress = std::make_shared<core::RunProgress>();
+    job.start([=](const std::stop_token& stop) { return core::first_runs(work, stop, progress); });
+    const std::string name = work.scenario.about().name;
+    return wait_for(job, name, [=](const views::Ui& ui, float width) {
+        views::dialogs::draw_computing(ui, name, progress->done, progress->total, width);
+    });
 }
 
 int OpeningWindow::run(std::unique_ptr<window::Frontend> program) {

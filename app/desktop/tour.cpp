@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <utility>
 
 namespace decoderscope::app {
 
@@ -31,7 +30,7 @@ std::string picture(window::OffscreenWindow& window, Application& application, c
 
 }  // namespace
 
-std::vector<std::string> draw_tour(core::Scenario scenario, const std::string& folder) {
+std::vector<std::string> draw_tour(const core::Scenario& scenario, const std::string& folder) {
     struct Stop {
         const char* file;
         std::string step;
@@ -47,7 +46,7 @@ std::vector<std::string> draw_tour(core::Scenario scenario, const std::string& f
     if (failed)
         throw Error("{folder}: cannot be created: {reason}", {{"folder", folder}, {"reason", failed.message()}});
     window::OffscreenWindow window({.width = 1280, .height = 800});
-    Application application(std::move(scenario));
+    Application application(scenario);
     application.state().settings.introduction_closed = true;
     application.state().settings.reduced_motion = true;  // each picture shows the end of the movement
     std::vector<std::string> files;

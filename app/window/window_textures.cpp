@@ -6,7 +6,6 @@
 #include "app/window/window_gl.h"
 
 #include <stdexcept>
-#include <string>
 
 namespace decoderscope::window {
 namespace {

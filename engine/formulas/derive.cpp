@@ -329,6 +329,26 @@ Formula tidy(Formula out, const Formula& f, const std::map<std::string, double, 
     return out;
 }
 
+// With the axis beside each index that reads only a part of some axis: without it the longer one would be meant.
+Formula with_axes_of_parts(Formula f, const Known& known) {
+    auto shapes = known.operands;
+    for (const Definition* d : definitions(f)) shapes[d->name] = shape_of(*d);
+    const auto write = [&](Definition& d) {
+        for_each(d.body, [&](const Expr& e) {
+            const auto* cell = e->as<CellOf>();
+            for (std::size_t i = 0; cell != nullptr && i < e->children.size(); ++i) {
+                const auto* index = (*e)[i]->as<FreeIndex>();
+                if (index == nullptr) continue;
+                const auto own = std::ranges::find(d.indices, index->name, &LeftIndex::name);
+                if (own != d.indices.end() && own->dim->size != shapes[cell->name][i].size) own->axis = own->dim->axis;
+            }
+        });
+    };
+    write(f.main);
+    std::ranges::for_each(f.wheres, write);
+    return f;
+}
+
 }  // namespace
 
 Known known_to_derivative(const Formula& elaborated, Known known) {
@@ -386,7 +406,9 @@ Formula derivative(const Formula& elaborated, const std::string& operand, const 
         }
     }
     out.main = {new_name("d_" + operand, taken), parameters, total(contributions[operand]), nullptr};
-    out = tidy(std::move(out), f, numbers);
+    Known read = known_to_derivative(f, known);
+    for (const Definition& where : f.wheres) read.operands[where.name] = shape_of(where);
+    out = with_axes_of_parts(tidy(std::move(out), f, numbers), read);
     if (!f.main.start) return out;
     // The recorded value has no cell before the first step.
     return with_bodies(std::move(out), [&](const Expr& body) {

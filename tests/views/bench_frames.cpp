@@ -181,7 +181,7 @@ TEST_CASE("what a person waits for, on dates", "[.][bench][waits]") {
     print_wait("Causes, what moves it", d, [&] { d.press(Key::k); });
     print_wait("Causes, what comes back", d, [&] { REQUIRE(d.click_label("Whatcomesback")); });
     print_wait("Norms, gradients", d, [&] {
-        d.state.part<NormsTabState>().view = core::files::NormsView::gradients;
+        d.state.part<NormsTabState>().view = NormsView::gradients;
         d.state.tab = "norms";
     });
     CHECK_FALSE(d.seen().empty());

@@ -146,9 +146,4 @@ Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<con
     co_return leak;
 }
 
-Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed, Index batch,
-                  Index position) {
-    return finished(leak_between(run, changed, batch, position));
-}
-
 }  // namespace decoderscope::core::checks

@@ -44,8 +44,5 @@ struct Leak {
 // memory are left out: they don't belong to the decoder's positions.
 [[nodiscard]] Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed,
                                            Index batch, Index position);
-// The whole test at once.
-[[nodiscard]] Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed,
-                                Index batch, Index position);
 
 }  // namespace decoderscope::core::checks

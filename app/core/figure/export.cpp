@@ -206,10 +206,6 @@ void export_exhibit(const Exhibit& exhibit, const std::string& path, const Expor
     });
 }
 
-void export_heatmap(const Heatmap& heatmap, const std::string& path) {
-    export_exhibit({.panels = {panel_of(heatmap.title, heatmap)}}, path);
-}
-
 void export_each(const Exhibit& exhibit, const std::string& folder, const std::string& ending,
                  const ExportOptions& options) {
     finished(each_exported(exhibit, folder, ending, options));

@@ -50,8 +50,6 @@ struct ExportOptions {
 // gives the same bytes. Throws Error naming the path if its ending is none of the formats, the format cannot hold the
 // exhibit, or it cannot be written.
 void export_exhibit(const Exhibit& exhibit, const std::string& path, const ExportOptions& options = {});
-// Exports a single heatmap.
-void export_heatmap(const Heatmap& heatmap, const std::string& path);
 
 // Writes every panel to its own file in a new folder, named by Panel::file_name() plus `ending` (".svg"). The folder
 // appears with all of them or not at all. Throws Error naming it if it exists and is not empty, or cannot be written.

@@ -50,7 +50,7 @@ std::string file_used(const SessionFile& file) {
     std::string used = file_used(file.run);
     for (const SavedPin& pin : file.pins)
         if (used.empty()) used = file_used(pin.run);
-    if (used.empty()) used = file.view.compare.file;
+    if (used.empty()) used = file.view.trace;
     return used.empty() ? file.saved_as : used;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <ostream>
@@ -129,41 +130,6 @@ OrderedJson json_of(const generate::Sampling& sampling) {
             {"seed", sampling.seed}};
 }
 
-OrderedJson json_of(const SavedNorms& norms) {
-    OrderedJson json = {{"view", kNormsViewNames[static_cast<std::size_t>(norms.view)]},
-                        {"gain", float_to_json(norms.gain_factor)},
-                        {"shift", float_to_json(norms.shift_factor)},
-                        {"row", norms.row}};
-    if (norms.layers) json["layers"] = *norms.layers;
-    if (norms.places) {
-        json["left"] = place_of_norms(norms.places->left).word;
-        json["right"] = place_of_norms(norms.places->right).word;
-    }
-    if (const GrowthChoice& growth = norms.growth; growth != GrowthChoice())
-        json["gradients"] = {{"layers", growth.layers},
-                             {"d_model", growth.d_model},
-                             {"seeds", growth.seeds},
-                             {"encoder", growth.encoder},
-                             {"init", growth.xavier ? "xavier" : "pytorch"}};
-    return json;
-}
-
-OrderedJson json_of(const BisectInputs& question) {
-    OrderedJson json = OrderedJson::object();
-    if (question.tolerance) json["tolerance"] = *question.tolerance;
-    for (const ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
-    return json;
-}
-
-OrderedJson json_of(const SavedCompare& compare, const fs::path& folder) {
-    OrderedJson json = {{"with", kAgainstNames[static_cast<std::size_t>(compare.against)]},
-                        {"tolerance", compare.tolerance}};
-    if (!compare.option.first.empty()) json["set"] = {{compare.option.first, compare.option.second}};
-    if (!compare.file.empty()) json["file"] = written_path(compare.file, folder);
-    if (compare.bisect != BisectInputs()) json["bisect"] = json_of(compare.bisect);
-    return json;
-}
-
 OrderedJson json_of(const Overlay& overlay) {
     OrderedJson json = {{"name", overlay.name}, {"values", OrderedJson::array()}};
     for (const OverlayValue& value : overlay.values) {
@@ -174,7 +140,24 @@ OrderedJson json_of(const Overlay& overlay) {
     return json;
 }
 
+// Members are sorted, so that what is read back is written as the same bytes.
+void put_tabs(OrderedJson& json, const SavedView& view, const fs::path& folder) {
+    for (const auto& [tab, saved] : view.tabs) {
+        const auto own = std::ranges::find(kTabsWithKeys, tab, &TabWithKey::tab);
+        OrderedJson& place = own == kTabsWithKeys.end() ? json["labs"][tab] : json[own->key];
+        place = OrderedJson(nlohmann::json::parse(saved));
+    }
+    if (!view.trace.empty()) json[kCompareKey]["file"] = written_path(view.trace, folder);
+    if (needs_entry(view.tab) && !view.tabs.contains(view.tab))
+        json["labs"][view.tab] = OrderedJson::object();  // otherwise it would be no tab
+}
+
 }  // namespace
+
+std::string place_of_saved(std::string_view tab) {
+    const auto own = std::ranges::find(kTabsWithKeys, tab, &TabWithKey::tab);
+    return own == kTabsWithKeys.end() ? "labs." + std::string(tab) + "." : std::string(own->key) + ".";
+}
 
 std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now) {
     std::vector<WorkPart> changed;
@@ -198,12 +181,7 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     json["sampling"] = json_of(file.sampling);
     if (!file.cursor.step.empty()) json["cursor"] = json_of(file.cursor);
     json["tab"] = file.view.tab;
-    json["norms"] = json_of(file.view.norms);
-    json["compare"] = json_of(file.view.compare, folder);
-    // Members are sorted, so that what is read back is written as the same bytes.
-    for (const auto& [tab, saved] : file.view.tabs) json["labs"][tab] = OrderedJson(nlohmann::json::parse(saved));
-    if (needs_entry(file.view.tab) && !file.view.tabs.contains(file.view.tab))
-        json["labs"][file.view.tab] = OrderedJson::object();  // otherwise it would be no tab
+    put_tabs(json, file.view, folder);
     if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
     for (const Note& note : file.notes) json["notes"].push_back({{"at", place_text(note)}, {"text", note.text}});
     if (file.overlay) json["overlay"] = json_of(*file.overlay);

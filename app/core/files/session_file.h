@@ -107,6 +107,15 @@ struct SessionFile {
 inline constexpr std::string_view kSessionFormat = "decoderscope-session";
 inline constexpr std::uint64_t kSessionVersion = 1;
 inline constexpr std::string_view kSessionEnding = ".dscope";
+// The tabs whose objects are under keys of their own rather than under "labs"; this list never grows. The recording
+// that is compared with is in Diff's, as "file".
+inline constexpr const char* kCompareKey = "compare";
+struct TabWithKey {
+    std::string_view tab;
+    const char* key;
+};
+inline constexpr std::array<TabWithKey, 2> kTabsWithKeys = {TabWithKey{"norms", "norms"}, {kDiffTab, kCompareKey}};
+
 // Whether only its tab's entry under "labs" says that a tab is open.
 [[nodiscard]] bool needs_entry(std::string_view tab);
 [[nodiscard]] bool is_session_path(std::string_view path);

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -232,90 +231,30 @@ generate::Sampling read_sampling(JsonObject json) {
     return sampling;
 }
 
-NormPlacement read_place(JsonObject& json, const char* key) {
-    std::vector<const char*> words;
-    for (const PlaceOfNorms& place : places_of_norms()) words.push_back(place.word);
-    return places_of_norms()[json.word(key, words)].placement;
-}
-
-GrowthChoice read_growth(JsonObject json) {
-    GrowthChoice growth;
-    const auto at_least_1 = [&](const char* key, Index& value) {
-        if (json.find(key) == nullptr) return;
-        value = json.index(key);
-        if (value < 1) json.fail(key, message("expected at least 1"));
-    };
-    at_least_1("layers", growth.layers);
-    at_least_1("d_model", growth.d_model);
-    at_least_1("seeds", growth.seeds);
-    growth.encoder = json.boolean("encoder", growth.encoder);
-    if (json.find("init") != nullptr) growth.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
-    json.finish();
-    return growth;
-}
-
-SavedNorms read_norms(JsonObject json) {
-    SavedNorms norms;
-    if (json.find("view") != nullptr) norms.view = static_cast<NormsView>(json.word("view", kNormsViewNames));
-    if (json.find("layers") != nullptr) norms.layers = json.index("layers");
-    if (json.find("gain") != nullptr) norms.gain_factor = json.real("gain");
-    if (json.find("shift") != nullptr) norms.shift_factor = json.real("shift");
-    if (json.find("row") != nullptr) norms.row = json.index("row");
-    if (json.find("left") != nullptr || json.find("right") != nullptr)
-        norms.places = {read_place(json, "left"), read_place(json, "right")};
-    if (json.find("gradients") != nullptr) norms.growth = read_growth(json.object("gradients"));
-    json.finish();
-    if (norms.places && norms.places->left == norms.places->right)
-        json.fail("right", message("expected a placement other than left's"));
-    if (norms.layers == Index{0}) json.fail("layers", message("expected at least 1"));
-    if (!std::isfinite(norms.gain_factor)) json.fail("gain", message("expected a finite number"));
-    if (!std::isfinite(norms.shift_factor)) json.fail("shift", message("expected a finite number"));
-    return norms;
-}
-
-BisectInputs read_question(JsonObject json) {
-    BisectInputs question;
-    if (json.find("tolerance") != nullptr) question.tolerance = json.number("tolerance");
-    if (question.tolerance && (!std::isfinite(*question.tolerance) || *question.tolerance <= 0.0))
-        json.fail("tolerance", message("expected a number above 0"));
-    if (const Json* matches = json.find("matches")) {
-        if (!matches->is_object())
-            json.fail("matches", message("expected an object of recorded tensors and our steps"));
-        for (const auto& [theirs, ours] : matches->items()) {
-            if (!ours.is_string()) json.fail("matches." + theirs, message("expected a step's name, or \"\" for none"));
-            question.chosen.push_back({theirs, ours.get<std::string>()});
-        }
-    }
-    json.finish();
-    return question;
-}
-
-SavedCompare read_compare(JsonObject json, const fs::path& folder) {
-    SavedCompare compare;
-    if (json.find("with") != nullptr) compare.against = static_cast<Against>(json.word("with", kAgainstNames));
-    if (json.find("tolerance") != nullptr) compare.tolerance = json.number("tolerance");
-    if (!std::isfinite(compare.tolerance) || compare.tolerance < 0.0)
-        json.fail("tolerance", message("expected a number from 0"));
-    const Overrides option = read_overrides(json, "set");
-    if (option.size() > 1) json.fail("set", message("expected one configuration key"));
-    if (!option.empty()) compare.option = option.front();
-    if (json.find("file") != nullptr) compare.file = read_path(json.text("file"), folder);
-    if (json.find("bisect") != nullptr) compare.bisect = read_question(json.object("bisect"));
-    json.finish();
-    return compare;
-}
-
-// What tabs without their own key saved. Only the tab can read it.
+// What the tabs saved. Only the tab can read it.
 std::map<std::string, std::string> read_tabs(JsonObject& json) {
     std::map<std::string, std::string> tabs;
-    const Json* found = json.find("labs");
-    if (found == nullptr) return tabs;
-    JsonObject sections = json.object("labs");
-    for (const auto& [tab, saved] : found->items()) {
-        if (!saved.is_object()) sections.fail(tab, message("expected an object"));
-        tabs[tab] = saved.dump();
+    const auto take = [&](std::string_view tab, JsonObject& parent, const std::string& key, const Json& saved) {
+        if (!saved.is_object()) parent.fail(key, message("expected an object"));
+        tabs[std::string(tab)] = saved.dump();
+    };
+    for (const TabWithKey& own : kTabsWithKeys)
+        if (const Json* saved = json.find(own.key)) take(own.tab, json, own.key, *saved);
+    if (const Json* found = json.find("labs")) {
+        JsonObject sections = json.object("labs");
+        for (const auto& [tab, saved] : found->items()) take(tab, sections, tab, saved);
     }
     return tabs;
+}
+
+// The recording that is compared with: of Diff's object, but the session opens it.
+std::string read_trace_path(JsonObject& json, SavedView& view, const fs::path& folder) {
+    const auto diff = view.tabs.find(std::string(kDiffTab));
+    if (diff == view.tabs.end() || !json.find(kCompareKey)->contains("file")) return {};
+    Json rest = *json.find(kCompareKey);
+    rest.erase("file");
+    diff->second = rest.dump();
+    return read_path(json.object(kCompareKey).text("file"), folder);
 }
 
 // A tab that this version's files always had, or one with an entry under "labs".
@@ -414,8 +353,7 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     if (json.find("sampling") != nullptr) file.sampling = read_sampling(json.object("sampling"));
     file.view.tabs = read_tabs(json);
     file.view.tab = read_tab(json, file.view.tabs);
-    if (json.find("norms") != nullptr) file.view.norms = read_norms(json.object("norms"));
-    if (json.find("compare") != nullptr) file.view.compare = read_compare(json.object("compare"), folder);
+    file.view.trace = read_trace_path(json, file.view, folder);
     file.view.lesson = json.text("lesson", "");
     file.notes = read_notes(json);
     file.overlay = read_overlay(json);

@@ -2,6 +2,7 @@
 
 #include "app/core/generate/cached_passes.h"
 #include "app/core/jobs/resumable.h"
+#include "app/core/run/edit_groups.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -150,6 +151,28 @@ std::vector<StepId> computed_steps(const Plan& plan) {
 }
 
 }  // namespace
+
+Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop, std::shared_ptr<RunProgress> progress) {
+    number_groups(work.scenario.edits);  // as the session does
+    const std::shared_ptr<const Plan> plan = plan_of(work.scenario);
+    const std::shared_ptr<const Plan> unedited =
+        work.scenario.edits.empty() ? nullptr : plan_of(varied(work.scenario, {.without_edits = true}));
+    progress->total = plan->steps().size() + (unedited ? unedited->steps().size() : 0);
+    ExecuteOptions options{.stop = stop, .done = &progress->done, .kept = kept_steps(work.scenario.recording)};
+    FirstRuns first;
+    if (unedited) first.unedited = co_await execute_in_slices(unedited, options);
+    options.previous = first.unedited.get();  // with few edits, most tensors are its own
+    first.run = co_await execute_in_slices(plan, options);
+    if (!first.run) throw LoadStopped();
+    if (!unedited) first.unedited = first.run;
+    first.pinned = co_await files::pinned_run(work);
+    co_return first;
+}
+
+void Computed::show_first(const Scenario& scenario, const FirstRuns& first) {
+    asked_for_ = scenario;
+    static_cast<void>(take({.run = first.run, .unedited = first.unedited}));
+}
 
 void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage) {
     asked_for_ = scenario;

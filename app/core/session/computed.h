@@ -2,6 +2,7 @@
 
 #include "app/core/checks/invariants.h"
 #include "app/core/derived/derived.h"
+#include "app/core/files/saved_session.h"
 #include "app/core/jobs/job.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/snapshot.h"
@@ -92,6 +93,18 @@ private:
     JobRunner runner_;  // last: its work uses the rest
 };
 
+// What a session shows when it opens.
+struct FirstRuns {
+    std::shared_ptr<const Run> run, unedited;    // the same one if there are no edits
+    std::shared_ptr<const ReferenceRun> pinned;  // nullptr if none
+};
+struct RunProgress {
+    std::atomic<std::size_t> done = 0, total = 0;  // steps
+};
+// Computes them. Throws Error if the work can't be run, LoadStopped if it is stopped.
+[[nodiscard]] Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop = {},
+                                              std::shared_ptr<RunProgress> progress = std::make_shared<RunProgress>());
+
 // What is computed from the work, and shown: the run, the same without edits, its companions, and what the laws measure
 // on it. Computed in the background; the old results stay on show until new ones are ready.
 class Computed {
@@ -99,6 +112,8 @@ public:
     // `wake` is called when there is something new, from another thread if there are threads.
     explicit Computed(const std::function<void()>& wake) : worker_(wake), monitor_(wake) {}
 
+    // Shows what was computed before there was anything to show.
+    void show_first(const Scenario& scenario, const FirstRuns& first);
     // Starts computing a scenario's plan, the step on the stage first.
     void start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage);
     // Starts computing what is known of companions beside the run that is shown, which stays the same one: what was

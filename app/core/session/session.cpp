@@ -26,19 +26,25 @@ Scenario opened_anew(Scenario scenario) {
 Session::Session(load::Opened opened, std::function<void()> wake)
     : Session(scenario_of(std::move(opened)), std::move(wake)) {}
 
-Session::Session(Scenario scenario, std::function<void()> wake)
-    : work_(std::move(scenario)), computed_(wake), file_jobs_(wake), writer_(wake), training_(wake) {
-    start(plan_of(work_.scenario()));
-    finish_run();
-    if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
+Session::Session(const Scenario& scenario, std::function<void()> wake)
+    : Session(scenario, finished(first_runs({.scenario = scenario})), std::move(wake)) {}
+
+Session::Session(const Scenario& scenario, const FirstRuns& first, std::function<void()> wake)
+    : work_(scenario), computed_(wake), file_jobs_(wake), writer_(wake), training_(wake) {
+    computed_.show_first(work_.scenario(), first);
+    work_.note_shown();
     work_.look_at(opening_cursor(work_.scenario(), computed_.plan()));
     set_mark(mark());
     tell_remarks();
 }
 
-Session::Session(files::SavedSession work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
+Session::Session(const files::SavedSession& work, std::function<void()> wake)
+    : Session(work, finished(first_runs(work)), std::move(wake)) {}
+
+Session::Session(const files::SavedSession& work, const FirstRuns& first, std::function<void()> wake)
+    : Session(work.scenario, first, std::move(wake)) {
     file_jobs_.set_file(work.saved_as);
-    restore(work, finished(files::pinned_run(work)));
+    restore(work, first.pinned);
     set_mark(mark());
 }
 
@@ -275,7 +281,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
-    file_jobs_.read_trace(work.view.compare.file);
+    file_jobs_.read_trace(work.view.trace);
     work_.set_training(work.training);
     work_.annotate(work.notes, work.overlay);
     if (computed_.plan().find(work.cursor.step) != nullptr) {
@@ -297,8 +303,8 @@ files::SavedSession Session::work(const files::SavedView& view) const {
                              .saved_as = file(),
                              .changed = unsaved_parts()};
     const Snapshot& now = shown();
-    work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
-    if (!reading_trace().empty()) work.view.compare.file = absolute_path(reading_trace());
+    work.view.trace = now.trace_file ? now.trace_file->path : std::string();
+    if (!reading_trace().empty()) work.view.trace = absolute_path(reading_trace());
     if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});
     return work;
 }

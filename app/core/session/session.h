@@ -26,10 +26,11 @@ class Session {
 public:
     // Opens on a scenario and computes it. `wake` is called when there is something new to show, from another thread if
     // there are threads. Throws Error if the scenario can't be run.
-    explicit Session(Scenario scenario, std::function<void()> wake = {});
+    explicit Session(const Scenario& scenario, std::function<void()> wake = {});
     explicit Session(load::Opened opened, std::function<void()> wake = {});
-    // Continues saved work.
-    explicit Session(files::SavedSession work, std::function<void()> wake = {});
+    // Continues saved work; its runs may be computed already.
+    explicit Session(const files::SavedSession& work, std::function<void()> wake = {});
+    Session(const files::SavedSession& work, const FirstRuns& first, std::function<void()> wake);
 
     // Does what was asked. A failure changes nothing and leaves a message.
     void apply(const Command& command);
@@ -137,6 +138,7 @@ public:
 private:
     struct Apply;
 
+    Session(const Scenario& scenario, const FirstRuns& first, std::function<void()> wake);
     void carry_out(const Command& command);
     // Runs `next`, with undo; `merge` adds it to the previous change. Throws Error if it doesn't fit.
     void change(Scenario next, bool merge = false);

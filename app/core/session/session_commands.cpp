@@ -393,7 +393,10 @@ private:
 };
 
 void Session::apply(const Command& command) {
-    if (command.get_if<command::LendNotes>() == nullptr) file_jobs_.tell_nothing();  // no person asked for that
+    // What the window asks for by itself leaves what was said.
+    const bool by_itself =
+        command.get_if<command::LendNotes>() != nullptr || command.get_if<command::RequestAuxRun>() != nullptr;
+    if (!by_itself) file_jobs_.tell_nothing();
     carry_out(command);
 }
 

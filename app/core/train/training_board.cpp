@@ -12,19 +12,6 @@ namespace decoderscope::core::train {
 
 namespace {
 
-Config small_decoder(bool norm_first, const decoderscope::train::Task& task) {
-    Config config;
-    config.d_model = 32;
-    config.nhead = config.num_key_value_heads = 4;
-    config.num_layers = 6;
-    config.dim_feedforward = 128;
-    config.norm_first = config.final_norm = norm_first;
-    config.vocab_size = config.encoder_vocab_size = static_cast<Index>(task.vocabulary.size());
-    config.positional_encoding = PositionalEncoding::sinusoidal;
-    config.lm_head = true;
-    return config;
-}
-
 constexpr Index kStepsOfSlice = 16;  // that many steps of a pass
 
 std::vector<double> norms_by_layer(const decoderscope::train::Gradients& gradients, const std::string& prefix,
@@ -58,26 +45,6 @@ decoderscope::train::Trainer first_trainer(const Recipe& recipe) {
 }
 
 Inputs batch_of(const Recipe& recipe, Index step) { return recipe.task.batch(recipe.seed, step, recipe.rows); }
-
-std::vector<Recipe> norms_and_warmup(std::uint64_t seed) {
-    const auto recipe = [&](Sentence title, bool norm_first, Index warmup) {
-        const decoderscope::train::Task task = decoderscope::train::reversal_task(6);
-        decoderscope::train::TrainingSettings settings{.learning_rate = 1e-2, .warmup = warmup};
-        settings.optimiser = {
-            .kind = decoderscope::train::OptimiserKind::adam, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9};
-        return Recipe{.title = std::move(title),
-                      .config = small_decoder(norm_first, task),
-                      .initialisation = decoder::Initialisation::xavier,
-                      .seed = seed,
-                      .task = task,
-                      .rows = 64,
-                      .steps = 300,
-                      .settings = settings};
-    };
-    return {recipe(message("Post-Norm without warm-up"), false, 0),
-            recipe(message("Pre-Norm without warm-up"), true, 0),
-            recipe(message("Post-Norm with warm-up"), false, 150)};
-}
 
 TrainingRun::TrainingRun(Recipe recipe) : recipe_(std::move(recipe)), now_(first_trainer(recipe_)) { keep(); }
 

@@ -35,11 +35,6 @@ struct Recipe {
 [[nodiscard]] decoderscope::train::Trainer first_trainer(const Recipe& recipe);
 [[nodiscard]] Inputs batch_of(const Recipe& recipe, Index step);
 
-// The three runs that show what warm-up is for: a decoder of 6 layers, initialised by Xavier's rule, reverses words of
-// 1 to 6 letters. Post-Norm without warm-up learns nothing; Pre-Norm without it and Post-Norm with it do. Chance is a
-// loss of 3.06.
-[[nodiscard]] std::vector<Recipe> norms_and_warmup(std::uint64_t seed);
-
 // What is remembered of each step of a training.
 struct TrainedStep {
     decoderscope::train::TrainingStep step;

@@ -47,7 +47,9 @@ struct TrainingPlan {
 // What a task asks for, in a few words.
 [[nodiscard]] Phrase about_task(std::string_view task);
 
-// The three runs that show what warm-up is for; the same as norms_and_warmup().
+// The three runs that show what warm-up is for: a decoder of 6 layers, initialised by Xavier's rule, reverses words of
+// 1 to 6 letters. Post-Norm without warm-up learns nothing; Pre-Norm without it and Post-Norm with it do. Chance is a
+// loss of 3.06.
 [[nodiscard]] TrainingPlan plan_of_warmup(std::uint64_t seed = 0);
 
 // The plan as a session keeps it, a JSON object: only the choices, because training again gives the same bits.

@@ -7,6 +7,7 @@
 #include "app/views/dialogs/palette.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/actions.h"
+#include "app/views/frame/guarded.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/tabs/checks/checks.h"
@@ -99,28 +100,29 @@ std::string with_session_ending(const std::string& path) {
 }
 
 void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    if (state.dialog_opens) state.path = proposed_file(session);
+    SavingState& saving = state.part<SavingState>();
+    if (state.dialog_opens) saving.path = proposed_file(session);
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
-    if (!state.save_because.empty())
-        paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(state.save_because)), ui.px(460));
+    if (!saving.because.empty())
+        paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(saving.because)), ui.px(460));
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
                  "they are; the session remembers their path and checksum."),
               ui.px(460));
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) compat::take_keyboard();
-    const bool entered = text_field("##path", state.path, ImGuiInputTextFlags_EnterReturnsTrue);
-    const std::string path = with_session_ending(core::path_of(state.path));
+    const bool entered = text_field("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
+    const std::string path = with_session_ending(core::path_of(saving.path));
     draw_replacing(ui, state, path, ui.px(460));
     const bool own = path == session.file();  // its own file, as Ctrl+S writes it
     const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Save"), "done");
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
-        state.close_when_saved = false;
+        saving.then_closes = false;
         return close_dialog(state);
     }
     const bool again = replacing(state, path) && pressed(Key::enter);
-    const bool wanted = (entered || clicked || again) && !state.path.empty();
+    const bool wanted = (entered || clicked || again) && !saving.path.empty();
     if (own ? !wanted : !may_write(state, path, wanted)) return;
     commands.push_back(core::command::SaveSession{path, saved_view(state)});
     close_dialog(state);
@@ -128,14 +130,15 @@ void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
 
 // Closes the window once the work that was to be saved first is.
 void follow_saving(const core::Session& session, ViewState& state, Commands& commands) {
-    if (!state.close_when_saved) return;
+    bool& closes = state.part<SavingState>().then_closes;
+    if (!closes) return;
     if (!session.unsaved()) {
-        state.close_when_saved = false;
+        closes = false;
         return commands.push_back(request::CloseWindow{});
     }
     // Cancelled if saving failed and no other name is being asked for, or if the question is asked again.
     const bool failed = session.message() && session.message()->failed;
-    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) state.close_when_saved = false;
+    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) closes = false;
 }
 
 void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
@@ -157,7 +160,7 @@ void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state
     if (close_now) commands.push_back(request::CloseWindow{});
     if (!save) return;
     close_dialog(state);
-    state.close_when_saved = true;
+    state.part<SavingState>().then_closes = true;
     save_session(session, state, commands);
 }
 
@@ -210,12 +213,17 @@ void language_choice(const Ui& ui, ViewState& state) {
         state.settings.language = state.languages[static_cast<std::size_t>(clicked) - 1].code;
 }
 
+struct TypedAddress {
+    std::string text;
+};
+
 // The address of the program in a browser: copied links lead there.
 void address_field(const Ui& ui, ViewState& state) {
-    if (state.dialog_opens) state.address = state.settings.browser_address;
+    std::string& address = state.part<TypedAddress>().text;
+    if (state.dialog_opens) address = state.settings.browser_address;
     ImGui::SetNextItemWidth(ui.px(340));
-    if (text_field("##address", state.address, 0, "https://"))
-        state.settings.browser_address = core::files::address_of(state.address);
+    if (text_field("##address", address, 0, "https://"))
+        state.settings.browser_address = core::files::address_of(address);
     tooltip(tr("The address of Decoderscope in a browser. Copied links lead there."));
 }
 
@@ -280,7 +288,12 @@ void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
                                                 {Dialog::settings, settings_dialog},
                                                 {Dialog::checks, checks::draw_checks_dialog}});
     const auto open = std::ranges::find(kDialogs, state.dialog, &std::pair<Dialog, Draw>::first);
-    if (open != kDialogs.end()) open->second(ui, session, state, commands);
+    if (open == kDialogs.end()) return;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Area failed = {at, {at.x + ui.px(460), at.y + ui.px(120)}};
+    const bool drawn = draw_guarded(ui, session, state, "dialog", failed, commands,
+                                    [&](Commands& heard) { open->second(ui, session, state, heard); });
+    if (!drawn && !state.dialog_opens && pressed(Key::escape)) close_dialog(state);
 }
 
 }  // namespace
@@ -300,7 +313,7 @@ void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, 
     if (state.dialog_opens) {
         ImGui::OpenPopup("dialog");
         state.focus.hide();
-        state.replaces.clear();
+        state.part<SavingState>().replaces.clear();
     }
     // A dialog that is higher than the room for it scrolls.
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -314,10 +327,10 @@ void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, 
         ImGui::EndPopup();
     } else {
         if (state.dialog == Dialog::open_model) leave_open_dialog(session, commands);
-        if (state.dialog == Dialog::save_session) state.close_when_saved = false;
+        if (state.dialog == Dialog::save_session) state.part<SavingState>().then_closes = false;
         state.dialog = Dialog::none;  // a click outside closes it
     }
-    if (state.dialog != Dialog::save_session) state.save_because = {};
+    if (state.dialog != Dialog::save_session) state.part<SavingState>().because = {};
     ImGui::PopStyleVar();
     if (state.dialog == shown) state.dialog_opens = false;  // otherwise another one has taken its place
 }

@@ -14,7 +14,7 @@ constexpr float kGlossaryWidth = 760.0F, kHeight = 460.0F, kList = 220.0F;
 
 // The list of the terms found; what is typed and the arrow keys choose among them.
 void draw_list(const Ui& ui, ViewState& state, float height) {
-    GlossaryState& glossary = state.glossary;
+    GlossaryState& glossary = state.part<GlossaryState>();
     ImGui::SetNextItemWidth(ui.px(kList));
     if (state.dialog_opens) compat::take_keyboard();
     const bool typed =
@@ -69,7 +69,7 @@ void draw_places(const Ui& ui, const core::Session& session, ViewState& state, c
 }
 
 void draw_entry(const Ui& ui, const core::Session& session, ViewState& state, ImVec2 size, Commands& commands) {
-    const core::glossary::GlossaryTerm* term = core::glossary::find_term(state.glossary.term);
+    const core::glossary::GlossaryTerm* term = core::glossary::find_term(state.part<GlossaryState>().term);
     compat::begin_child("entry", size);
     if (term != nullptr) {
         paragraph(ui.fonts.heading, ui.theme.text, tr(term->name));
@@ -79,8 +79,8 @@ void draw_entry(const Ui& ui, const core::Session& session, ViewState& state, Im
         if (const core::glossary::GlossaryTerm* other =
                 prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, tr(term->meaning));
             other != nullptr) {
-            state.glossary.search.fill('\0');
-            state.glossary.choose(*other);
+            state.part<GlossaryState>().search.fill('\0');
+            state.part<GlossaryState>().choose(*other);
         }
         ImGui::Dummy({1, ui.px(8)});
         draw_name_elsewhere(ui, tr("in PyTorch"), term->pytorch);

@@ -35,6 +35,14 @@ std::string megabytes(core::ModelLoader::Progress progress) {
 
 // ---- while the model is being read
 
+// Without a text while the total isn't known yet, which is 0 then.
+void draw_bar(const Ui& ui, std::size_t done, std::size_t all, const std::string& text, float width) {
+    const float fraction = all > 0 ? static_cast<float>(done) / static_cast<float>(all) : 0.0F;
+    ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
+    ImGui::ProgressBar(fraction, {width, 0.0F}, all > 0 ? text.c_str() : "");
+    ImGui::PopStyleColor();
+}
+
 void reading(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     draw_reading(ui, session.opening()->name, session.opening_progress(), ui.px(kOpenWidth));
     paragraph(ui.fonts.caption, ui.theme.muted, tr("The current model stays until the new one is ready."));
@@ -300,12 +308,13 @@ void leave_open_dialog(const core::Session& session, Commands& commands) {
 void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width) {
     text_line(ui.fonts.caption, ui.theme.muted,
               tr("Reading {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(60))}}));
-    const float fraction = progress.bytes_total > 0
-                               ? static_cast<float>(progress.bytes_read) / static_cast<float>(progress.bytes_total)
-                               : 0.0F;
-    ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
-    ImGui::ProgressBar(fraction, {width, 0.0F}, progress.bytes_total > 0 ? megabytes(progress).c_str() : "");
-    ImGui::PopStyleColor();
+    draw_bar(ui, progress.bytes_read, progress.bytes_total, megabytes(progress), width);
+}
+
+void draw_computing(const Ui& ui, const std::string& name, std::size_t done, std::size_t all, float width) {
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("Computing {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(80))}}));
+    draw_bar(ui, done, all, tr("{done} of {all} steps", {{"done", done}, {"all", all}}), width);
 }
 
 void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {

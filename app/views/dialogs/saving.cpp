@@ -6,6 +6,7 @@
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
+#include "engine/base/json_object.h"
 #include "engine/base/translate.h"
 
 #include <imgui.h>
@@ -18,21 +19,37 @@ namespace decoderscope::views::dialogs {
 
 core::files::SavedView saved_view(const ViewState& state) {
     core::files::SavedView saved{
-        .tab = state.tab, .tabs = state.unknown_tabs, .lesson = lesson_panel::lesson_beside(state)};
+        .tab = state.tab, .tabs = state.part<SavingState>().unknown_tabs, .lesson = lesson_panel::lesson_beside(state)};
     for (const Tab& tab : tabs())
-        if (tab.save != nullptr) tab.save(state, saved);
+        if (tab.save != nullptr) saved.tabs[std::string(tab.id)] = tab.save(state).dump();
     return saved;
 }
 
+namespace {
+
+void restore(ViewState& state, const Tab& tab, const core::files::SavedView& saved) {
+    const auto found = saved.tabs.find(std::string(tab.id));
+    if (found == saved.tabs.end()) return tab.restore(state, nullptr);
+    Json json = parse_json(found->second, message("an object"));
+    if (tab.id == core::files::kDiffTab && !saved.trace.empty()) json["file"] = saved.trace;
+    JsonObject object(json, core::files::place_of_saved(tab.id));
+    tab.restore(state, &object);
+    object.finish();
+}
+
+}  // namespace
+
 Commands show_saved(ViewState& state, const core::files::SavedView& saved) {
     Commands told;
-    state.unknown_tabs = saved.tabs;
+    std::map<std::string, std::string>& unknown = state.part<SavingState>().unknown_tabs;
+    unknown = saved.tabs;
     for (const Tab& tab : tabs()) {
-        state.unknown_tabs.erase(std::string(tab.id));
+        unknown.erase(std::string(tab.id));
         if (tab.restore == nullptr) continue;
         try {
-            tab.restore(state, saved);
+            restore(state, tab, saved);
         } catch (const Error& error) {
+            tab.restore(state, nullptr);
             told.push_back(core::command::Tell{error.sentence()});
         }
     }
@@ -59,7 +76,7 @@ std::optional<std::string> fragment(const core::Session& session, ViewState& sta
         return core::files::link_of(core::files::session_file_of(session.work(saved_view(state))));
     } catch (const Error& error) {
         state.show(Dialog::save_session);
-        state.save_because = error.sentence();
+        state.part<SavingState>().because = error.sentence();
         return std::nullopt;
     }
 }
@@ -107,18 +124,19 @@ void open_copied_link(const core::Session&, ViewState&, Commands& commands) {
 
 bool replacing(const ViewState& state, const std::string& path) {
     std::error_code failed;
-    return !path.empty() && state.replaces == path && std::filesystem::exists(path, failed);
+    return !path.empty() && state.part<SavingState>().replaces == path && std::filesystem::exists(path, failed);
 }
 
 bool may_write(ViewState& state, const std::string& path, bool pressed) {
     std::error_code failed;
-    if (state.replaces != path) state.replaces.clear();  // another path was typed
+    std::string& asked = state.part<SavingState>().replaces;
+    if (asked != path) asked.clear();  // another path was typed
     if (!pressed || path.empty()) return false;
-    if (!std::filesystem::exists(path, failed) || !state.replaces.empty()) {
-        state.replaces.clear();
+    if (!std::filesystem::exists(path, failed) || !asked.empty()) {
+        asked.clear();
         return true;
     }
-    state.replaces = path;
+    asked = path;
     return false;
 }
 

@@ -3,7 +3,9 @@
 #include "app/core/files/saved_view.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/view_state.h"
+#include "engine/base/message.h"
 
+#include <map>
 #include <string>
 
 namespace decoderscope::views::dialogs {
@@ -12,6 +14,15 @@ namespace decoderscope::views::dialogs {
 // could not be restored: a tab of a newer program, or one that was saved differently.
 [[nodiscard]] core::files::SavedView saved_view(const ViewState& state);
 [[nodiscard]] Commands show_saved(ViewState& state, const core::files::SavedView& saved);
+
+// What is remembered while work is saved.
+struct SavingState {
+    std::string path;                                 // the session's, as it is being typed
+    Sentence because;                                 // why a session file is offered; empty: it was asked for
+    bool then_closes = false;                         // the user was asked before closing, and wants to save first
+    std::string replaces;                             // the file of which the user was asked whether to replace it
+    std::map<std::string, std::string> unknown_tabs;  // what tabs of a newer program saved; kept for the next save
+};
 
 // Whether this path may be written now: nothing is there, or the user was asked and confirmed it with a second press.
 // The first press asks: the caller shows `replacing` from then on.

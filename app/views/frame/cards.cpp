@@ -10,7 +10,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace decoderscope::views {
 
@@ -18,24 +17,25 @@ namespace {
 
 void paint(const core::Session& session, ViewState& state, const Step& step, const core::Slice& slice,
            const HeatmapGesture& gesture, Commands& commands) {
+    MaskBrush& brush = state.part<MaskBrush>();
     const std::string attention = step.attention;
     const bool all_heads = ImGui::GetIO().KeyShift;
     const auto ask = [&](Spot spot, bool continues) {
         const Cell cell = slice.cell(spot.first, spot.second);
         commands.push_back(core::command::PaintMask{attention, cell[0],
                                                     all_heads ? std::nullopt : std::optional(cell[1]), cell[2], cell[3],
-                                                    state.paint_keeps, continues});
+                                                    brush.keeps, continues});
     };
     const Spot now = *gesture.painted;
     if (gesture.paint_begins) {
         const Tensor& mask = session.shown().run->value(attention, AttentionStep::mask);
-        state.paint_keeps =
+        brush.keeps =
             mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is toggled; the others follow it
         ask(now, false);
     } else {
-        for (const Spot& spot : core::cells_between(state.last_painted, now)) ask(spot, true);
+        for (const Spot& spot : core::cells_between(brush.last, now)) ask(spot, true);
     }
-    state.last_painted = now;
+    brush.last = now;
 }
 
 void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, const core::step::ShownHeatmap& shown,
@@ -111,7 +111,7 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                            .colored = colored,
                            .stale = session.stale(),
                            .paintable = shows_mask(session, step),
-                           .painting = state.painting && shows_mask(session, step),
+                           .painting = state.part<MaskBrush>().on && shows_mask(session, step),
                            .keeps_hittable = true,
                            .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
     if (card.is_result && session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);

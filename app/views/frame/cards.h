@@ -17,6 +17,13 @@ struct Card {
     std::optional<core::Place> place = std::nullopt;  // nothing: the cursor's
 };
 
+// What paints masks: while it is on, clicks do.
+struct MaskBrush {
+    bool on = false;
+    bool keeps = false;  // what it sets, from its first cell on
+    Spot last = {-1, -1};
+};
+
 // The cell under the mouse, and its tensor.
 using Hovered = std::optional<std::pair<std::string, Cell>>;
 

@@ -9,7 +9,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace decoderscope::views {
 
@@ -126,10 +125,13 @@ void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
 
 void add_brush(std::vector<FlowItem>& choices, const Scene& s) {
     if (!shows_mask(s.session, s.session.step())) return;
-    choices.push_back(toggle_item(s.ui, tr("Paint mask"), "paint", s.state.painting,
+    choices.push_back(toggle_item(s.ui, tr("Paint mask"), "paint", s.state.part<MaskBrush>().on,
                                   tr("Paint the mask with the left button (P). The right button always paints; Shift "
                                      "paints all heads."),
-                                  s.ui.px(20), [s] { s.state.painting = !s.state.painting; }));
+                                  s.ui.px(20), [s] {
+                                      MaskBrush& brush = s.state.part<MaskBrush>();
+                                      brush.on = !brush.on;
+                                  }));
 }
 
 std::vector<FlowItem> choices_of(const Scene& s, Brush brush) {

@@ -4,7 +4,6 @@
 #include "app/views/frame/tab.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace decoderscope::views {

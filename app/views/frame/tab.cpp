@@ -20,6 +20,19 @@ bool has_something(const Tab& tab, const core::Session& session) {
     return (!tab.computes || session.shown().scenario.computes()) && is_about(tab, session);
 }
 
+void save_option(Json& json, const std::pair<std::string, std::string>& option) {
+    if (!option.first.empty()) json["set"] = {{option.first, option.second}};
+}
+
+std::pair<std::string, std::string> restored_option(JsonObject& json) {
+    const Json* set = json.find("set");
+    if (set == nullptr) return {};
+    const bool one = set->is_object() && set->size() == 1 && set->begin().value().is_primitive();
+    if (!one) json.fail("set", message("expected one configuration key"));
+    const Json& value = set->begin().value();
+    return {set->begin().key(), value.is_string() ? value.get<std::string>() : value.dump()};
+}
+
 Sentence tab_label(const Tab& tab) {
     return message("{tab}: {question}", {{"tab", Sentence(tab.title)}, {"question", Sentence(tab.question)}});
 }

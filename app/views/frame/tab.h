@@ -5,12 +5,14 @@
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
+#include "engine/base/json_object.h"
 #include "engine/base/message.h"
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::views {
@@ -49,10 +51,10 @@ struct Tab {
     void (*add_exports)(ExportScene& scene) = nullptr;
     // What can be done in it, by key and palette.
     std::vector<Action> (*actions)() = nullptr;
-    // The part of its state that belongs to the user's work. `restore` throws Error for anything that `save` can't have
-    // made.
-    void (*save)(const ViewState& state, core::files::SavedView& saved) = nullptr;
-    void (*restore)(ViewState& state, const core::files::SavedView& saved) = nullptr;
+    // The part of its state that belongs to the user's work, as a JSON object. `restore` gets it back, or nullptr if
+    // nothing was saved; it throws Error for anything that `save` can't have made.
+    Json (*save)(const ViewState& state) = nullptr;
+    void (*restore)(ViewState& state, JsonObject* saved) = nullptr;
     // Whether the tab's open page is about the steps of this run. If not, the map and the timeline, which would have no
     // effect, leave their space to it. Null: always.
     bool (*about_steps)(const ViewState& state) = nullptr;
@@ -68,6 +70,11 @@ struct Tab {
     std::optional<core::Command> (*take_file)(const core::Session& session, ViewState& state,
                                               const std::string& path) = nullptr;
 };
+
+// How tabs save one key of a configuration and its value, "set": {"norm_first": "true"}; an empty key: none. Reading
+// throws Error for anything else.
+void save_option(Json& json, const std::pair<std::string, std::string>& option);
+[[nodiscard]] std::pair<std::string, std::string> restored_option(JsonObject& json);
 
 // All of them, in the order of the tabs.
 [[nodiscard]] std::span<const Tab> tabs();

@@ -22,7 +22,7 @@ struct Marked {
 
 void say_meaning(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm& term, Area beside,
                  std::string_view before) {
-    state.term_asked = std::string(term.id);
+    state.part<GlossaryState>().pointed_at = std::string(term.id);
     if (!begin_tooltip_beside(beside)) return;
     if (!before.empty()) prose_here(before, ui.px(360));
     text_line(ui.fonts.text, ui.theme.accent, tr(term.name));
@@ -109,8 +109,9 @@ void GlossaryState::choose(const core::glossary::GlossaryTerm& chosen) {
 
 void open_glossary(ViewState& state, std::string_view term) {
     state.show(Dialog::glossary);
-    state.glossary.search.fill('\0');
-    if (const core::glossary::GlossaryTerm* found = core::glossary::find_term(term)) state.glossary.choose(*found);
+    GlossaryState& glossary = state.part<GlossaryState>();
+    glossary.search.fill('\0');
+    if (const core::glossary::GlossaryTerm* found = core::glossary::find_term(term)) glossary.choose(*found);
 }
 
 void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color) {
@@ -140,7 +141,7 @@ void say(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_
 
 const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,
                                                      std::string_view text) {
-    const std::vector<core::glossary::TermInText> terms = state.glossary.finder().find(text);
+    const std::vector<core::glossary::TermInText> terms = state.part<GlossaryState>().finder().find(text);
     Flow flow(ui, font, color);
     for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, terms);
     const Marked* under = flow.finish();

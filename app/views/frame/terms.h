@@ -19,6 +19,7 @@ struct GlossaryState {
     std::string term;                // the id of the entry that is shown
     std::array<char, 128> search{};  // what was typed
     bool scrolls = false;            // the list is to be scrolled to the entry
+    std::string pointed_at;          // the id of the term under the mouse, as of the last frame; empty: none
 
     // Finds terms in texts; made again when the language changes.
     [[nodiscard]] const core::glossary::TermFinder& finder();

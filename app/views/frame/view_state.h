@@ -7,7 +7,6 @@
 #include "app/core/lessons/lesson.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/commands.h"
-#include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -15,7 +14,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <typeindex>
 #include <unordered_map>
@@ -51,8 +49,13 @@ private:
 // Which dialog lies over the window.
 enum class Dialog { none, keys, glossary, palette, export_file, open_model, save_session, unsaved, settings, checks };
 
-// How long keys still belong to a field that has gone. Seconds.
-inline constexpr double kTypingGoesOn = 1.5;
+// A field that was typed into may go while keys still come: for a moment they belong to it.
+struct GoneField {
+    double until = 0.0;  // seconds, ImGui's clock
+
+    void note() { until = ImGui::GetTime() + 1.5; }
+    [[nodiscard]] bool takes_keys() const { return ImGui::GetTime() < until; }
+};
 
 // What the views remember from frame to frame; none of it belongs to the model.
 struct ViewState {
@@ -60,10 +63,9 @@ struct ViewState {
     std::string tab{core::files::kStepTab};       // the tab's id
     std::string open_tab{core::files::kStepTab};  // the one that was drawn last
     PartStates parts;
-    std::map<std::string, std::string> unknown_tabs;  // what tabs of a newer program saved; kept for the next save
-    bool presenting = false;                          // for a lecture hall: the stage alone, with large text
-    bool embedded = false;                            // within another page: the stage alone, for good
-    bool everything = false;                          // as long as the window is open, whatever the settings say
+    bool presenting = false;  // for a lecture hall: the stage alone, with large text
+    bool embedded = false;    // within another page: the stage alone, for good
+    bool everything = false;  // as long as the window is open, whatever the settings say
     PresentationState presentation;
     PanelWidths panels;                               // as last drawn
     bool map_first = false;                           // which of them stays if there is room for one only
@@ -72,26 +74,11 @@ struct ViewState {
     core::files::PlatformInfo desktop;                // what settings that aren't set follow
     Area stage{};                                     // where the open tab was drawn last
     bool playing = false;
-    double next_step_at = 0.0;  // seconds, ImGui's clock
-    bool painting = false;      // the brush is on: clicks paint the mask
-    bool paint_keeps = false;   // what the brush sets, from its first cell on
-    Spot last_painted = {-1, -1};
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
-    std::string path;                 // the session's, as it is being typed
-    Sentence save_because;            // why a session file is offered; empty: it was asked for
     core::files::LinkBase link_base;  // where copied links lead
-    std::string address;              // of the browser version, as it is being typed
-    bool recovery_later = false;      // the offer to recover is put off until the next start
     KeyboardFocus focus;
-    double typing_until = 0.0;  // seconds, ImGui's clock: a field that was typed into has gone; its keys may still come
-    GlossaryState glossary;
-    std::string term_asked;  // the id of the glossary's term under the mouse, as of the last frame; empty: none
-    std::string replaces;    // the file of which the user was asked whether to replace it
-    std::set<std::string> open_edits;      // the groups of edits that are listed one by one
-    std::string mapped_step;               // the step that the map was last scrolled to
     core::lessons::ClosedPanels withheld;  // what a lesson's question closes meanwhile
-    bool close_when_saved = false;         // the user was asked before closing, and wants to save first
     bool busy = false;                     // a view has more to do and wants another frame soon
     bool paced = false;                    // something advances at intervals and wants regular frames
 

@@ -7,7 +7,6 @@
 #include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 

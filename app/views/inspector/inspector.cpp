@@ -114,13 +114,14 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
     if (group.numbers.size() == 1)
         return line_of_edit(ui, tr(group.text), group.numbers, tr("Undo this edit"), id, commands);
     const std::string name = group.text.english();
-    const bool open = state.open_edits.contains(name);
+    std::set<std::string>& listed = state.part<InspectorState>().open_edits;
+    const bool open = listed.contains(name);
     ImGui::PushID(id);
     if (link(ui, ui.fonts.mono_small, ui.theme.muted, open ? "▾" : "▸", -2)) {
         if (open)
-            state.open_edits.erase(name);
+            listed.erase(name);
         else
-            state.open_edits.insert(name);
+            listed.insert(name);
     }
     tooltip(open ? tr("Close the group") : tr("List its edits one by one"));
     ImGui::SameLine(0, ui.px(4));

@@ -42,12 +42,13 @@ struct NoteField {
 struct InspectorState {
     TypeOverState typed;
     NoteField note;
-    std::set<std::string> opened;    // the groups of terms that are open, by line and names
-    std::string opened_in;           // the step that they belong to
-    std::string what_if;             // what is tried, by its id; empty: nothing
-    std::vector<OfferPlace> places;  // what was offered at cells of this step, in order
-    std::string offers_of;           // the step
-    bool weighs = false;             // a score's weights are listed
+    std::set<std::string> open_edits;  // the groups of edits that are listed one by one
+    std::set<std::string> opened;      // the groups of terms that are open, by line and names
+    std::string opened_in;             // the step that they belong to
+    std::string what_if;               // what is tried, by its id; empty: nothing
+    std::vector<OfferPlace> places;    // what was offered at cells of this step, in order
+    std::string offers_of;             // the step
+    bool weighs = false;               // a score's weights are listed
 };
 
 void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);

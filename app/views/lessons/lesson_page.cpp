@@ -7,7 +7,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace decoderscope::views::lesson_panel {
 
@@ -172,7 +171,7 @@ void give(const Drawn& d, const core::lessons::Answer& answer) {
     const core::lessons::Player& player = *d.panel.player;
     if (core::lessons::is_over(*player.lesson(), d.question, player.progress()) &&
         std::holds_alternative<core::lessons::NumberAnswer>(answer))
-        d.state.typing_until = ImGui::GetTime() + kTypingGoesOn;
+        d.state.part<GoneField>().note();
 }
 
 // Whether something that is new on the page is here; its end is to be seen.

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace decoderscope::views::map {
 
@@ -29,7 +28,8 @@ struct Folding {
 
 // What the map remembers from frame to frame.
 struct MapState {
-    std::string opened;  // the block that was clicked last, in the calm window
+    std::string scrolled_to;  // the step that the map was last scrolled to
+    std::string opened;       // the block that was clicked last, in the calm window
 };
 
 // The drawing position while the diagram grows downwards.
@@ -382,9 +382,10 @@ void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area
     ImGui::SetCursorScreenPos({start.x, d.y});
     ImGui::Dummy({1, 1});
     const bool out_of_sight = d.here_y < area.low.y || std::max(d.here_y + ui.px(48), d.here_end) > area.high.y;
-    if (state.mapped_step != session.cursor().step && out_of_sight)
+    std::string& scrolled_to = state.part<MapState>().scrolled_to;
+    if (scrolled_to != session.cursor().step && out_of_sight)
         ImGui::SetScrollFromPosY(d.here_y - ImGui::GetWindowPos().y, 0.4F);
-    state.mapped_step = session.cursor().step;
+    scrolled_to = session.cursor().step;
     ImGui::EndChild();
 }
 

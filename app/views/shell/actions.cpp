@@ -121,8 +121,9 @@ void copy_as_picture(const core::Session& session, ViewState& state, Commands& c
 }
 
 void explain_what_is_under_the_mouse(const core::Session&, ViewState& state, Commands&) {
-    if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
-    if (const core::glossary::GlossaryTerm* term = state.glossary.finder().term_of_label(text_under_mouse()))
+    GlossaryState& glossary = state.part<GlossaryState>();
+    if (!glossary.pointed_at.empty()) return open_glossary(state, std::string(glossary.pointed_at));
+    if (const core::glossary::GlossaryTerm* term = glossary.finder().term_of_label(text_under_mouse()))
         return open_glossary(state, term->id);
     state.show(Dialog::keys);
 }
@@ -301,7 +302,10 @@ std::vector<Action> actions_of_run() {
                [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }),
         action(message("Pin a note to the cell, or to the step"), Key::j,
                changes([](ViewState& s) { s.part<inspector::InspectorState>().note.open = true; })),
-        action(message("Mask brush on or off"), Key::p, changes([](ViewState& s) { s.painting = !s.painting; })),
+        action(message("Mask brush on or off"), Key::p, changes([](ViewState& s) {
+                   MaskBrush& brush = s.part<MaskBrush>();
+                   brush.on = !brush.on;
+               })),
         action(message("Back along the trail of followed cells"), Key::backspace, asks(core::command::GoBack{})),
         action(message("Deselect the cell; leave the presentation"), Key::escape, escape),
     };
@@ -439,11 +443,11 @@ void run_shortcuts(const core::Session& session, ViewState& state, Commands& com
     if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     // Space and Enter press the control that Tab has led to.
     const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
-    const bool just_typed = ImGui::GetTime() < state.typing_until;
+    const bool just_typed = state.part<GoneField>().takes_keys();
     for (const Action& action : actions()) {
         if (action.key == Key::none || taken(action.key) || !pressed(action.key, action.mods, action.repeats)) continue;
         if (just_typed && writes(action))
-            state.typing_until = ImGui::GetTime() + kTypingGoesOn;
+            state.part<GoneField>().note();
         else if (action.enabled(session))
             action.run(session, state, commands);
     }

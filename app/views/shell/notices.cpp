@@ -175,7 +175,7 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
 
 float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     // What was not saved last time is decided first: two strips would leave little of the stage.
-    const bool recovers = session.offer() != nullptr && !state.recovery_later;
+    const bool recovers = session.offer() != nullptr && !state.part<OffersState>().recovery_later;
     if (state.presenting || state.settings.introduction_closed || session.opening() || recovers ||
         lesson_panel::lessons_are_open(state))
         return 0.0F;
@@ -187,7 +187,7 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
     ImFont* font = ImGui::GetIO().DisplaySize.y < ui.px(640) ? ui.fonts.caption : ui.fonts.text;
     const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
     // What a model is is said until one of its suggestions is followed.
-    std::string& used = state.part<IntroductionState>().used;
+    std::string& used = state.part<OffersState>().used;
     const std::vector<std::string> lines =
         used == what ? std::vector<std::string>() : core::wrapped(what, right - left, measure);
     const float pitch = compat::font_size(font) + ui.px(4);
@@ -261,7 +261,7 @@ void draw_messages(const Ui& ui, const core::Session& session, const ViewState& 
 
 float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const core::Offer* offer = session.offer();
-    if (offer == nullptr || state.recovery_later || session.opening()) return 0.0F;
+    if (offer == nullptr || state.part<OffersState>().recovery_later || session.opening()) return 0.0F;
     const float buttons = ImGui::CalcTextSize(tr("Open it")).x + ImGui::CalcTextSize(tr("Discard")).x +
                           ImGui::CalcTextSize(tr("Later")).x + ImGui::GetStyle().FramePadding.x * 6 +
                           ImGui::GetStyle().ItemSpacing.x * 2 + ui.px(12);
@@ -287,7 +287,7 @@ float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& s
     if (button(tr("Discard"), "discard")) commands.push_back(core::command::DiscardLeftover{});
     tooltip(tr("It is deleted permanently"));
     ImGui::SameLine();
-    if (button(tr("Later"), "later")) state.recovery_later = true;
+    if (button(tr("Later"), "later")) state.part<OffersState>().recovery_later = true;
     tooltip(tr("It is offered again at the next start"));
     ImGui::PopID();
     return height;

@@ -11,7 +11,6 @@
 #include "engine/load/bundled_models.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -1,6 +1,7 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/frame/guarded.h"
 #include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -24,15 +25,20 @@ namespace {
 
 constexpr double kSecondsPerStep = 0.8;
 
+// Heights, in pixels at a scale of 1: of the bars, and of one that can't be drawn and says why.
+constexpr float kToolbar = 44.0F, kTabBar = 40.0F, kFailedBar = 84.0F;
+
+struct Playing {
+    double next_step_at = 0.0;  // seconds, ImGui's clock
+};
+
 // While playing, advances a step at intervals; stops at the end.
 void play(const core::Session& session, ViewState& state, Commands& commands) {
     const double now = ImGui::GetTime();
-    if (!state.playing) {
-        state.next_step_at = now + kSecondsPerStep;
-        return;
-    }
-    if (now < state.next_step_at) return;
-    state.next_step_at = now + kSecondsPerStep;
+    double& next = state.part<Playing>().next_step_at;
+    const bool waits = state.playing && now < next;
+    if (!waits) next = now + kSecondsPerStep;
+    if (waits || !state.playing) return;
     if (session.timeline_position() + 1 == session.timeline().size())
         state.playing = false;
     else
@@ -154,9 +160,9 @@ void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*
     ImGui::EndPopup();
 }
 
-// The titles of the tabs. Returns their height.
-float draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
-    const float bar = ui.px(40), left = ui.px(16);
+// The titles of the tabs.
+void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
+    const float bar = ui.px(kTabBar), left = ui.px(16);
     const TabRow row = tab_row(session, state);
     const TabSpacing spacing = tab_spacing(ui, row, area.width() - left);
     ImGui::SetCursorScreenPos({area.low.x + left, area.low.y + ui.px(6)});
@@ -171,21 +177,31 @@ float draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Ar
     }
     ImGui::PopStyleVar();
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
-    return bar;
 }
 
-// What is shown of a run. While what is typed can't be run, it is that of the input before: grey, and nothing in it
-// acts.
-void draw_of_run(const Ui& ui, const core::Session& session, const char* id, Area area, Commands& commands,
-                 const std::function<void(Commands&)>& draw, const std::function<void(Area)>& note = {}) {
-    if (session.input_error().empty()) return draw(commands);
-    draw_stale(
-        ui, id,
-        [&](Commands& unheard) {
-            draw(unheard);
-            return area;
-        },
-        note);
+// As above, at the top of an area. Returns where they end.
+float draw_tabs_at_top(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const float end = area.low.y + ui.px(kTabBar);
+    draw_guarded(ui, session, state, "tabs", {area.low, {area.high.x, end}}, commands,
+                 [&](Commands&) { draw_tabs(ui, session, state, area); });
+    return end;
+}
+
+// A part that shows something of a run. While what is typed can't be run, it is that of the input before: grey, and
+// nothing in it acts.
+void draw_of_run(const Ui& ui, const core::Session& session, ViewState& state, const char* part, Area area,
+                 Commands& commands, const std::function<void(Commands&)>& draw,
+                 const std::function<void(Area)>& note = {}) {
+    draw_guarded(ui, session, state, part, area, commands, [&](Commands& heard) {
+        if (session.input_error().empty()) return draw(heard);
+        draw_stale(
+            ui, (std::string(part) + "-before").c_str(),
+            [&](Commands& unheard) {
+                draw(unheard);
+                return area;
+            },
+            note);
+    });
 }
 
 // The stage: the open tab.
@@ -212,7 +228,7 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
 
 void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     draw_of_run(
-        ui, session, "stage-before", area, commands,
+        ui, session, state, "stage", area, commands,
         [&](Commands& heard) { draw_open_tab(ui, session, state, area, heard); },
         [&](Area note) {
             text_block(ui, ui.fonts.text, ui.theme.muted, note,
@@ -224,22 +240,44 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
 
 // Toolbar, input and what is offered, one below the other. Returns where they end.
 float draw_bars(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
-    const float input_top = whole.low.y + ui.px(44),
-                input_end = input_top + input::input_bar_height(ui, session, state);
-    draw_toolbar(ui, session, state, {whole.low, {whole.high.x, input_top}}, commands);
-    input::draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
-    const float offer_end =
-        input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
-    return offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
+    float y = whole.low.y;
+    // `draw` returns the height that it takes of the area; what can't be drawn takes `failed`.
+    const auto bar = [&](const char* part, float failed, const std::function<float(Area, Commands&)>& draw) {
+        const Area rest = {{whole.low.x, y}, whole.high};
+        float height = ui.px(failed);
+        draw_guarded(ui, session, state, part, {rest.low, {rest.high.x, y + height}}, commands,
+                     [&](Commands& heard) { height = draw(rest, heard); });
+        y += height;
+    };
+    bar("toolbar", kToolbar, [&](Area rest, Commands& heard) {
+        draw_toolbar(ui, session, state, {rest.low, {rest.high.x, rest.low.y + ui.px(kToolbar)}}, heard);
+        return ui.px(kToolbar);
+    });
+    bar("input", kFailedBar, [&](Area rest, Commands& heard) {
+        const float height = input::input_bar_height(ui, session, state);
+        input::draw_input_bar(ui, session, state, {rest.low, {rest.high.x, rest.low.y + height}}, heard);
+        return height;
+    });
+    bar("recovery", kFailedBar,
+        [&](Area rest, Commands& heard) { return draw_recovery_bar(ui, session, state, rest, heard); });
+    bar("introduction", kFailedBar,
+        [&](Area rest, Commands& heard) { return draw_introduction(ui, session, state, rest, heard); });
+    return y;
 }
 
 // Messages at the upper or lower edge of an area. Returns their height.
 enum class Edge { upper, lower };
-float draw_messages_at(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Edge edge,
+float draw_messages_at(const Ui& ui, const core::Session& session, ViewState& state, Area area, Edge edge,
                        Commands& commands) {
-    const float height = messages_height(ui, session, state, area.width());
-    const float low = edge == Edge::upper ? area.low.y : area.high.y - height;
-    draw_messages(ui, session, state, {{area.low.x, low}, {area.high.x, low + height}}, commands);
+    const auto at_edge = [&](float height) {
+        const float low = edge == Edge::upper ? area.low.y : area.high.y - height;
+        return Area{{area.low.x, low}, {area.high.x, low + height}};
+    };
+    float height = ui.px(kFailedBar);
+    draw_guarded(ui, session, state, "messages", at_edge(height), commands, [&](Commands& heard) {
+        height = messages_height(ui, session, state, area.width());
+        draw_messages(ui, session, state, at_edge(height), heard);
+    });
     return height;
 }
 
@@ -289,7 +327,7 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
         draw_edge(ui, "map-edge", {{map_end, top}, {low, bottom}}, panels.map, kLeastMap, panels.most_map, 1.0F,
                   settings.map_width);
         const Area map = {{whole.low.x, top}, {map_end, bottom}};
-        draw_of_run(ui, session, "map-before", map, commands,
+        draw_of_run(ui, session, state, "map", map, commands,
                     [&](Commands& heard) { map::draw_map(ui, session, state, map, heard); });
     } else if (!steps) {
         low = whole.low.x;
@@ -305,23 +343,23 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
         const Area column = {{inspector_start, top}, {whole.high.x, bottom}};
         const float said = draw_messages_at(ui, session, state, column, Edge::lower, commands);
         const Area room = {column.low, {column.high.x, bottom - said}};
-        draw_of_run(ui, session, "inspector-before", room, commands,
+        draw_of_run(ui, session, state, "inspector", room, commands,
                     [&](Commands& heard) { inspector::draw_inspector(ui, session, state, room, heard); });
     } else {
         const Area rail = {{high, top}, {whole.high.x, bottom}};
         if (draw_rail(ui, "unfold-inspector", rail, Icon::back, tr("Show the inspector (F3)")))
             show_inspector(state, true);
     }
-    const float tabs_end = top + draw_tabs(ui, session, state, {{low, top}, {high, bottom}});
+    const float tabs_end = draw_tabs_at_top(ui, session, state, {{low, top}, {high, bottom}}, commands);
     const std::array<Area, 8> parts = {Area{},
-                                       {{whole.low.x, whole.low.y + ui.px(44)}, {whole.high.x, top}},
-                                       {whole.low, {whole.high.x, whole.low.y + ui.px(44)}},
+                                       {{whole.low.x, whole.low.y + ui.px(kToolbar)}, {whole.high.x, top}},
+                                       {whole.low, {whole.high.x, whole.low.y + ui.px(kToolbar)}},
                                        {{whole.low.x, top}, {low, bottom}},
                                        {{low, top}, {high, tabs_end}},
                                        {{low, tabs_end}, {high, bottom}},
                                        {{whole.low.x, bottom}, whole.high},
                                        {{high, top}, {whole.high.x, bottom}}};
-    lesson_panel::draw_lesson_pointer(ui, state, parts);
+    guarded(commands, [&](Commands&) { lesson_panel::draw_lesson_pointer(ui, state, parts); });
     draw_stage(ui, session, state, {{low, tabs_end}, {high, bottom}}, commands);
     if (panels.inspector <= 0.0F) {
         const float width = std::min(ui.px(core::files::Settings().inspector_width), high - low);
@@ -330,7 +368,7 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
     if (!steps) return;
     ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
     const Area timeline = {{whole.low.x, bottom + 1}, whole.high};
-    draw_of_run(ui, session, "timeline-before", timeline, commands,
+    draw_of_run(ui, session, state, "timeline", timeline, commands,
                 [&](Commands& heard) { map::draw_timeline(ui, session, state, timeline, heard); });
 }
 
@@ -351,26 +389,26 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
         Area{{whole.high.x - inspector, top}, {whole.high.x, bottom}}, Area{{whole.low.x, bottom}, whole.high}};
     const float edge = state.embedded ? -ui.px(1) : ui.px(6);
     if (advance(slides, areas, whole, !state.reduces_motion(), edge)) state.busy = true;
-    const auto draw = [&](SlidePanel panel, const char* id, auto&& contents) {
+    const auto draw = [&](SlidePanel panel, const char* part, const std::function<void(Area, Commands&)>& contents) {
         const auto i = static_cast<std::size_t>(panel);
         if (slides.visible[i] <= 0.0F) return;
         const Area area = slid(areas[i], panel, slides.visible[i]);
-        begin_part(id, area, ImGuiWindowFlags_NoScrollbar);
+        begin_part((std::string("slide-") + part).c_str(), area, ImGuiWindowFlags_NoScrollbar);
         ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-        contents(area);
+        draw_guarded(ui, session, state, part, area, commands, [&](Commands& heard) { contents(area, heard); });
         compat::add_rect(*ImGui::GetWindowDrawList(), area.low, area.high, ui.theme.line);
         ImGui::EndChild();
     };
-    draw(SlidePanel::map, "slide-map", [&](Area area) { map::draw_map(ui, session, state, area, commands); });
-    draw(SlidePanel::inspector, "slide-inspector",
-         [&](Area area) { inspector::draw_inspector(ui, session, state, area, commands); });
-    draw(SlidePanel::timeline, "slide-timeline",
-         [&](Area area) { map::draw_timeline(ui, session, state, area, commands); });
-    draw(SlidePanel::bars, "slide-bars", [&](Area area) {
-        const float bars = draw_bars(ui, session, state, area, commands);
+    draw(SlidePanel::map, "map", [&](Area area, Commands& heard) { map::draw_map(ui, session, state, area, heard); });
+    draw(SlidePanel::inspector, "inspector",
+         [&](Area area, Commands& heard) { inspector::draw_inspector(ui, session, state, area, heard); });
+    draw(SlidePanel::timeline, "timeline",
+         [&](Area area, Commands& heard) { map::draw_timeline(ui, session, state, area, heard); });
+    draw(SlidePanel::bars, "bars", [&](Area area, Commands& heard) {
+        const float bars = draw_bars(ui, session, state, area, heard);
         const float end =
-            bars + draw_messages_at(ui, session, state, {{area.low.x, bars}, area.high}, Edge::upper, commands);
-        slides.bars_height = end + draw_tabs(ui, session, state, {{area.low.x, end}, area.high}) - area.low.y;
+            bars + draw_messages_at(ui, session, state, {{area.low.x, bars}, area.high}, Edge::upper, heard);
+        slides.bars_height = draw_tabs_at_top(ui, session, state, {{area.low.x, end}, area.high}, heard) - area.low.y;
     });
 }
 
@@ -433,11 +471,11 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     ImGui::PopStyleVar();
     state.focus.begin(state.dialog == Dialog::open_model && typing());
     const bool popup_ends = escape_closes_popup(state);
-    run_shortcuts(session, state, commands);
-    state.term_asked.clear();
+    guarded(commands, [&](Commands& heard) { run_shortcuts(session, state, heard); });
+    state.part<GlossaryState>().pointed_at.clear();
     forget_text_under_mouse();
     play(session, state, commands);
-    lesson_panel::follow_lesson(session, state, commands);
+    guarded(commands, [&](Commands& heard) { lesson_panel::follow_lesson(session, state, heard); });
     lesson_panel::withhold(session, state, commands);  // what a key asked for
     const Area whole = room(ui);
     if (state.embedded)
@@ -447,9 +485,9 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     else
         draw_side_by_side(ui, session, state, whole, commands);
     state.paced = state.paced || state.playing;
-    keep_companions(session, state, commands);
+    guarded(commands, [&](Commands& heard) { keep_companions(session, state, heard); });
     lesson_panel::withhold(session, state, commands);
-    dialogs::draw_dialogs(ui, session, state, commands);
+    guarded(commands, [&](Commands& heard) { dialogs::draw_dialogs(ui, session, state, heard); });
     if (popup_ends) compat::close_last_popup();
     state.focus.end();
     state.busy = state.busy || state.focus.moved();

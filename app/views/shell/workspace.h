@@ -16,9 +16,10 @@ namespace decoderscope::views::shell {
 // Runs the actions whose keys went down in this frame.
 void run_shortcuts(const core::Session& session, ViewState& state, Commands& commands);
 
-// What was introduced and has been used: of it only the suggestions are left.
-struct IntroductionState {
-    std::string used;
+// What is offered above the work.
+struct OffersState {
+    std::string used;             // what was introduced and has been used: of it only the suggestions are left
+    bool recovery_later = false;  // the offer to recover is put off until the next start
 };
 
 // What is said beside the work, in a column of this width: the progress of an export, and an error or a confirmation

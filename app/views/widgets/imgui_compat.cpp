@@ -3,7 +3,101 @@
 
 #include <imgui_internal.h>
 
+#include <utility>
+
 namespace decoderscope::views::compat {
+
+namespace {
+
+template <class Stack, class Pop>
+void pop_to(int depth, const Stack& stack, Pop pop) {
+    while (stack.Size > depth) pop();
+}
+
+void merge_channels(ImDrawList& list) {
+    if (list._Splitter._Count > 1) list.ChannelsMerge();
+}
+
+#if IMGUI_VERSION_NUM < 19280
+
+// Ends the current window, with what it left pushed.
+void end_window() {
+    const ImGuiContext& context = *ImGui::GetCurrentContext();
+    const ImGuiWindow& window = *context.CurrentWindow;
+    ImGui::ErrorCheckEndWindowRecover(nullptr);
+    pop_to(context.CurrentWindowStack.back().StackSizesOnBegin.SizeOfFontStack, context.FontStack, ImGui::PopFont);
+    merge_channels(*window.DrawList);
+    if ((window.Flags & ImGuiWindowFlags_ChildWindow) != 0)
+        ImGui::EndChild();
+    else
+        ImGui::End();
+}
+
+#endif
+
+}  // namespace
+
+struct StackDepths::Kept {
+    ImGuiContext& context = *ImGui::GetCurrentContext();
+    ImGuiWindow& window = *context.CurrentWindow;
+    int clips = window.DrawList->_ClipRectStack.Size, widths = window.DC.ItemWidthStack.Size,
+        wraps = window.DC.TextWrapPosStack.Size;
+    float indent = window.DC.Indent.x;
+
+    // The stacks that ImGui checks itself: since 1.91.3 it can also bring them back.
+#if IMGUI_VERSION_NUM >= 19280
+    ImGuiErrorRecoveryState checked;
+
+    Kept() { ImGui::ErrorRecoveryStoreState(&checked); }
+
+    // It complains about each of them, unless it is told not to.
+    void restore_checked() const {
+        ImGuiIO& io = ImGui::GetIO();
+        const bool asserts = std::exchange(io.ConfigErrorRecoveryEnableAssert, false);
+        const bool logs = std::exchange(io.ConfigErrorRecoveryEnableDebugLog, false);
+        const bool tooltip = std::exchange(io.ConfigErrorRecoveryEnableTooltip, false);
+        ImGui::ErrorRecoveryTryToRecoverState(&checked);
+        io.ConfigErrorRecoveryEnableAssert = asserts;
+        io.ConfigErrorRecoveryEnableDebugLog = logs;
+        io.ConfigErrorRecoveryEnableTooltip = tooltip;
+    }
+#else
+    int windows = context.CurrentWindowStack.Size, groups = context.GroupStack.Size, ids = window.IDStack.Size,
+        disabled = context.DisabledStackSize, colors = context.ColorStack.Size, flags = context.ItemFlagsStack.Size,
+        variables = context.StyleVarStack.Size, fonts = context.FontStack.Size,
+        focus_scopes = context.FocusScopeStack.Size, trees = window.DC.TreeDepth;
+
+    void restore_checked() const {
+        while (context.CurrentWindowStack.Size > windows) end_window();
+        while (window.DC.TreeDepth > trees) ImGui::TreePop();
+        pop_to(groups, context.GroupStack, ImGui::EndGroup);
+        pop_to(ids, window.IDStack, ImGui::PopID);
+        while (context.DisabledStackSize > disabled) ImGui::EndDisabled();
+        pop_to(colors, context.ColorStack, [] { ImGui::PopStyleColor(); });
+        pop_to(flags, context.ItemFlagsStack, ImGui::PopItemFlag);
+        pop_to(variables, context.StyleVarStack, [] { ImGui::PopStyleVar(); });
+        pop_to(fonts, context.FontStack, ImGui::PopFont);
+        pop_to(focus_scopes, context.FocusScopeStack, ImGui::PopFocusScope);
+    }
+#endif
+
+    void restore() const {
+        restore_checked();
+        merge_channels(*window.DrawList);
+        pop_to(clips, window.DrawList->_ClipRectStack, ImGui::PopClipRect);
+        pop_to(widths, window.DC.ItemWidthStack, ImGui::PopItemWidth);
+        pop_to(wraps, window.DC.TextWrapPosStack, ImGui::PopTextWrapPos);
+        if (window.DC.Indent.x != indent) ImGui::Unindent(window.DC.Indent.x - indent);
+        // What was asked of the next window or item, which never came.
+        context.NextWindowData.ClearFlags();
+        context.NextItemData.ClearFlags();
+    }
+};
+
+StackDepths::StackDepths() : kept_(std::make_unique<Kept>()) {}
+StackDepths::~StackDepths() = default;
+
+void StackDepths::restore() const { kept_->restore(); }
 
 int open_popups() { return ImGui::GetCurrentContext()->OpenPopupStack.Size; }
 

@@ -12,6 +12,7 @@
 
 #include <cfloat>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -211,6 +212,20 @@ inline bool begin_tooltip() {
 }
 
 #endif
+
+// How deep the stacks of windows, groups, ids, colours, fonts … are when it is made. Something that throws while it
+// draws leaves them deeper.
+class StackDepths {
+public:
+    StackDepths();
+    ~StackDepths();
+    // Ends and pops whatever has been begun and pushed since.
+    void restore() const;
+
+private:
+    struct Kept;
+    std::unique_ptr<Kept> kept_;
+};
 
 // Closes the popup, such as a list or a menu, that was opened last.
 void close_last_popup();

@@ -471,7 +471,7 @@ TEST_CASE("an export is a whole file in its format") {
                                                                      {"a.npy", "\x93NUMPY"},
                                                                      {"a.Json", "{\n  \"tensor\""}};
     for (const auto& [name, start] : starts) {
-        export_heatmap(scores(), folder / name);
+        export_exhibit({.panels = {panel_of("scores", scores())}}, folder / name);
         INFO(name);
         CHECK(content_of(folder / name).rfind(start, 0) == 0);
     }
@@ -481,7 +481,7 @@ TEST_CASE("an export is a whole file in its format") {
 TEST_CASE("an export that cannot be names the path and what was expected") {
     const Folder folder;
     try {
-        export_heatmap(scores(), folder / "picture.jpg");
+        export_exhibit({.panels = {panel_of("scores", scores())}}, folder / "picture.jpg");
         FAIL("no error");
     } catch (const Error& error) {
         const std::string message = error.what();
@@ -491,6 +491,6 @@ TEST_CASE("an export that cannot be names the path and what was expected") {
         }
     }
     CHECK(folder.is_empty());
-    CHECK_THROWS_AS(export_heatmap(scores(), folder / "no such folder/a.png"), Error);
+    CHECK_THROWS_AS(export_exhibit({.panels = {panel_of("scores", scores())}}, folder / "no such folder/a.png"), Error);
     CHECK(folder.is_empty());
 }

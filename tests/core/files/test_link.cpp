@@ -25,8 +25,8 @@ namespace {
 // All that a session without files can hold.
 SavedSession rich_work() {
     SavedSession work = changed_work();
-    work.view.compare = {Against::configuration, {"activation", "gelu"}, {}, 1e-5};
-    work.view.tabs = {{"causes", R"({"page":"moves"})"}};
+    work.view.tabs["diff"] = R"({"set":{"activation":"gelu"},"tolerance":1e-05,"with":"configuration"})";
+    work.view.tabs["causes"] = R"({"page":"moves"})";
     work.view.lesson = "weight";
     return work;
 }
@@ -194,7 +194,7 @@ TEST_CASE("no link contains the user's own files") {
     const std::string own = DECODERSCOPE_TESTS_DIR "/reference/fixtures/gpt2-like";
     refused(session_file_of(work_of(scenario_of(load_model(own)))), std::filesystem::absolute(own).string());
     SessionFile file = session_file_of(work_of(scenario_of(make_bundled_model("causal-lm"))));
-    file.view.compare.file = "/home/trace.safetensors";
+    file.view.trace = "/home/trace.safetensors";
     refused(file, "/home/trace.safetensors");
 }
 

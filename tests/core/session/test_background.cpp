@@ -35,7 +35,7 @@ TEST_CASE("a trace is read in the background, and the one that is asked for last
     session.apply(command::CompareWithFile{folder.file("a.safetensors")});
     CHECK(session.reading_trace() == folder.file("a.safetensors"));
     CHECK_FALSE(session.shown().trace_file);
-    CHECK(session.work({}).view.compare.file == folder.file("a.safetensors"));
+    CHECK(session.work({}).view.trace == folder.file("a.safetensors"));
     session.apply(command::CompareWithFile{folder.file("b.safetensors")});
     session.finish();
     CHECK(session.reading_trace().empty());
@@ -65,7 +65,7 @@ TEST_CASE("a session is shown before the trace that it is compared with is read"
     REQUIRE(session.shown().trace_file);
     CHECK(session.shown().trace_file->path == trace);
 
-    work.view.compare.file = folder.file("gone.safetensors");
+    work.view.trace = folder.file("gone.safetensors");
     Session without(work);
     without.finish();
     CHECK_FALSE(without.shown().trace_file);
@@ -145,4 +145,15 @@ TEST_CASE("what is pinned or exported while it is being computed is that run, no
     CHECK(session.shown().pinned->label == "causal-lm-as-meant, Post-Norm, 2 edits");
     CHECK(std::filesystem::exists(folder.file("step.json")));
     CHECK(session.scenario().edits.empty());
+}
+
+TEST_CASE("what was said stays until a person asks for something") {
+    Session session(make_bundled_model("pre-ln-layer"));
+    session.apply(command::Tell{Sentence::verbatim("said")});
+    session.apply(command::RequestAuxRun{"beside", Variation{.without_edits = true}});
+    session.apply(command::LendNotes{});
+    REQUIRE(session.message());
+    CHECK(session.message()->text.english() == "said");
+    session.apply(command::GoLast{});
+    CHECK_FALSE(session.message());
 }

@@ -1,6 +1,7 @@
 // Trainings as the program offers them: what the three runs show, and returning to any step.
 #include "app/core/train/training_board.h"
 #include "tests/catch.h"
+#include "tests/core/train/norms_and_warmup.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@ using namespace decoderscope;
 using namespace decoderscope::core::train;
 using namespace decoderscope::core;
 using namespace decoderscope::train;
+using namespace decoderscope::testing;
 
 namespace {
 

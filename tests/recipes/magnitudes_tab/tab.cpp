@@ -29,20 +29,10 @@ std::vector<Action> actions_of_list() {
              }}};
 }
 
-void save(const ViewState& state, SavedView& saved) {
-    const nlohmann::json json = {{"largest_first", state.part<MagnitudesTabState>().largest_first}};
-    saved.tabs[std::string(kId)] = json.dump();
-}
+Json save(const ViewState& state) { return {{"largest_first", state.part<MagnitudesTabState>().largest_first}}; }
 
-void restore(ViewState& state, const SavedView& saved) {
-    MagnitudesTabState& tab = state.part<MagnitudesTabState>();
-    tab.largest_first = false;
-    const auto found = saved.tabs.find(std::string(kId));
-    if (found == saved.tabs.end()) return;
-    const nlohmann::json json = parse_json(found->second, message("an object"));
-    JsonObject members(json, "labs.magnitudes.");
-    if (members.find("largest_first") != nullptr) tab.largest_first = members.boolean("largest_first");
-    members.finish();
+void restore(ViewState& state, JsonObject* saved) {
+    state.part<MagnitudesTabState>().largest_first = saved != nullptr && saved->boolean("largest_first", false);
 }
 
 }  // namespace

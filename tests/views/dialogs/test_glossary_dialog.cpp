@@ -1,6 +1,7 @@
 // Every term can be asked: by the mouse, by F1 on it, and in the glossary.
 #include "app/core/glossary/glossary.h"
 #include "app/views/frame/tab.h"
+#include "app/views/frame/terms.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"
@@ -91,7 +92,7 @@ TEST_CASE("a term in the teaching text says what it means under the mouse, and F
     d.hands.tap(Key::f1);
     d.settle();
     REQUIRE(d.state.dialog == Dialog::glossary);
-    CHECK(d.state.glossary.term == "query");
+    CHECK(d.state.part<GlossaryState>().term == "query");
     CHECK(d.sees("inTransformerLens"));
     CHECK(d.sees("hook_q"));
     CHECK(d.sees("alsoqueries") == false);
@@ -101,11 +102,11 @@ TEST_CASE("a term in the teaching text says what it means under the mouse, and F
 TEST_CASE("the step's name and the tabs' titles are terms, too") {
     Driver d;
     rest_on(d, "Norms");
-    CHECK(d.state.term_asked == "norm");
+    CHECK(d.state.part<GlossaryState>().pointed_at == "norm");
     CHECK(d.sees("Whatdoesthenormplacementchange?"));
     d.hands.tap(Key::f1);
     d.settle();
-    CHECK(d.state.glossary.term == "norm");
+    CHECK(d.state.part<GlossaryState>().term == "norm");
     REQUIRE(d.click_text("OpenthetabNorms"));
     CHECK(d.state.tab == "norms");
     CHECK(d.state.dialog == Dialog::none);
@@ -124,7 +125,7 @@ TEST_CASE("F1 on any label that names a term opens its entry: on the map, at the
         d.hands.tap(Key::f1);
         d.settle();
         CHECK(d.state.dialog == Dialog::glossary);
-        return d.state.dialog == Dialog::glossary ? d.state.glossary.term : std::string();
+        return d.state.dialog == Dialog::glossary ? d.state.part<GlossaryState>().term : std::string();
     };
     CHECK(asked("reverse", "LayerNorm") == "layernorm");
     CHECK(asked("reverse", "z", "Cross-attention") == "z");
@@ -156,7 +157,7 @@ TEST_CASE("an entry leads to its step in this run, and from term to term") {
     const ImVec2 at = meaning->middle_of("values");
     d.hands.click(at.x, at.y);
     d.settle();
-    CHECK(d.state.glossary.term == "value");
+    CHECK(d.state.part<GlossaryState>().term == "value");
     CHECK(d.sees("hook_v"));
 }
 

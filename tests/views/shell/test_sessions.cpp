@@ -1,5 +1,6 @@
 // Sessions in the window: saved, opened, recovered.
 #include "app/core/files/session_file.h"
+#include "app/views/dialogs/saving.h"
 #include "app/views/tabs/norms/tab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -13,6 +14,7 @@ using namespace decoderscope::core::files;
 using namespace decoderscope::core;
 using namespace decoderscope::views::norms;
 using namespace decoderscope::views::request;
+using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
@@ -35,7 +37,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.sees("Savethesession"));
-    CHECK(std::filesystem::path(d.state.path).filename() == "causal-lm.dscope");
+    CHECK(std::filesystem::path(d.state.part<SavingState>().path).filename() == "causal-lm.dscope");
     type_path(d, folder.file("lesson"));
     CHECK(d.state.dialog == Dialog::none);
     CHECK(d.session.file() == folder.file("lesson.dscope"));
@@ -131,7 +133,7 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
     CHECK(d.state.dialog == Dialog::save_session);
     d.hands.tap(Key::escape);
     d.settle();
-    CHECK_FALSE(d.state.close_when_saved);
+    CHECK_FALSE(d.state.part<SavingState>().then_closes);
     quit(d);
     d.hands.tap(Key::enter);
     d.settle();

@@ -125,3 +125,31 @@ TEST_CASE("a tab of a newer program opens as the first tab, with a message, and 
     d.session.finish();
     CHECK(read_bytes(path).find(R"("gradients": {"of": "loss"})") != std::string::npos);
 }
+
+TEST_CASE("what a tab can't have saved is named with its key and what was expected, and the tab is as at first") {
+    const auto said = [](std::string_view tab, std::string_view object) {
+        Driver d;
+        SavedView view = saved_view(d.state);
+        view.tabs[std::string(tab)] = object;
+        const Commands told = show_saved(d.state, view);
+        REQUIRE(told.size() == 1);
+        CHECK(saved_view(d.state).tabs[std::string(tab)] == saved_view(Driver().state).tabs[std::string(tab)]);
+        return as<command::Tell>(told.front())->sentence.english();
+    };
+    const auto check = [&](std::string_view tab, std::string_view object, const std::vector<std::string>& says) {
+        const std::string sentence = said(tab, object);
+        for (const std::string& part : says) {
+            INFO(sentence);
+            CHECK(sentence.find(part) != std::string::npos);
+        }
+    };
+    check("norms", R"({"layers": 0})", {"norms.layers", "at least 1"});
+    check("norms", R"({"gain": null})", {"norms.gain", "a number"});
+    check("norms", R"({"left": "pre", "right": "pre"})", {"norms.right", "other than left's"});
+    check("norms", R"({"gradients": {"seeds": 0}})", {"norms.gradients.seeds", "at least 1"});
+    check("diff", R"({"tolerance": -1})", {"compare.tolerance"});
+    check("diff", R"({"bisect": {"tolerance": 0}})", {"compare.bisect.tolerance", "above 0"});
+    check("diff", R"({"bisect": {"matches": {"layer": 3}}})", {"compare.bisect.matches.layer", "a step's name"});
+    check("diff", R"({"set": {"a": "1", "b": "2"}})", {"compare.set", "one configuration key"});
+    check("causes", R"({"page": "moves", "number": {"kind": "none"}})", {"labs.causes.number.kind"});
+}

@@ -1,5 +1,6 @@
 // The commands that gestures give, and what is then shown.
 #include "app/core/tabs/step/explanation_text.h"
+#include "app/views/frame/cards.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
@@ -160,7 +161,7 @@ TEST_CASE("the right button paints the mask in one stroke, and the stage shows w
 TEST_CASE("with the brush in hand the left button paints, for all heads with Shift") {
     Driver d;
     REQUIRE(d.click_text("Paintmask"));
-    CHECK(d.state.painting);
+    CHECK(d.state.part<MaskBrush>().on);
     const ImVec2 at = cell_of_result(d, {0, 0, 3, 1});
     d.hands.push(MouseMove{at.x, at.y});
     d.hands.push(KeyEvent{Key::none, true, with_shift});

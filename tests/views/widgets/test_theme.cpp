@@ -2,6 +2,7 @@
 #include "app/views/widgets/theme.h"
 
 #include "app/core/figure/colormap.h"
+#include "app/views/frame/cards.h"
 #include "app/views/widgets/widgets.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -91,7 +92,7 @@ TEST_CASE("a control that is on is marked by more than its colour") {
         return count;
     };
     const int before = marks();
-    d.state.painting = true;
+    d.state.part<MaskBrush>().on = true;
     d.settle();
     CHECK(marks() > before);
 }

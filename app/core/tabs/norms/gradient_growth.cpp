@@ -146,7 +146,7 @@ constexpr Index kHeadWidth = 16, kMostHeads = 4;
 constexpr std::array<Index, 7> kDepths = {1, 2, 4, 6, 8, 12, 18};
 using Growths = std::vector<GradientGrowth>;
 
-auto key_of(const files::GrowthChoice& choice) {
+auto key_of(const GrowthChoice& choice) {
     return std::make_tuple(choice.layers, choice.d_model, choice.seeds, choice.encoder, choice.xavier);
 }
 
@@ -161,8 +161,7 @@ Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
 }
 
 template <class Made>
-Resumable<Made> at_depths(std::vector<Index> depths, files::GrowthChoice choice,
-                          std::shared_ptr<GrowthProgress> progress) {
+Resumable<Made> at_depths(std::vector<Index> depths, GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
     Made made;
     made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
     co_return made;
@@ -258,7 +257,7 @@ Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> 
     co_return measurement.complete();
 }
 
-GrowthSetting growth_setting(const files::GrowthChoice& choice) {
+GrowthSetting growth_setting(const GrowthChoice& choice) {
     const Index heads = std::clamp<Index>(choice.d_model / kHeadWidth, 1, kMostHeads);
     if (choice.d_model % heads != 0)
         throw Error("d_model {width}: expected a multiple of {heads}, the number of heads",
@@ -280,14 +279,13 @@ std::vector<Index> growth_depths(Index deepest) {
 }
 
 Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const load::Model>& of,
-                                      const files::GrowthChoice& choice,
-                                      const std::shared_ptr<GrowthProgress>& progress) {
+                                      const GrowthChoice& choice, const std::shared_ptr<GrowthProgress>& progress) {
     return derived.later<MeasuredGrowth>({of}, key_of(choice),
                                          [&] { return at_depths<MeasuredGrowth>({choice.layers}, choice, progress); });
 }
 
 Value<GrowthByDepth> measured_growth_by_depth(Derived& derived, const std::shared_ptr<const load::Model>& of,
-                                              const files::GrowthChoice& choice,
+                                              const GrowthChoice& choice,
                                               const std::shared_ptr<GrowthProgress>& progress) {
     return derived.later<GrowthByDepth>(
         {of}, key_of(choice), [&] { return at_depths<GrowthByDepth>(growth_depths(choice.layers), choice, progress); });
@@ -316,7 +314,7 @@ std::vector<GrowthCurves> curves_by_depth(std::span<const GradientGrowth> scheme
     return all;
 }
 
-Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice) {
+Sentence growth_sentence(std::span<const GradientGrowth> schemes, const GrowthChoice& choice) {
     const GradientGrowth* post = of_scheme(schemes, StackScheme::post);
     const GradientGrowth* pre = of_scheme(schemes, StackScheme::pre);
     if (post == nullptr || pre == nullptr) return {};
@@ -327,7 +325,7 @@ Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::G
          {"pre", ratio_text(pre->decoder.last_over_first, choice.seeds)}});
 }
 
-Sentence growth_caveat(const files::GrowthChoice& choice) {
+Sentence growth_caveat(const GrowthChoice& choice) {
     if (!choice.xavier)
         return message(
             "PyTorch's default initialisation hides it: its Linear weights are smaller than Xavier's, so that "
@@ -353,7 +351,7 @@ std::vector<Sentence> growth_objections() {
                 "bottom of each layer to its last norm, past all other norms, and keeps what Post-Norm is better at.")};
 }
 
-Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice) {
+Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const GrowthChoice& choice) {
     const Arguments sizes = {{"layers", choice.layers}, {"width", choice.d_model}, {"seeds", choice.seeds}};
     Exhibit exhibit{.title = tr("Gradients by layer, before any training"),
                     .subtitle = choice.xavier

@@ -2,7 +2,6 @@
 
 #include "app/core/derived/derived.h"
 #include "app/core/figure/exhibit.h"
-#include "app/core/files/saved_view.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/tabs/norms/depth_curves.h"
 #include "engine/base/message.h"
@@ -23,6 +22,13 @@ namespace decoderscope::core::norms {
 // of Xiong et al. 2020 (On Layer Normalization in the Transformer Architecture). What is measured is the norm of the
 // expected gradient of the MLP's second matrix W2 (down_proj): the mean over a mini-batch first, then the Frobenius
 // norm.
+
+// Which stacks are measured.
+struct GrowthChoice {
+    Index layers = 6, d_model = 64, seeds = 5;
+    bool encoder = true, xavier = true;
+    bool operator==(const GrowthChoice&) const = default;
+};
 
 // A stack's norm placement, or how its sums are scaled instead.
 enum class StackScheme {
@@ -96,7 +102,7 @@ struct GrowthProgress {
 };
 
 // What a person's choice measures. Throws Error if no stack has these sizes.
-[[nodiscard]] GrowthSetting growth_setting(const files::GrowthChoice& choice);
+[[nodiscard]] GrowthSetting growth_setting(const GrowthChoice& choice);
 // The depths that are measured for the curve by depth, up to the chosen one: 1, 2, 4, 6, 8, 12, 18, ….
 [[nodiscard]] std::vector<Index> growth_depths(Index deepest);
 
@@ -113,11 +119,11 @@ struct GrowthByDepth {
 // Empty until they are measured; dropped when a frame no longer asks. They depend on nothing but the choice; `of` only
 // says how long they are kept.
 [[nodiscard]] Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const load::Model>& of,
-                                                    const files::GrowthChoice& choice,
+                                                    const GrowthChoice& choice,
                                                     const std::shared_ptr<GrowthProgress>& progress);
 [[nodiscard]] Value<GrowthByDepth> measured_growth_by_depth(Derived& derived,
                                                             const std::shared_ptr<const load::Model>& of,
-                                                            const files::GrowthChoice& choice,
+                                                            const GrowthChoice& choice,
                                                             const std::shared_ptr<GrowthProgress>& progress);
 
 // One scheme's gradients in a chart: the mean over the seeds, and the least and the most of them.
@@ -131,11 +137,11 @@ struct GrowthCurves {
 [[nodiscard]] std::vector<GrowthCurves> curves_by_depth(std::span<const GradientGrowth> schemes);
 
 // What the numbers show, in a sentence; and what has to be known to read them.
-[[nodiscard]] Sentence growth_sentence(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice);
-[[nodiscard]] Sentence growth_caveat(const files::GrowthChoice& choice);
+[[nodiscard]] Sentence growth_sentence(std::span<const GradientGrowth> schemes, const GrowthChoice& choice);
+[[nodiscard]] Sentence growth_caveat(const GrowthChoice& choice);
 // The objections to reading too much into these gradients: Admin and B2T.
 [[nodiscard]] std::vector<Sentence> growth_objections();
 
-[[nodiscard]] Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const files::GrowthChoice& choice);
+[[nodiscard]] Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const GrowthChoice& choice);
 
 }  // namespace decoderscope::core::norms

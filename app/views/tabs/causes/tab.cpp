@@ -51,14 +51,13 @@ std::vector<Action> actions_of_causes() {
 
 // ---- sessions
 
-void put(nlohmann::ordered_json& json, const char* key, const std::optional<Index>& value) {
+void put(Json& json, const char* key, const std::optional<Index>& value) {
     if (value) json[key] = *value;
 }
 
-void save(const ViewState& state, core::files::SavedView& saved) {
+Json save(const ViewState& state) {
     const CausesTabState& causes = state.part<CausesTabState>();
-    nlohmann::ordered_json number = {
-        {"kind", core::causes::kNumberKindNames[static_cast<std::size_t>(causes.number.kind)]}};
+    Json number = {{"kind", core::causes::kNumberKindNames[static_cast<std::size_t>(causes.number.kind)]}};
     if (causes.number.kind == core::causes::NumberKind::cell) {
         number["tensor"] = causes.number.tensor;
         number["cell"] = causes.number.cell;
@@ -66,16 +65,14 @@ void save(const ViewState& state, core::files::SavedView& saved) {
     put(number, "position", causes.number.position);
     put(number, "token", causes.number.token);
     put(number, "minus", causes.number.minus);
-    nlohmann::ordered_json other = {
-        {"kind", core::causes::kOtherKindNames[static_cast<std::size_t>(causes.other.kind)]}};
+    Json other = {{"kind", core::causes::kOtherKindNames[static_cast<std::size_t>(causes.other.kind)]}};
     put(other, "position", causes.other.position);
     put(other, "token", causes.other.token);
-    if (!causes.other.option.first.empty()) other["set"] = {{causes.other.option.first, causes.other.option.second}};
-    const nlohmann::ordered_json json = {{"page", kCausesPageNames[static_cast<std::size_t>(causes.page)]},
-                                         {"number", number},
-                                         {"other", other},
-                                         {"every_step", causes.every_step}};
-    saved.tabs[std::string(kId)] = json.dump();
+    save_option(other, causes.other.option);
+    return {{"page", kCausesPageNames[static_cast<std::size_t>(causes.page)]},
+            {"number", number},
+            {"other", other},
+            {"every_step", causes.every_step}};
 }
 
 std::optional<Index> read_index(JsonObject& json, const char* key) {
@@ -101,29 +98,20 @@ core::causes::OtherChoice read_other(JsonObject json) {
         .kind = static_cast<core::causes::OtherKind>(json.word("kind", core::causes::kOtherKindNames))};
     other.position = read_index(json, "position");
     other.token = read_index(json, "token");
-    if (const nlohmann::json* set = json.find("set")) {
-        const bool one = set->is_object() && set->size() == 1 && set->begin().value().is_string();
-        if (!one) json.fail("set", message("expected one configuration key with a text"));
-        other.option = {set->begin().key(), set->begin().value().get<std::string>()};
-    }
+    other.option = restored_option(json);
     json.finish();
     return other;
 }
 
-void restore(ViewState& state, const core::files::SavedView& saved) {
-    CausesTabState& causes = state.part<CausesTabState>();
-    const auto found = saved.tabs.find(std::string(kId));
+void restore(ViewState& state, JsonObject* saved) {
     CausesTabState read;
-    if (found != saved.tabs.end()) {
-        const nlohmann::json text = parse_json(found->second, message("an object"));
-        JsonObject json(text, "labs.causes.");
-        read.page = static_cast<CausesPage>(json.word("page", kCausesPageNames));
-        read.number = read_number(json.object("number"));
-        read.other = read_other(json.object("other"));
-        read.every_step = json.boolean("every_step", false);
-        json.finish();
+    if (saved != nullptr) {
+        read.page = static_cast<CausesPage>(saved->word("page", kCausesPageNames));
+        read.number = read_number(saved->object("number"));
+        read.other = read_other(saved->object("other"));
+        read.every_step = saved->boolean("every_step", false);
     }
-    causes = read;
+    state.part<CausesTabState>() = read;
 }
 
 // What was shown holds its run. What is being measured goes on where it was when the tab is opened again.

@@ -5,7 +5,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 
 namespace decoderscope::views::checks {
 

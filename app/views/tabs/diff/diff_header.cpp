@@ -6,7 +6,6 @@
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -39,7 +38,7 @@ void choose_against(const Ui& ui, DiffTabState& diff, bool says_what) {
     if (says_what) word_before(ui, tr("now against"), 8);
     for (std::size_t i = 0; i < kAgainst.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
-        const auto against = static_cast<core::files::Against>(i);
+        const auto against = static_cast<Against>(i);
         if (toggle_button(ui, labelled(tr(kAgainst[i]), std::to_string(i)).c_str(), diff.against == against,
                           tr(kAgainstTips[i])))
             diff.against = against;
@@ -47,8 +46,8 @@ void choose_against(const Ui& ui, DiffTabState& diff, bool says_what) {
 }
 
 // The labels of the tolerances that there are to choose from.
-std::vector<std::string> tolerance_labels(core::files::Against against) {
-    if (against != core::files::Against::bisect) return {kToleranceTexts.begin(), kToleranceTexts.end()};
+std::vector<std::string> tolerance_labels(Against against) {
+    if (against != Against::bisect) return {kToleranceTexts.begin(), kToleranceTexts.end()};
     std::vector<std::string> labels;
     for (const Phrase& text : kBisectToleranceTexts) labels.emplace_back(tr(text));
     return labels;
@@ -62,7 +61,7 @@ struct FirstLine {
     float tolerance = 0.0F;  // its width
 };
 
-FirstLine first_line(const Ui& ui, core::files::Against against, float width) {
+FirstLine first_line(const Ui& ui, Against against, float width) {
     const auto caption_width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x + ui.px(8); };
     const float gaps = ui.px(2) * 3;
     FirstLine line{.tolerance = caption_width(tr("tolerance")) + gaps};
@@ -93,7 +92,7 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, A
     else
         ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
     word_before(ui, tr("tolerance"), 8);
-    if (diff.against == core::files::Against::bisect) return choose_relative_tolerance(ui, diff.bisect.question);
+    if (diff.against == Against::bisect) return choose_relative_tolerance(ui, diff.bisect.question);
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i],
@@ -151,8 +150,8 @@ void choose_file(const Ui& ui, const core::Session& session, DiffTabState& diff,
     tooltip(tr("Read the file (again) and compare with it"));
     const std::string path = diff.typed;
     if (entered && !path.empty())
-        commands.push_back(diff.against == core::files::Against::bisect ? bisect_with_file(diff, path)
-                                                                        : compare_with_file(diff, path));
+        commands.push_back(diff.against == Against::bisect ? bisect_with_file(diff, path)
+                                                           : compare_with_file(diff, path));
     if (!file) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
@@ -179,7 +178,7 @@ std::string edits_text(const core::Session& session) {
 
 }  // namespace
 
-float diff_header_height(const Ui& ui, core::files::Against against, float width) {
+float diff_header_height(const Ui& ui, Against against, float width) {
     return ui.px(first_line(ui, against, width).has_tolerance ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
 }
 
@@ -191,17 +190,17 @@ void draw_diff_header(const Ui& ui, const core::Session& session, ViewState& sta
     choose_tolerance(ui, diff, line, area);
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine)});
     switch (diff.against) {
-        case core::files::Against::unedited:
+        case Against::unedited:
             word_beside(ui, edits_text(session));
             break;
-        case core::files::Against::configuration:
+        case Against::configuration:
             choose_option(ui, session, diff);
             break;
-        case core::files::Against::pinned:
+        case Against::pinned:
             choose_pinned(ui, session, area.high.x, commands);
             break;
-        case core::files::Against::file:
-        case core::files::Against::bisect:
+        case Against::file:
+        case Against::bisect:
             choose_file(ui, session, diff, area.high.x, commands);
             break;
     }

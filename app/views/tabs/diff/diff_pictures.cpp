@@ -313,7 +313,7 @@ void draw_diff_pictures(const Ui& ui, const core::Session& session, ViewState& s
 
 void inspect_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const DiffTabState& diff = state.part<DiffTabState>();
-    if (diff.against == core::files::Against::bisect) return inspect_bisection(ui, session, diff.bisect);
+    if (diff.against == Against::bisect) return inspect_bisection(ui, session, diff.bisect);
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"),
               core::glossary::find_term("difference"));
     if (!diff.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));

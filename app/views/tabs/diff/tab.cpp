@@ -9,6 +9,7 @@
 #include "engine/load/recorded_run.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace decoderscope::views::diff {
 
@@ -34,9 +35,9 @@ constexpr const char* kCompanion = "diff";
 // How the run that is compared with differs from this one, where it has to be computed: in the configuration, or in
 // dropout, which is a difference like an edit.
 std::optional<core::Variation> variation_of(const core::Scenario& scenario, const DiffTabState& diff) {
-    if (diff.against == core::files::Against::configuration && !diff.option.first.empty())
+    if (diff.against == Against::configuration && !diff.option.first.empty())
         return core::Variation{.overrides = {diff.option}};
-    if (diff.against == core::files::Against::unedited && scenario.dropout_seed)
+    if (diff.against == Against::unedited && scenario.dropout_seed)
         return core::Variation{.without_edits = true, .without_dropout = true};
     return std::nullopt;
 }
@@ -55,7 +56,7 @@ void leave(ViewState& state) {
 
 void pin(const core::Session&, ViewState& state, Commands& commands) {
     state.tab = kId;
-    state.part<DiffTabState>().against = core::files::Against::pinned;
+    state.part<DiffTabState>().against = Against::pinned;
     commands.push_back(core::command::Pin{});
 }
 
@@ -64,20 +65,51 @@ std::vector<Action> actions_of_runs() {
 }
 
 // The file to compare with is not saved here: the session knows and saves it.
-void save(const ViewState& state, core::files::SavedView& saved) {
+Json save(const ViewState& state) {
     const DiffTabState& diff = state.part<DiffTabState>();
-    saved.compare = {diff.against, diff.option, {}, diff.tolerance, diff.bisect.question};
-    // Sorted, as a session file has them.
-    std::ranges::sort(saved.compare.bisect.chosen, {}, &core::ChosenMatch::theirs);
+    Json json = {{"with", kAgainstNames[static_cast<std::size_t>(diff.against)]}, {"tolerance", diff.tolerance}};
+    save_option(json, diff.option);
+    const core::BisectInputs& question = diff.bisect.question;
+    if (question.tolerance) json["bisect"]["tolerance"] = *question.tolerance;
+    for (const core::ChosenMatch& match : question.chosen) json["bisect"]["matches"][match.theirs] = match.ours;
+    return json;
 }
 
-void restore(ViewState& state, const core::files::SavedView& saved) {
+core::BisectInputs restored_question(JsonObject json) {
+    core::BisectInputs question;
+    if (json.find("tolerance") != nullptr) question.tolerance = json.number("tolerance");
+    if (question.tolerance && (!std::isfinite(*question.tolerance) || *question.tolerance <= 0.0))
+        json.fail("tolerance", message("expected a number above 0"));
+    if (const Json* matches = json.find("matches")) {
+        if (!matches->is_object())
+            json.fail("matches", message("expected an object of recorded tensors and our steps"));
+        for (const auto& [theirs, ours] : matches->items()) {
+            if (!ours.is_string()) json.fail("matches." + theirs, message("expected a step's name, or \"\" for none"));
+            question.chosen.push_back({theirs, ours.get<std::string>()});
+        }
+    }
+    json.finish();
+    return question;
+}
+
+void restore(ViewState& state, JsonObject* saved) {
+    DiffTabState read;
+    if (saved != nullptr) {
+        JsonObject& json = *saved;
+        if (json.find("with") != nullptr) read.against = static_cast<Against>(json.word("with", kAgainstNames));
+        if (json.find("tolerance") != nullptr) read.tolerance = json.number("tolerance");
+        if (!std::isfinite(read.tolerance) || read.tolerance < 0.0)
+            json.fail("tolerance", message("expected a number from 0"));
+        read.option = restored_option(json);
+        read.typed = json.text("file", "");
+        if (json.find("bisect") != nullptr) read.bisect.question = restored_question(json.object("bisect"));
+    }
     DiffTabState& diff = state.part<DiffTabState>();
-    diff.against = saved.compare.against;
-    diff.option = saved.compare.option;
-    diff.tolerance = saved.compare.tolerance;
-    diff.typed = saved.compare.file;
-    diff.bisect = {.path = diff.typed, .question = saved.compare.bisect};
+    diff.against = read.against;
+    diff.option = read.option;
+    diff.tolerance = read.tolerance;
+    diff.typed = read.typed;
+    diff.bisect = {.path = read.typed, .question = read.bisect.question};
 }
 
 // A trace from another program, to compare with.
@@ -86,12 +118,12 @@ std::optional<core::Command> take_file(const core::Session& session, ViewState& 
     if (!recording && !path.ends_with(".safetensors")) return std::nullopt;
     DiffTabState& diff = state.part<DiffTabState>();
     // What our names don't tell is aligned by bisecting; two recordings are compared by their names.
-    const bool bisects = session.scenario().computes() && (recording || diff.against == core::files::Against::bisect);
+    const bool bisects = session.scenario().computes() && (recording || diff.against == Against::bisect);
     return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
 }
 
 std::string label_of(const core::Scenario& scenario, const DiffTabState& diff) {
-    if (diff.against == core::files::Against::configuration) return diff.option.first + " = " + diff.option.second;
+    if (diff.against == Against::configuration) return diff.option.first + " = " + diff.option.second;
     if (!scenario.dropout_seed) return tr("without edits");
     return scenario.edits.empty() ? tr("without dropout") : tr("without edits and dropout");
 }
@@ -116,19 +148,19 @@ Compared compared_with_companion(const core::Snapshot& shown, const DiffTabState
 
 Compared compared_with(const core::Snapshot& shown, const DiffTabState& diff) {
     switch (diff.against) {
-        case core::files::Against::unedited:
+        case Against::unedited:
             if (!shown.scenario.dropout_seed) return {.of = shown.unedited, .label = label_of(shown.scenario, diff)};
             return compared_with_companion(shown, diff);
-        case core::files::Against::configuration:
+        case Against::configuration:
             return compared_with_companion(shown, diff);
-        case core::files::Against::pinned:
+        case Against::pinned:
             if (shown.pinned)
                 return {.of = shown.pinned, .label = tr("pinned: {label}", {{"label", shown.pinned->label}})};
             return {.missing =
                         tr("No run is pinned yet. Pin this one, change something, and see here what it changed.")};
-        case core::files::Against::bisect:
+        case Against::bisect:
             return {};
-        case core::files::Against::file:
+        case Against::file:
             if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
             return {.missing =
                         tr("No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
@@ -139,18 +171,18 @@ Compared compared_with(const core::Snapshot& shown, const DiffTabState& diff) {
 
 core::ReferenceRun reference_for(const core::Snapshot& shown, const DiffTabState& diff, const std::string& label) {
     switch (diff.against) {
-        case core::files::Against::unedited: {
+        case Against::unedited: {
             const InEnglish english;  // it is written to files
             return core::reference_of(label_of(shown.scenario, diff), shown.scenario.dropout_seed
                                                                           ? shown.companions.at(kCompanion).run
                                                                           : shown.unedited);
         }
-        case core::files::Against::configuration:
+        case Against::configuration:
             return core::reference_of(label, shown.companions.at(kCompanion).run);
-        case core::files::Against::pinned:
+        case Against::pinned:
             return *shown.pinned;
-        case core::files::Against::file:
-        case core::files::Against::bisect:
+        case Against::file:
+        case Against::bisect:
             return *shown.trace_file;
     }
     return {};
@@ -167,7 +199,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     DiffTabState& diff = state.part<DiffTabState>();
     const core::Comparison& comparison = diff.drawn.answer()->comparison;
     std::string text = core::diff::measured_text(comparison) + ".";
-    const bool no_edits = diff.against == core::files::Against::unedited && session.shown().scenario.edits.empty();
+    const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
     if (no_edits)
         text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
                                          "a head off or overwrite a number, and this page shows what it affects.");
@@ -177,7 +209,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     const bool norm_first = session.shown().scenario.config().norm_first;
     if (link(ui, ui.fonts.text, ui.theme.accent,
              norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
-        diff.against = core::files::Against::configuration;
+        diff.against = Against::configuration;
         diff.option = {"norm_first", norm_first ? "false" : "true"};
     }
 }
@@ -270,13 +302,13 @@ Tab diff_tab() {
 }
 
 core::Command bisect_with_file(DiffTabState& diff, const std::string& path) {
-    diff.against = core::files::Against::bisect;
+    diff.against = Against::bisect;
     diff.typed = path;
     return core::command::CompareWithFile{path};
 }
 
 core::Command compare_with_file(DiffTabState& diff, const std::string& path) {
-    diff.against = core::files::Against::file;
+    diff.against = Against::file;
     diff.typed = path;
     if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
     return core::command::CompareWithFile{path};
@@ -304,17 +336,17 @@ void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state,
     const float header = diff_header_height(ui, diff.against, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
-    const bool of_a_file = diff.against == core::files::Against::file || diff.against == core::files::Against::bisect;
+    const bool of_a_file = diff.against == Against::file || diff.against == Against::bisect;
     if (of_a_file && !shown.trace_file && !session.reading_trace().empty()) {
         draw_empty_page(ui, below, "", tr("Reading {name}", {{"name", session.reading_trace()}}), ui.theme.muted);
         return;
     }
-    if (diff.against == core::files::Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
+    if (diff.against == Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
     if (b.of == nullptr && !b.coming) {
         draw_missing(ui, b, below);
         return;
     }
-    if (diff.against != core::files::Against::pinned) diff.part = core::diff::Listed::steps;
+    if (diff.against != Against::pinned) diff.part = core::diff::Listed::steps;
     if (b.of != nullptr)
         diff.shown = core::diff::shown_comparison(
             session.derived(), shown.run, b.of, diff.tolerance, [&] { return reference_for(shown, diff, b.label); },

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
-#include "app/core/files/saved_view.h"
 #include "app/core/session/command.h"
 #include "app/core/tabs/bisect/shown_bisection.h"
 #include "app/core/tabs/diff/shown_comparison.h"
@@ -11,6 +10,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace decoderscope::views::diff {
@@ -25,9 +25,14 @@ struct BisectTabState {
     const core::bisect::Bisection* listed = nullptr;  // the result that the table was last scrolled for
 };
 
+// What the current run is compared with.
+enum class Against { unedited, configuration, pinned, file, bisect };
+inline constexpr std::array<std::string_view, 5> kAgainstNames = {"unedited", "configuration", "pinned", "file",
+                                                                  "bisect"};
+
 // What the Diff tab remembers from frame to frame.
 struct DiffTabState {
-    core::files::Against against = core::files::Against::unedited;
+    Against against = Against::unedited;
     std::pair<std::string, std::string> option;  // what differs in B's configuration: a key and its value
     double tolerance = 0.0;
     bool in_order = false;                                // order of the list; otherwise worst first
@@ -45,7 +50,7 @@ struct DiffTabState {
 
 // Whether the comparison that is drawn is with a pinned run of another file of the model.
 [[nodiscard]] inline bool of_two_models(const DiffTabState& diff) {
-    return diff.against == core::files::Against::pinned && diff.drawn && diff.drawn.answer()->other_weights;
+    return diff.against == Against::pinned && diff.drawn && diff.drawn.answer()->other_weights;
 }
 
 // The command that compares with a file. Raises a tolerance of 0, as another program's arithmetic never agrees to the
@@ -73,7 +78,7 @@ struct Compared {
 void go_to_largest(const core::Session& session, const core::TensorDifference& difference, Commands& commands);
 
 // The choices of B and of the tolerance, in two lines; in three where two are too narrow.
-[[nodiscard]] float diff_header_height(const Ui& ui, core::files::Against against, float width);
+[[nodiscard]] float diff_header_height(const Ui& ui, Against against, float width);
 void draw_diff_header(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // One mark per step, in order; its height is the logarithm of the step's largest difference.

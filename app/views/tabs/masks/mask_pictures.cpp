@@ -10,7 +10,6 @@
 #include "engine/base/translate.h"
 
 #include <cmath>
-#include <functional>
 #include <span>
 
 namespace decoderscope::views::masks {

@@ -159,8 +159,8 @@ FlowItem either_item(const Ui& ui, const char* id, const char* first, const char
 
 // Returns the height used.
 float draw_choices(const Ui& ui, NormsTabState& norms, Area area) {
-    core::files::GrowthChoice& choice = norms.growth;
-    const core::files::GrowthChoice before = choice;
+    core::norms::GrowthChoice& choice = norms.growth;
+    const core::norms::GrowthChoice before = choice;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     const std::array items = {
         number_item(ui, tr("layers"), "layers", kLayers, choice.layers, tr("How many layers each stack has")),
@@ -253,7 +253,7 @@ void draw_by_depth(const Ui& ui, const core::Session& session, NormsTabState& no
     draw_answer(
         ui, "coming-growth-by-depth", norms.grown_by_depth, area, commands,
         [&](Commands&) {
-            const core::files::GrowthChoice& choice = norms.grown_by_depth.question();
+            const core::norms::GrowthChoice& choice = norms.grown_by_depth.question();
             const DepthChart chart =
                 chart_of(norms, "growth-depth", tr("By depth"), tr("gradient w.r.t. the last decoder layer's W2"),
                          choice.layers, core::norms::curves_by_depth(norms.grown_by_depth.answer()->schemes));
@@ -267,7 +267,7 @@ void draw_by_depth(const Ui& ui, const core::Session& session, NormsTabState& no
 
 void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& norms, Area area, Commands& commands) {
     const core::norms::MeasuredGrowth& measured = *norms.grown.answer();
-    const core::files::GrowthChoice& choice = norms.grown.question();
+    const core::norms::GrowthChoice& choice = norms.grown.question();
     area.low.y +=
         text_block(ui, ui.fonts.text, ui.theme.text, area, tr(core::norms::growth_sentence(measured.schemes, choice))) +
         ui.px(4);
@@ -306,14 +306,14 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsTabState& no
 // The answer of one seed comes first, and stands there as such until that of all is measured.
 void take_growth(const core::Session& session, NormsTabState& norms) {
     using Answer = core::Value<core::norms::MeasuredGrowth>;
-    const auto measured = [&](const core::files::GrowthChoice& choice) {
+    const auto measured = [&](const core::norms::GrowthChoice& choice) {
         return core::norms::measured_growth(session.derived(), session.scenario().model(), choice,
                                             norms.growth_progress);
     };
-    const auto take = [&](const Answer& answer, const core::files::GrowthChoice& choice) {
+    const auto take = [&](const Answer& answer, const core::norms::GrowthChoice& choice) {
         norms.grown.take(load::about(session.scenario().opened()), answer, [&] { return choice; });
     };
-    core::files::GrowthChoice one_seed = norms.growth;
+    core::norms::GrowthChoice one_seed = norms.growth;
     one_seed.seeds = 1;
     const Answer first = measured(one_seed), all = first ? measured(norms.growth) : Answer();
     if (!all) take(first, one_seed);

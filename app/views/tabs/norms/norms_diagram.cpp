@@ -216,7 +216,7 @@ void draw_norm_diagrams(const Ui& ui, const core::Session& session, ViewState& s
     const auto diagrams = core::norms::norm_diagrams(session.derived(), scene.runs, scene.block);
     const float half = (area.width() - ui.px(16)) * 0.5F;
     const std::string explained =
-        state.part<NormsTabState>().view == core::files::NormsView::row ? explained_norm(scene) : std::string();
+        state.part<NormsTabState>().view == NormsView::row ? explained_norm(scene) : std::string();
     const NormPlacement own = session.shown().scenario.config().placement();
     const auto draw = [&](const char* id, NormPlacement core::Places::*which, const core::Companion& run,
                           const std::vector<core::step::OutlinePart>& parts, Area side) {

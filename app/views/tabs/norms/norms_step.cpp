@@ -350,20 +350,20 @@ void draw_norms_step(const Ui& ui, const core::Session& session, ViewState& stat
 void inspect_norms(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Norm placement"), core::glossary::find_term("pre-norm"));
     const NormsTabState& norms = state.part<NormsTabState>();
-    if (norms.view == core::files::NormsView::gradients) return say_gradients(ui, state);
+    if (norms.view == NormsView::gradients) return say_gradients(ui, state);
     if (!norms.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
     const NormsScene scene = norms_scene(session, norms);
     switch (norms.view) {
-        case core::files::NormsView::depth:
+        case NormsView::depth:
             say_depth(ui, session, scene);
             say_position(ui, session, norms, scene);
             return say_disagreements(ui, session, scene, commands);
-        case core::files::NormsView::step:
+        case NormsView::step:
             return say_step(ui, session, state, scene, commands);
-        case core::files::NormsView::row:
+        case NormsView::row:
             say_row(ui, session, state, scene);
             return say_position(ui, session, norms, scene);
-        case core::files::NormsView::gradients:
+        case NormsView::gradients:
             break;
     }
 }

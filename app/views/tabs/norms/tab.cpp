@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -39,7 +40,7 @@ std::string block_or_first(const Plan& plan, const Step& step) {
 
 void add_exports(ExportScene& scene) {
     const NormsTabState& norms = scene.state.part<NormsTabState>();
-    if (norms.view == core::files::NormsView::gradients) return add_growth(scene, norms);
+    if (norms.view == NormsView::gradients) return add_growth(scene, norms);
     if (!norms.shown) return;
     const core::ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
                          right = {norms.shown->right.scenario, norms.shown->right.run};
@@ -100,21 +101,79 @@ core::CompanionRuns companion_runs(const core::Session& session, const ViewState
 
 void leave(ViewState& state) { state.part<NormsTabState>().shown.reset(); }
 
-void save(const ViewState& state, core::files::SavedView& saved) {
+Json save(const ViewState& state) {
     const NormsTabState& norms = state.part<NormsTabState>();
-    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor,
-                   norms.row,  norms.places, norms.growth};
+    Json json = {{"view", kNormsViewNames[static_cast<std::size_t>(norms.view)]},
+                 {"gain", float_to_json(norms.gain_factor)},
+                 {"shift", float_to_json(norms.shift_factor)},
+                 {"row", norms.row}};
+    if (norms.layers) json["layers"] = *norms.layers;
+    if (norms.places) {
+        json["left"] = core::place_of_norms(norms.places->left).word;
+        json["right"] = core::place_of_norms(norms.places->right).word;
+    }
+    if (const core::norms::GrowthChoice& growth = norms.growth; growth != core::norms::GrowthChoice())
+        json["gradients"] = {{"layers", growth.layers},
+                             {"d_model", growth.d_model},
+                             {"seeds", growth.seeds},
+                             {"encoder", growth.encoder},
+                             {"init", growth.xavier ? "xavier" : "pytorch"}};
+    return json;
 }
 
-void restore(ViewState& state, const core::files::SavedView& saved) {
+NormPlacement restored_place(JsonObject& json, const char* key) {
+    std::vector<const char*> words;
+    for (const core::PlaceOfNorms& place : core::places_of_norms()) words.push_back(place.word);
+    return core::places_of_norms()[json.word(key, words)].placement;
+}
+
+// At least 1, where it is given.
+void restore_count(JsonObject& json, const char* key, Index& count) {
+    if (json.find(key) == nullptr) return;
+    count = json.index(key);
+    if (count < 1) json.fail(key, message("expected at least 1"));
+}
+
+void restore_factor(JsonObject& json, const char* key, float& factor) {
+    if (json.find(key) == nullptr) return;
+    factor = json.real(key);
+    if (!std::isfinite(factor)) json.fail(key, message("expected a finite number"));
+}
+
+core::norms::GrowthChoice restored_growth(JsonObject json) {
+    core::norms::GrowthChoice growth;
+    restore_count(json, "layers", growth.layers);
+    restore_count(json, "d_model", growth.d_model);
+    restore_count(json, "seeds", growth.seeds);
+    growth.encoder = json.boolean("encoder", growth.encoder);
+    if (json.find("init") != nullptr) growth.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
+    json.finish();
+    return growth;
+}
+
+void restore(ViewState& state, JsonObject* saved) {
+    NormsTabState read;
+    if (saved != nullptr) {
+        JsonObject& json = *saved;
+        if (json.find("view") != nullptr) read.view = static_cast<NormsView>(json.word("view", kNormsViewNames));
+        if (json.find("layers") != nullptr) restore_count(json, "layers", read.layers.emplace());
+        restore_factor(json, "gain", read.gain_factor);
+        restore_factor(json, "shift", read.shift_factor);
+        if (json.find("row") != nullptr) read.row = json.index("row");
+        if (json.find("left") != nullptr || json.find("right") != nullptr)
+            read.places = {restored_place(json, "left"), restored_place(json, "right")};
+        if (read.places && read.places->left == read.places->right)
+            json.fail("right", message("expected a placement other than left's"));
+        if (json.find("gradients") != nullptr) read.growth = restored_growth(json.object("gradients"));
+    }
     NormsTabState& norms = state.part<NormsTabState>();
-    norms.view = saved.norms.view;
-    norms.layers = saved.norms.layers;
-    norms.gain_factor = saved.norms.gain_factor;
-    norms.shift_factor = saved.norms.shift_factor;
-    norms.row = saved.norms.row;
-    norms.places = saved.norms.places;
-    norms.growth = saved.norms.growth;
+    norms.view = read.view;
+    norms.layers = read.layers;
+    norms.gain_factor = read.gain_factor;
+    norms.shift_factor = read.shift_factor;
+    norms.row = read.row;
+    norms.places = read.places;
+    norms.growth = read.growth;
 }
 
 constexpr std::array<Index, 3> kDepths = {6, 12, 36};
@@ -133,16 +192,15 @@ float labelled_width(const Ui& ui, const char* title, std::span<const std::strin
 
 void add_views(std::vector<FlowItem>& items, const Ui& ui, NormsTabState& norms) {
     struct Choice {
-        core::files::NormsView view;
+        NormsView view;
         Phrase title, tip;
     };
     static constexpr std::array choices = {
-        Choice{core::files::NormsView::depth, message("By depth"),
+        Choice{NormsView::depth, message("By depth"),
                message("How the residual stream, the updates and the norms change from block to block")},
-        Choice{core::files::NormsView::step, message("Same step"),
-               message("The current step in both, and the difference")},
-        Choice{core::files::NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
-        Choice{core::files::NormsView::gradients, message("Gradients"),
+        Choice{NormsView::step, message("Same step"), message("The current step in both, and the difference")},
+        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
+        Choice{NormsView::gradients, message("Gradients"),
                message("How gradients grow from layer to layer before any training, by norm placement")}};
     for (const Choice& choice : choices)
         items.push_back(toggle_item(ui, tr(choice.title), choice.title.english(), norms.view == choice.view,
@@ -243,7 +301,7 @@ std::vector<FlowItem> switches_of(const Ui& ui, const core::Session& session, No
                                   Commands& commands) {
     std::vector<FlowItem> items;
     add_views(items, ui, norms);
-    if (norms.view == core::files::NormsView::gradients) return items;
+    if (norms.view == NormsView::gradients) return items;
     if (narrow)
         items.push_back(toggle_item(ui, tr("Diagrams"), "diagrams", norms.diagrams,
                                     tr("Both diagrams in place of the view: there is no room for them beside it"),
@@ -308,16 +366,16 @@ std::string added_norms_text(const NormsScene& scene) {
 
 std::string sentence_of(const core::Session& session, ViewState& state, const NormsScene& scene) {
     switch (state.part<NormsTabState>().view) {
-        case core::files::NormsView::depth: {
+        case NormsView::depth: {
             const auto curves = shown_curves(session, scene);
             return core::norms::depth_sentence(curves->left, curves->right, scene.places());
         }
-        case core::files::NormsView::step: {
+        case NormsView::step: {
             const auto shown = shown_pair(session, scene);
             const std::optional<core::norms::StepPair>& pair = *shown;
             return pair ? core::norms::pair_sentence(*pair, scene.here.name) : std::string();
         }
-        case core::files::NormsView::row: {
+        case NormsView::row: {
             const auto shown = shown_rows(session, state, scene);
             const core::BothNorms<std::optional<core::norms::NormRow>>& rows = *shown;
             const auto finding = [](const core::Companion& run, const std::optional<core::norms::NormRow>& row) {
@@ -328,7 +386,7 @@ std::string sentence_of(const core::Session& session, ViewState& state, const No
             const std::string left = finding(scene.runs.left, rows.left), right = finding(scene.runs.right, rows.right);
             return left + (left.empty() || right.empty() ? "" : " ") + right;
         }
-        case core::files::NormsView::gradients:
+        case NormsView::gradients:
             break;
     }
     return {};
@@ -337,13 +395,13 @@ std::string sentence_of(const core::Session& session, ViewState& state, const No
 void draw_view(const Ui& ui, const core::Session& session, ViewState& state, const NormsScene& scene, Area area,
                Commands& commands) {
     switch (state.part<NormsTabState>().view) {
-        case core::files::NormsView::depth:
+        case NormsView::depth:
             return draw_norms_by_depth(ui, session, state, scene, area, commands);
-        case core::files::NormsView::step:
+        case NormsView::step:
             return draw_norms_step(ui, session, state, scene, area, commands);
-        case core::files::NormsView::row:
+        case NormsView::row:
             return draw_norms_row(ui, session, state, scene, area, commands);
-        case core::files::NormsView::gradients:
+        case NormsView::gradients:
             break;
     }
 }
@@ -385,26 +443,24 @@ void draw_both(const Ui& ui, const core::Session& session, ViewState& state, con
 }  // namespace
 
 Tab norms_tab() {
-    return {.id = "norms",
-            .title = message("Norms"),
-            .question = message("What does the norm placement change?"),
-            .key = Key::n,
-            .term = "norm",
-            .draw = draw_norms_tab,
-            .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
-            .inspect = inspect_norms,
-            .suggest = suggest,
-            .companion_runs = companion_runs,
-            .leave = leave,
-            .add_exports = add_exports,
-            .save = save,
-            .restore = restore,
-            .about_steps =
-                [](const ViewState& state) {
-                    return state.part<NormsTabState>().view != core::files::NormsView::gradients;
-                },
-            .first_hour = true,
-            .computes = true};
+    return {
+        .id = "norms",
+        .title = message("Norms"),
+        .question = message("What does the norm placement change?"),
+        .key = Key::n,
+        .term = "norm",
+        .draw = draw_norms_tab,
+        .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
+        .inspect = inspect_norms,
+        .suggest = suggest,
+        .companion_runs = companion_runs,
+        .leave = leave,
+        .add_exports = add_exports,
+        .save = save,
+        .restore = restore,
+        .about_steps = [](const ViewState& state) { return state.part<NormsTabState>().view != NormsView::gradients; },
+        .first_hour = true,
+        .computes = true};
 }
 
 NormsScene norms_scene(const core::Session& session, const NormsTabState& norms) {
@@ -419,7 +475,7 @@ void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     rest.low.y += draw_switches(ui, session, state.part<NormsTabState>(), rest, commands);
-    if (state.part<NormsTabState>().view == core::files::NormsView::gradients)
+    if (state.part<NormsTabState>().view == NormsView::gradients)
         return draw_norms_gradients(ui, session, state, rest, commands);
     const bool there = take_runs(session, state.part<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
-#include "app/core/files/saved_view.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/norms/gradient_growth.h"
 #include "app/core/tabs/norms/shown_norms.h"
@@ -9,10 +8,12 @@
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace decoderscope::views::norms {
@@ -31,9 +32,13 @@ struct SelectedCell {
     bool operator==(const SelectedCell&) const = default;
 };
 
+// What the right-hand side shows.
+enum class NormsView { depth, step, row, gradients };
+inline constexpr std::array<std::string_view, 4> kNormsViewNames = {"depth", "step", "row", "gradients"};
+
 // What the Norms tab remembers from frame to frame.
 struct NormsTabState {
-    core::files::NormsView view = core::files::NormsView::depth;
+    NormsView view = NormsView::depth;
     bool diagrams = false;                          // if there is no room beside the view: the diagrams in its place
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
@@ -44,13 +49,13 @@ struct NormsTabState {
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame
     std::optional<core::BothNorms<core::Companion>> shown;  // the last two runs that were complete
 
-    core::files::GrowthChoice growth;                   // what the page of gradients measures
+    core::norms::GrowthChoice growth;                   // what the page of gradients measures
     bool growth_stopped = false;                        // until it is asked for again
     bool growth_by_depth = false;                       // stacks of every depth, too
     std::set<core::norms::StackScheme> hidden_schemes;  // whose curves are not drawn
     // What the page of gradients shows, until the next is measured.
-    core::LastAnswer<core::files::GrowthChoice, core::norms::MeasuredGrowth> grown;
-    core::LastAnswer<core::files::GrowthChoice, core::norms::GrowthByDepth> grown_by_depth;
+    core::LastAnswer<core::norms::GrowthChoice, core::norms::MeasuredGrowth> grown;
+    core::LastAnswer<core::norms::GrowthChoice, core::norms::GrowthByDepth> grown_by_depth;
     std::shared_ptr<core::norms::GrowthProgress> growth_progress = std::make_shared<core::norms::GrowthProgress>();
     std::shared_ptr<core::norms::GrowthProgress> growth_depth_progress =
         std::make_shared<core::norms::GrowthProgress>();

@@ -102,7 +102,7 @@ void compare_link(const Ui& ui, ViewState& state, const core::train::SeenTrainin
     if (link(ui, ui.fonts.caption, ui.theme.accent, text, 3)) {
         commands.push_back(core::command::Pin{marked->pinned});
         write_model(train, seen, true, commands);
-        state.part<diff::DiffTabState>().against = core::files::Against::pinned;
+        state.part<diff::DiffTabState>().against = diff::Against::pinned;
         state.tab = core::files::kDiffTab;
         train.marked.reset();
     }

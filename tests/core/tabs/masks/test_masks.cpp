@@ -45,7 +45,7 @@ Leak leak_of(Session& session, Index batch, Index position) {
     const Variation variation = leak_variation(session.shown().scenario, *session.shown().run, batch, position);
     apply(session, command::RequestAuxRun{"leak", variation});
     REQUIRE(session.shown().companion("leak"));
-    return measure_leak(session.shown().run, session.shown().companion("leak")->run, batch, position);
+    return finished(leak_between(session.shown().run, session.shown().companion("leak")->run, batch, position));
 }
 
 }  // namespace

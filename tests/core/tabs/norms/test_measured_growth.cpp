@@ -3,7 +3,6 @@
 #include "tests/catch.h"
 
 using namespace decoderscope;
-using namespace decoderscope::core::files;
 using namespace decoderscope::core::norms;
 using namespace decoderscope::decoder;
 

@@ -119,7 +119,7 @@ TEST_CASE("every law holds of a parallel model, and nothing leaks") {
         }
         Scenario changed = scenario;
         for (const Edit& edit : leak_variation(scenario, *run, 0, 3).more_edits) changed.edits.push_back(edit);
-        const Leak leak = measure_leak(run, execute(plan_of(changed)), 0, 3);
+        const Leak leak = finished(leak_between(run, execute(plan_of(changed)), 0, 3));
         CHECK(leak.earlier_moved == 0);
         CHECK_FALSE(leak.moved[3].first_in.empty());
     }

@@ -38,7 +38,7 @@ Leak leak_of(const Scenario& scenario, Index position) {
     const auto run = execute(plan_of(scenario));
     Scenario changed = scenario;
     for (const Edit& edit : leak_variation(scenario, *run, 0, position).more_edits) changed.edits.push_back(edit);
-    return measure_leak(run, execute(plan_of(changed)), 0, position);
+    return finished(leak_between(run, execute(plan_of(changed)), 0, position));
 }
 
 bool hatched(const Run& run, const std::string& name) {

@@ -5,6 +5,7 @@
 #include "app/views/tabs/diff/tab.h"
 #include "app/views/tabs/train/tab.h"
 #include "tests/catch.h"
+#include "tests/core/train/norms_and_warmup.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
