@@ -125,8 +125,8 @@ IndexedAxis IndexedTensors::met(const IndexedAxis& a, const IndexedAxis& b) {
     return one;
 }
 
-Part IndexedTensors::at_index(Part x, std::size_t axis, const Expr& at) {
-    if (at->as<FreeIndex>() == nullptr && is_along(x.cell, x.axes[axis].index)) x = sub_result(x);
+Part IndexedTensors::at_index(Part x, std::size_t axis, const Expr& at, bool is_part) {
+    if ((is_part || at->as<FreeIndex>() == nullptr) && is_along(x.cell, x.axes[axis].index)) x = sub_result(x);
     x.cell = substitute(x.cell, {{x.axes[axis].index, at}});
     x.axes.erase(x.axes.begin() + static_cast<std::ptrdiff_t>(axis));
     return x;
@@ -207,7 +207,7 @@ Part IndexedTensors::product(Part a, Part b, std::size_t at) {
     return reduced(y, y.axes.size() - 1, Fold::sum);
 }
 
-Definition IndexedTensors::definition_of(const std::string& name, const Part& x) const {
+Definition IndexedTensors::definition_of(const std::string& name, const Part& x, bool is_sub_result) const {
     Definition d{.name = name, .body = x.cell};
     std::set<std::string> taken;
     for_each(d.body, [&](const Expr& e) {
@@ -220,7 +220,9 @@ Definition IndexedTensors::definition_of(const std::string& name, const Part& x)
     };
     Replacements renamed;
     for (const IndexedAxis& axis : x.axes) {
-        d.indices.push_back({.name = letter(axis.index), .axis = written_axis(axis)});
+        IndexedAxis written = axis;
+        written.is_said = axis.is_said && !is_sub_result;  // else a part of it that is read might be meant
+        d.indices.push_back({.name = letter(axis.index), .axis = written_axis(written)});
         renamed.emplace_back(axis.index, index(d.indices.back().name));
     }
     for (const std::string& along : d.body->indices)  // which a function reduces

@@ -65,8 +65,9 @@ protected:
     [[nodiscard]] Expr size_of(const IndexedAxis& axis) const;
     // Two axes of one size as one.
     [[nodiscard]] static IndexedAxis met(const IndexedAxis& a, const IndexedAxis& b);
-    // The tensor where one of its axes has this index, without that axis.
-    [[nodiscard]] Part at_index(Part x, std::size_t axis, const Expr& at);
+    // The tensor where one of its axes has this index, without that axis. `is_part` if the index stays on a part of it:
+    // a function along the axis is then computed along all of it first.
+    [[nodiscard]] Part at_index(Part x, std::size_t axis, const Expr& at, bool is_part = false);
     // The tensor as a sub-result with a name.
     [[nodiscard]] Part sub_result(Part x);
     // Axes from the right go together, and one of length 1 with any: the same axes for all.
@@ -81,7 +82,7 @@ protected:
     // ---- the result
 
     // With letters for indices, none of them a number's name.
-    [[nodiscard]] Definition definition_of(const std::string& name, const Part& x) const;
+    [[nodiscard]] Definition definition_of(const std::string& name, const Part& x, bool is_sub_result) const;
 
     std::string_view text_;
     const Known& known_;

@@ -90,8 +90,8 @@ public:
         }
         const Part result = tensor(expression());
         need_end();
-        Formula formula{.main = definition_of(name, result)};
-        for (const auto& [part, where] : wheres_) formula.wheres.push_back(definition_of(part, where));
+        Formula formula{.main = definition_of(name, result, false)};
+        for (const auto& [part, where] : wheres_) formula.wheres.push_back(definition_of(part, where, true));
         return formula;
     }
 
@@ -601,8 +601,8 @@ private:
                     continue;
                 }
                 const IndexedAxis part = axis_of_size(std::to_string(to - from), to - from);
-                x = at_index(x, n,
-                             from == 0 ? index(part.index) : index(part.index) + number(static_cast<double>(from)));
+                x = at_index(
+                    x, n, from == 0 ? index(part.index) : index(part.index) + number(static_cast<double>(from)), true);
                 inserted({part});
             } else if (is_none(*item.from)) {
                 inserted({axis_of_size("1", 1)});

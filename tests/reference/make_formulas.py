@@ -367,6 +367,7 @@ weights = torch.softmax(query @ key.transpose(2, 3) * d_head ** -0.5, dim=3)
 scores.softmax(-1)
 scores.softmax(-1)[..., 0]
 scores.softmax(dim=1)[:, 0, :, 1:3]
+scores.softmax(dim=-1)[..., :2]
 scores.log_softmax(-1)
 torch.logsumexp(logits, -1)
 logits - logits.logsumexp(dim=-1, keepdim=True)
