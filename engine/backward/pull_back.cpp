@@ -108,6 +108,15 @@ Tensor MeanLoss::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
+Tensor MeanLoss::pull_back(std::size_t, const Backward& b) const {
+    const auto share =
+        static_cast<float>(static_cast<double>(b.grad.data()[0]) / static_cast<double>(counted(b.in[1])));
+    Tensor out(b.in[0].axes());
+    const std::span<float> to = out.writable();
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = b.in[1].data()[i] != kIgnoredTarget ? share : 0.0F;
+    return out;
+}
+
 Tensor PullBack::compute(const Operands& in, const Axes& axes) const {
     const Operands own = own_operands(in);
     return of.pull_back(operand, {own, in[own.size()], in[own.size() + 1]}).with_axes(axes);

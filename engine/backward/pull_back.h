@@ -29,6 +29,7 @@ struct MeanLoss {
         return {"mean_loss", {"loss_per_token", "target"}, {{"ignored", static_cast<double>(kIgnoredTarget)}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const MeanLoss&) const = default;
 };
 

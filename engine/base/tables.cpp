@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -28,12 +28,16 @@ const Phrase* find_text(std::string_view text) {
 }  // namespace
 
 const OrderedJson& asset_table(std::string_view name) {
-    static const auto tables = [] {
-        std::map<std::string_view, OrderedJson> read;
-        for (const auto& [table, json] : kTables) read.emplace(table, OrderedJson::parse(std::string(json)));
-        return read;
-    }();
-    return tables.at(name);
+    struct Table {
+        std::once_flag read;
+        OrderedJson json;
+    };
+    static std::array<Table, kTables.size()> tables;  // each is read when it is first asked for
+    const auto* const found = std::ranges::find(kTables, name, &std::pair<std::string_view, const char*>::first);
+    if (found == kTables.end()) throw std::out_of_range(std::string(name));
+    Table& table = tables[static_cast<std::size_t>(found - kTables.begin())];
+    std::call_once(table.read, [&] { table.json = OrderedJson::parse(std::string(found->second)); });
+    return table.json;
 }
 
 Sentence asset_text(std::string_view text, const Arguments& arguments) {

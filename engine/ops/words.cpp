@@ -66,8 +66,8 @@ std::string activation_formula(const formulas::Formula& function) {
 
 // The gradients of a label, its own or those of another: {"as": "rmsnorm"}, or one of another's: "linear.bias".
 const OrderedJson* gradient_of(const OrderedJson& table, std::string_view label, std::string_view operand) {
-    const bool function = formulas::the_book().functions.contains(label);
-    const auto entry = table.find(function && !table.contains(label) ? "activation" : label);
+    const bool activation = !table.contains(label) && formulas::the_book().functions.contains(label);
+    const auto entry = table.find(activation ? "activation" : label);
     if (entry == table.end()) return nullptr;
     if (const auto as = entry->find("as"); as != entry->end())
         return gradient_of(table, as->get_ref<const std::string&>(), operand);
