@@ -49,7 +49,19 @@ private:
 };
 
 // Which dialog lies over the window.
-enum class Dialog { none, keys, glossary, palette, export_file, open_model, save_session, unsaved, settings, checks };
+enum class Dialog {
+    none,
+    keys,
+    glossary,
+    formulas,
+    palette,
+    export_file,
+    open_model,
+    save_session,
+    unsaved,
+    settings,
+    checks
+};
 
 // How long keys still belong to a field that has gone. Seconds.
 inline constexpr double kTypingGoesOn = 1.5;
