@@ -32,8 +32,11 @@ void add_names(NamesByLine& names, const Plan& plan) {
 
 NamesByLine names_in_bundled_models() {
     NamesByLine names;
-    for (const load::BundledModel& model : load::bundled_models())
-        add_names(names, *plan_of(scenario_of(load::make_bundled_model(model.name))));
+    for (const load::BundledModel& model : load::bundled_models()) {
+        Scenario scenario = scenario_of(load::make_bundled_model(model.name));
+        if (!scenario.inputs.tokens.empty()) scenario.gradient_target = "loss";
+        add_names(names, *plan_of(scenario));
+    }
     return names;
 }
 

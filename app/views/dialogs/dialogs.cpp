@@ -71,7 +71,7 @@ void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&
         ImGui::EndGroup();
     };
     // The whole list is seen in a window of 800 px.
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ImGui::GetStyle().ItemSpacing.x, ui.px(2)));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ImGui::GetStyle().ItemSpacing.x, ui.px(1)));
     list(std::span(rows).first(half));
     ImGui::SameLine(0, gap);
     if (two) list(std::span(rows).subspan(half));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -41,6 +42,7 @@ void find_lines(FormulaBookState& book) {
     if (book.found_for == typed) return;
     book.found = core::book::lines_matching(typed);
     book.found_for = typed;
+    book.heights.clear();
     book.scrolls = true;
 }
 
@@ -48,10 +50,8 @@ void find_lines(FormulaBookState& book) {
 void choose_line(const Ui& ui, ViewState& state, float width) {
     auto& book = state.part<FormulaBookState>();
     ImGui::SetNextItemWidth(width);
-    if (state.dialog_opens) {
-        book.found_for.reset();  // found again: sections may be in another language
-        compat::take_keyboard();
-    }
+    if (state.dialog_opens) book.found_for.reset();  // found again: sections may be in another language
+    if (state.dialog_opens || pressed(Key::enter)) compat::take_keyboard();
     ImGui::InputTextWithHint("##search", tr("a name, a part of a formula, a paper or a class of PyTorch"),
                              book.search.data(), book.search.size());
     note_glyphs(ui.fonts.text, book.search.data());
@@ -93,11 +93,16 @@ void draw_sources(const Ui& ui, const BookLine& line) {
                   tr("By hand: {reason}", {{"reason", tr(asset_text(line.why_not))}}));
 }
 
-// A line and the link to the first step that it computes. Returns that step's name if it was asked for.
-std::string draw_line(const Ui& ui, FormulaBookState& book, const StepsOfLines& steps, const BookLine& line, int id) {
+std::string way_to(const StepsOfLines::Steps& steps) {
+    if (steps.count == 1) return tr("Go to {step} →", {{"step", steps.first}});
+    return tr("Go to {step}, the first of {count} →", {{"step", steps.first}, {"count", steps.count}});
+}
+
+// A line and the link to the first step that it computes. Returns whether that was clicked.
+bool draw_line(const Ui& ui, FormulaBookState& book, const StepsOfLines::Steps* steps, const BookLine& line, int id) {
     const bool chosen = line.label == book.label;
-    const float left = ImGui::GetCursorScreenPos().x, width = ImGui::GetContentRegionAvail().x;
-    const float top = ImGui::GetCursorScreenPos().y;
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const float right = low.x + ImGui::GetContentRegionAvail().x;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.ChannelsSplit(2);  // what marks the line lies below its text
     list.ChannelsSetCurrent(1);
@@ -105,20 +110,13 @@ std::string draw_line(const Ui& ui, FormulaBookState& book, const StepsOfLines& 
     text_line(ui.fonts.mono, ui.theme.accent, line.label);
     draw_formula(ui, line);
     draw_sources(ui, line);
-    std::string asked;
-    if (const auto found = steps.steps.find(line.label); found != steps.steps.end()) {
-        const auto& [first, count] = found->second;
-        const std::string text = count == 1
-                                     ? tr("Go to {step} →", {{"step", first}})
-                                     : tr("Go to {step}, the first of {count} →", {{"step", first}, {"count", count}});
-        if (link(ui, ui.fonts.caption, ui.theme.accent, text, id) || (chosen && pressed(Key::enter))) asked = first;
-    }
+    const bool asked = steps != nullptr && link(ui, ui.fonts.caption, ui.theme.accent, way_to(*steps), id);
     ImGui::Unindent(ui.px(8));
-    const Area area = {{left, top}, {left + width, ImGui::GetCursorScreenPos().y}};
+    const Area area = {low, {right, ImGui::GetCursorScreenPos().y}};
     list.ChannelsSetCurrent(0);
     if (chosen) list.AddRectFilled(area.low, area.high, ui.theme.raised, ui.px(4));
     list.ChannelsMerge();
-    if (chosen && std::exchange(book.scrolls, false)) ImGui::SetScrollFromPosY(top - ImGui::GetWindowPos().y, 0.1F);
+    if (chosen && std::exchange(book.scrolls, false)) ImGui::SetScrollFromPosY(low.y - ImGui::GetWindowPos().y, 0.1F);
     if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
         area.contains(ImGui::GetIO().MousePos))
         book.label = line.label;
@@ -126,22 +124,44 @@ std::string draw_line(const Ui& ui, FormulaBookState& book, const StepsOfLines& 
     return asked;
 }
 
+// Forgets how high the lines are if they are others, or laid out in another way.
+void note_layout(const Ui& ui, FormulaBookState& book) {
+    const float width = ImGui::GetContentRegionAvail().x, letters = compat::font_size(ui.fonts.mono_small);
+    if (book.heights.size() == book.found.size() && book.width == width && book.letters == letters) return;
+    book.heights.assign(book.found.size(), 0.0F);
+    book.width = width;
+    book.letters = letters;
+}
+
+// Leaves room for a line that was drawn before and isn't seen.
+bool pass_over(const FormulaBookState& book, std::size_t number) {
+    const float height = book.heights[number];
+    if (height == 0.0F || book.scrolls || ImGui::IsRectVisible({1.0F, height})) return false;
+    ImGui::Dummy({1.0F, height - ImGui::GetStyle().ItemSpacing.y});
+    return true;
+}
+
 void draw_lines(const Ui& ui, const core::Session& session, ViewState& state, ImVec2 size, Commands& commands) {
     auto& book = state.part<FormulaBookState>();
     const core::Value<StepsOfLines> steps = steps_of_lines(session);
+    const StepsOfLines::Steps* asked = nullptr;
     compat::begin_child("lines", size);
+    note_layout(ui, book);
     if (book.found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No matches"));
-    std::string section, asked;
-    int id = 0;
-    for (const BookLine* line : book.found) {
-        if (line->section != section) {
-            section = line->section;
-            section_heading(ui, tr(asset_text(section)));
-        }
-        if (const std::string step = draw_line(ui, book, *steps, *line, id++); !step.empty()) asked = step;
+    std::string_view section;
+    for (std::size_t i = 0; i < book.found.size(); ++i) {
+        const BookLine& line = *book.found[i];
+        if (line.section != section) section_heading(ui, tr(asset_text(section = line.section)));
+        const auto found = steps->steps.find(line.label);
+        const StepsOfLines::Steps* own = found == steps->steps.end() ? nullptr : &found->second;
+        if (own != nullptr && line.label == book.label && pressed(Key::enter)) asked = own;
+        if (pass_over(book, i)) continue;
+        const float top = ImGui::GetCursorPosY();
+        if (draw_line(ui, book, own, line, static_cast<int>(i))) asked = own;
+        book.heights[i] = ImGui::GetCursorPosY() - top;
     }
     ImGui::EndChild();
-    if (!asked.empty()) go_to(asked, state, commands);
+    if (asked != nullptr) go_to(asked->first, state, commands);
 }
 
 }  // namespace
@@ -149,7 +169,6 @@ void draw_lines(const Ui& ui, const core::Session& session, ViewState& state, Im
 void draw_formulas_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float width = std::min(ui.px(kBookWidth), screen.x - ui.px(64));
-    const float height = std::min(ui.px(kBookHeight), screen.y * 0.8F - ui.px(110));
     text_line(ui.fonts.heading, ui.theme.text, tr("Formulas"));
     ImGui::SameLine(0, ui.px(20));
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Keys"), 3)) {
@@ -162,7 +181,8 @@ void draw_formulas_dialog(const Ui& ui, const core::Session& session, ViewState&
         return open_glossary(state);
     }
     choose_line(ui, state, width);
-    draw_lines(ui, session, state, {width, std::max(height, ui.px(60))}, commands);
+    const float below = screen.y - ImGui::GetCursorScreenPos().y - ui.px(40);
+    draw_lines(ui, session, state, {width, std::clamp(below, ui.px(60), ui.px(kBookHeight))}, commands);
     if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close_dialog(state);
 }
 

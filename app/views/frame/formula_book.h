@@ -22,6 +22,8 @@ struct FormulaBookState {
     bool scrolls = false;            // the page is to be scrolled to that line
     std::optional<std::string> found_for;
     std::vector<const formulas::BookLine*> found;  // for what was typed
+    std::vector<float> heights;          // of these, in pixels, as drawn last: what isn't seen is only left room for
+    float width = 0.0F, letters = 0.0F;  // of the page, and of its text, as drawn then
 };
 
 // Opens the book, at a line if one is given.
