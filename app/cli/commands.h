@@ -75,6 +75,7 @@ void add_models(CLI::App& app, const Context& context);
 void add_trace(CLI::App& app, const Context& context);
 void add_export(CLI::App& app, const Context& context);
 void add_explain(CLI::App& app, const Context& context);
+void add_formulas(CLI::App& app, const Context& context);
 void add_report(CLI::App& app, const Context& context);
 void add_diff(CLI::App& app, const Context& context);
 void add_generate(CLI::App& app, const Context& context);

@@ -74,11 +74,12 @@ struct Backward {
     [[nodiscard]] Factor grad_at(const Cell& cell) const { return cell_factor(grad, in.size() + 1, cell); }
 };
 
-// An operation's description in words.
+// An operation's description in words. `line` is the label of what the book of formulas says of it; empty if nothing.
 struct OpDescription {
     std::string_view name;     // "softmax over key"
     std::string_view formula;  // one line, with the tensors' axes as indices
     std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
+    std::string_view line = {};
 };
 
 // An operation that names its formula: its words, its numbers, what explains its cells, what its operands are, and all

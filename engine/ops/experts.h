@@ -19,7 +19,7 @@ struct ChooseExperts {
     Index groups = 1, top_groups = 1;
     Index group_best = 2;  // how many of a group's best add up to the group's score
 
-    [[nodiscard]] OpDescription about() const { return described("choose"); }
+    [[nodiscard]] OpDescription about() const { return described(groups > 1 ? "choose_in_groups" : "choose"); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::slot, per_token}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::scores, OperandRole::bias}, operand);

@@ -104,7 +104,9 @@ struct Rope {
     bool operator==(const Rope&) const = default;
 
 private:
-    [[nodiscard]] std::string_view label() const { return interleaved ? "rope_interleaved" : "rope_halves"; }
+    [[nodiscard]] std::string_view label() const {
+        return interleaved ? "rope_interleaved" : begin > 0 ? "rope_last" : "rope_halves";
+    }
     // The two columns of a pair.
     [[nodiscard]] std::pair<Index, Index> columns_of(Index pair) const {
         return interleaved ? std::pair{begin + 2 * pair, begin + 2 * pair + 1}

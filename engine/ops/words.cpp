@@ -18,11 +18,18 @@ struct Words {
     Phrase name, teaches;
     std::string symbol;  // a name that is the same in every language
     std::string formula;
+    std::string_view line;  // the book's label
 
     [[nodiscard]] OpDescription description() const {
-        return {symbol.empty() ? std::string_view(tr(name)) : symbol, formula, tr(teaches)};
+        return {symbol.empty() ? std::string_view(tr(name)) : symbol, formula, tr(teaches), line};
     }
 };
+
+// The label as the book has it; empty if it has none.
+std::string_view line_of(std::string_view label) {
+    const formulas::BookLine* line = formulas::the_book().find(label);
+    return line == nullptr ? std::string_view() : line->label;
+}
 
 // The book's formula as a person reads it: without what only its evaluation needs.
 std::string formula_of(std::string_view label) {
@@ -41,12 +48,14 @@ std::string formula_of(std::string_view label) {
     return text_of(read);
 }
 
-// What a label has, and what it takes over from another: {"as": "rmsnorm"}.
+// What a label has, and what it takes over from another: {"as": "rmsnorm"}. "line" is the label of its line in the
+// book, if that isn't called so, too.
 Words words_of(const OrderedJson& table, std::string_view label) {
     const OrderedJson& entry = table.at(label);
     const auto text = [&](const char* key) { return entry.value(key, std::string()); };
     Words words = entry.contains("as") ? words_of(table, text("as"))
-                                       : Words{asset_phrase(text("name")), asset_phrase(text("teaches")), {}, {}};
+                                       : Words{asset_phrase(text("name")), asset_phrase(text("teaches")), {}, {}, {}};
+    if (const auto line = line_of(entry.value("line", std::string(label))); !line.empty()) words.line = line;
     words.symbol = text("symbol");
     if (entry.contains("formula"))
         words.formula = text("formula");
@@ -95,6 +104,7 @@ OpDescription described(std::string_view label) {
             if (!function.along.empty() || function.parameters.size() != 1) continue;
             Words& words = read.emplace(name, read.at("activation")).first->second;
             words.symbol = name;
+            words.line = line_of(name);
             words.formula = activation_formula(function);
         }
         return read;
@@ -113,7 +123,9 @@ OpDescription gradient_described(std::string_view label, std::string_view operan
     const auto text = [&](const char* key) -> const std::string& {
         return (*found)[key].get_ref<const std::string&>();
     };
-    return {tr(asset_phrase(text("name"))), text("formula"), tr(asset_phrase(text("teaches")))};
+    const std::string_view by_hand = line_of(std::string(label) + "." + std::string(operand));
+    return {tr(asset_phrase(text("name"))), text("formula"), tr(asset_phrase(text("teaches"))),
+            by_hand.empty() ? described(label).line : by_hand};
 }
 
 }  // namespace decoderscope::ops

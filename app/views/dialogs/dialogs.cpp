@@ -7,6 +7,7 @@
 #include "app/views/dialogs/palette.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/actions.h"
+#include "app/views/frame/formula_book.h"
 #include "app/views/frame/guarded.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -43,6 +44,8 @@ void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&
     ImGui::SameLine(0, ui.px(24));
     const bool glossary = button(tr("Glossary"), "glossary");
     ImGui::SameLine();
+    const bool book = button(tr("Formulas"), "formulas");
+    ImGui::SameLine();
     if (button(tr("What to try with this model"), "introduction")) {
         state.settings.introduction_closed = false;
         return close_dialog(state);
@@ -69,7 +72,7 @@ void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&
         ImGui::EndGroup();
     };
     // The whole list is seen in a window of 800 px.
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ImGui::GetStyle().ItemSpacing.x, ui.px(2)));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ImGui::GetStyle().ItemSpacing.x, ui.px(1)));
     list(std::span(rows).first(half));
     ImGui::SameLine(0, gap);
     if (two) list(std::span(rows).subspan(half));
@@ -78,6 +81,9 @@ void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&
     if (glossary || pressed(Key::f1)) {
         close_dialog(state);
         open_glossary(state);
+    } else if (book) {
+        close_dialog(state);
+        open_formulas(state);
     } else if (pressed(Key::escape)) {
         close_dialog(state);
     }
@@ -280,6 +286,7 @@ void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
     static constexpr auto kDialogs =
         std::to_array<std::pair<Dialog, Draw>>({{Dialog::keys, keys_dialog},
                                                 {Dialog::glossary, draw_glossary_dialog},
+                                                {Dialog::formulas, draw_formulas_dialog},
                                                 {Dialog::palette, draw_palette_dialog},
                                                 {Dialog::export_file, draw_export_dialog},
                                                 {Dialog::open_model, draw_open_dialog},

@@ -91,5 +91,7 @@ inline void close_dialog(ViewState& state) {
 
 // The glossary.
 void draw_glossary_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+// The book of formulas: searched by typing, each line with a link to the first step of this run that it computes.
+void draw_formulas_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope::views::dialogs

@@ -1,4 +1,5 @@
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/frame/formula_book.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -103,13 +104,21 @@ void draw_glossary_dialog(const Ui& ui, const core::Session& session, ViewState&
         state.show(Dialog::keys);
         return;
     }
+    ImGui::SameLine(0, ui.px(16));
+    const bool book = link(ui, ui.fonts.caption, ui.theme.accent, tr("Formulas"), 4);
     ImGui::Dummy({width, ui.px(2)});
     ImGui::BeginGroup();
     draw_list(ui, state, height);
     ImGui::EndGroup();
     ImGui::SameLine(0, ui.px(20));
     draw_entry(ui, session, state, {width - ui.px(kList + 20), height}, commands);
-    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close_dialog(state);
+    if (state.dialog_opens) return;  // the press that opened it is still in this frame
+    if (book || pressed(Key::f1)) {
+        close_dialog(state);
+        open_formulas(state);
+    } else if (pressed(Key::escape)) {
+        close_dialog(state);
+    }
 }
 
 }  // namespace decoderscope::views::dialogs

@@ -47,7 +47,19 @@ private:
 };
 
 // Which dialog lies over the window.
-enum class Dialog { none, keys, glossary, palette, export_file, open_model, save_session, unsaved, settings, checks };
+enum class Dialog {
+    none,
+    keys,
+    glossary,
+    formulas,
+    palette,
+    export_file,
+    open_model,
+    save_session,
+    unsaved,
+    settings,
+    checks
+};
 
 // A field that was typed into may go while keys still come: for a moment they belong to it.
 struct GoneField {

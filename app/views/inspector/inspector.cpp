@@ -5,6 +5,7 @@
 #include "app/core/tabs/diff/transformer_lens.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/views/frame/formula_book.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/lessons/lessons_panel.h"
@@ -130,6 +131,19 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
     ImGui::PopID();
 }
 
+// The step's formula; if the book has it, a click opens the book there.
+void formula_of_step(const Ui& ui, ViewState& state, const OpDescription& about) {
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
+    if (about.line.empty()) return;
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax(), after = ImGui::GetCursorScreenPos();
+    dotted_line(ui, {low.x, high.y}, high.x - low.x, ui.theme.accent);
+    if (press_at("formula", {start, high})) open_formulas(state, about.line);
+    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    tooltip(tr("Shift+F: this formula in the book, with its source"));
+    ImGui::SetCursorScreenPos(after);
+}
+
 }  // namespace
 
 void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -193,7 +207,7 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
     paragraph(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
-    paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
+    formula_of_step(ui, state, about);
     ImGui::Dummy({1, ui.px(2)});
 }
 

@@ -7,6 +7,7 @@
 #include "app/core/tabs/step/gradients.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
+#include "app/views/frame/formula_book.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/input/input_bar.h"
@@ -353,6 +354,10 @@ std::vector<Action> actions_of_window() {
         action(message("Simple or full layout"), Key::f8,
                changes([](ViewState& s) { s.show_everything(s.is_calm()); })),
         action(message("Glossary …"), changes([](ViewState& s) { open_glossary(s); })),
+        action(message("Formulas: the line of the book that computes this step"), Key::f, with_shift,
+               [](const core::Session& session, ViewState& state, Commands&) {
+                   open_formulas(state, session.step().operation.about().line);
+               }),
         action(message("What does this model do, and what is worth trying?"),
                changes([](ViewState& s) { s.settings.introduction_closed = false; })),
         action(message("Dark or light"), Key::t, changes([](ViewState& s) { s.settings.dark = !s.is_dark(); })),

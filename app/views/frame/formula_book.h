@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope::formulas {
+struct BookLine;
+}
+
+namespace decoderscope::views {
+
+struct ViewState;
+
+// What the book of formulas remembers from one time to the next.
+struct FormulaBookState {
+    std::string label;               // of the line that is chosen
+    std::array<char, 128> search{};  // what was typed
+    bool scrolls = false;            // the page is to be scrolled to that line
+    std::optional<std::string> found_for;
+    std::vector<const formulas::BookLine*> found;  // for what was typed
+    std::vector<float> heights;          // of these, in pixels, as drawn last: what isn't seen is only left room for
+    float width = 0.0F, letters = 0.0F;  // of the page, and of its text, as drawn then
+};
+
+// Opens the book, at a line if one is given.
+void open_formulas(ViewState& state, std::string_view label = {});
+
+}  // namespace decoderscope::views

@@ -1,0 +1,85 @@
+// The book of formulas as pages: docs/semantics.md has what the command writes.
+#include "app/core/book/book_lines.h"
+#include "app/core/run/scenario.h"
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::testing;
+
+namespace {
+
+std::string page_of(const char* name) {
+    return read_bytes((std::filesystem::path(DECODERSCOPE_TESTS_DIR).parent_path() / name).string());
+}
+
+bool is_ascii(const std::string& text) {
+    return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 128; });
+}
+
+}  // namespace
+
+TEST_CASE("docs/semantics.md has the formulas as the command writes them") {
+    const Outcome formulas = run({"formulas", "--markdown"});
+    CHECK(formulas.status == 0);
+    const std::string page = page_of("docs/semantics.md");
+    const std::string begin = "<!-- the formulas -->\n\n", end = "<!-- the end of the formulas -->\n";
+    REQUIRE(page.find(begin) != std::string::npos);
+    const std::size_t from = page.find(begin) + begin.size();
+    REQUIRE(page.find(end, from) != std::string::npos);
+    const bool same = page.substr(from, page.find(end, from) - from) == formulas.out;
+    INFO("docs/semantics.md has other formulas than the book: scripts/semantics.sh writes them anew");
+    CHECK(same);
+}
+
+TEST_CASE("the formulas are printed with sources, kernels and tensors, in ASCII if asked") {
+    const std::string text = run({"formulas"}).out;
+    CHECK(text.find("---- Attention\n") != std::string::npos);
+    CHECK(text.find("softmax\n    weight[…, k] = softmax_k(x[…, k])\n    from: torch.softmax\n"
+                    "    kernel: engine/ops/softmax.cpp\n    tensors: ") != std::string::npos);
+    CHECK(text.find("attn.pattern, cross_attn.pattern") != std::string::npos);
+    CHECK_FALSE(is_ascii(text));
+    const std::string ascii = run({"formulas", "--ascii"}).out;
+    CHECK(is_ascii(ascii));
+    CHECK(ascii.find("sum_") != std::string::npos);
+    CHECK(run({"formulas", "reverse"}).status == 2);
+}
+
+TEST_CASE("lines of the book are found by words of their label, formula, source and section") {
+    const auto labels = [](std::string_view typed) {
+        std::vector<std::string> found;
+        for (const formulas::BookLine* line : book::lines_matching(typed)) found.push_back(line->label);
+        return found;
+    };
+    CHECK(labels("").size() == formulas::the_book().lines.size());
+    CHECK(labels("Misra") == std::vector<std::string>{"mish"});
+    CHECK(labels("masked_fill") == std::vector<std::string>{"fill"});
+    CHECK(labels("linear bias[o]? heads") == std::vector<std::string>{"linear", "join_heads", "sum_heads"});
+    CHECK(labels("sum_k pattern") == std::vector<std::string>{"z"});
+    CHECK(labels("nobody wrote this").empty());
+}
+
+TEST_CASE("every computed step of the bundled models has its line in the book, gradients included") {
+    for (const char* name : {"reverse", "experts", "causal-lm"}) {
+        Scenario scenario = scenario_of(load::make_bundled_model(name));
+        if (!scenario.inputs.tokens.empty()) scenario.gradient_target = "loss";
+        const std::shared_ptr<const Plan> plan = plan_of(scenario);
+        for (const Step& step : plan->steps()) {
+            if (step.is_source()) continue;
+            INFO(name << ": " << step.name);
+            CHECK(book::line_of(step) != nullptr);
+        }
+        const Step* scale = plan->find("blocks.0.ln1.scale");
+        REQUIRE(scale != nullptr);
+        CHECK(book::line_of(*scale)->label == "layernorm_scale");
+        const book::StepsByLine steps = book::steps_by_line(*plan);
+        CHECK(steps.at("layernorm_scale").front() == scale);
+        CHECK(steps.at("softmax").front()->name.ends_with("attn.pattern"));
+    }
+}
