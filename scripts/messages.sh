@@ -17,7 +17,7 @@ collect() {
     assets=$(ls assets/glossary.json assets/tables/*.json assets/models/*/example.json engine/formulas/book.txt 2>/dev/null || true)
     for asset in $assets; do
         mkdir -p "$as_source/$(dirname "$asset")"
-        sed -nE -e 's/^(# ---- |! [^:]*: )([^#]*[^ #]).*/message("\2")/p' -e 's/.*"(name|meaning|spellings|why|description|title|look|teaches)": ("([^"\\]|\\.)+").*/message(\2)/p' "$asset" >"$as_source/$asset"
+        sed -nE -e 's/^(# ---- |! [^:]*: )([^#]*[^ #]).*/message("\2")/p' -e 's/.*"(name|meaning|spellings|why|description|title|look|teaches|cause)": ("([^"\\]|\\.)+").*/message(\2)/p' "$asset" >"$as_source/$asset"
     done
     { find engine app -name '*.h' -o -name '*.cpp'; printf '%s\n' $assets; } | LC_ALL=C sort |
         xgettext --files-from=- --directory="$as_source" --directory=. --language=C++ --from-code=UTF-8 --output=- \

@@ -480,19 +480,6 @@ double steps_of(const Expr& e) {
     return e->as<Reduce>() != nullptr ? steps * static_cast<double>(e->as<Reduce>()->dim->size) : steps;
 }
 
-void check_cost(const Formula& f) {
-    double steps = 0.0;
-    for (const Definition* d : definitions(f)) {
-        double own = steps_of(d->body);
-        for (const LeftIndex& i : d->indices) own *= static_cast<double>(i.dim->size);
-        steps += own;
-    }
-    if (steps > static_cast<double>(limits::kFormulaSteps))
-        throw FormulaError(message("the formula would take {steps} steps, more than {limit}",
-                                   {{"steps", written(std::floor(steps))}, {"limit", limits::kFormulaSteps}}),
-                           kNowhere);
-}
-
 void check_ends(const Formula& f) {
     const auto reads_of = dependencies(f);
     for (const Definition* d : definitions(f))
@@ -507,6 +494,23 @@ void check_ends(const Formula& f) {
 }
 
 }  // namespace
+
+double steps_of(const Formula& f) {
+    double steps = 0.0;
+    for (const Definition* d : definitions(f)) {
+        double own = steps_of(d->body);
+        for (const LeftIndex& i : d->indices) own *= static_cast<double>(i.dim->size);
+        steps += own;
+    }
+    return steps;
+}
+
+void check_cost(const Formula& f) {
+    if (const double steps = steps_of(f); steps > static_cast<double>(limits::kFormulaSteps))
+        throw FormulaError(message("the formula would take {steps} steps, more than {limit}",
+                                   {{"steps", written(std::floor(steps))}, {"limit", limits::kFormulaSteps}}),
+                           kNowhere);
+}
 
 Constants numbers_of(const Known& known) {
     Constants numbers = known.constants;

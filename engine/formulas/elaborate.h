@@ -25,6 +25,10 @@ struct Known {
 // itself, or computing it would take more steps than docs/limits.md says.
 [[nodiscard]] Formula elaborate(const Formula& formula, const Known& known, const Functions& functions = {});
 
+// What computing all of it takes: cells times what each adds up.
+[[nodiscard]] double steps_of(const Formula& elaborated);
+// Throws FormulaError if computing it would take more steps than docs/limits.md says.
+void check_cost(const Formula& elaborated);
 // The constants, and the sizes of the axes by their names.
 [[nodiscard]] std::map<std::string, double, std::less<>> numbers_of(const Known& known);
 // "scores[batch 2, head 4, query 6, key 6]".

@@ -134,7 +134,8 @@ private:
         return computed(*a, *b, rows, *columns);
     }
 
-    Code computed(const Factor& a, const Factor& b, std::optional<std::size_t> rows, std::size_t columns) {
+    std::optional<Code> computed(const Factor& a, const Factor& b, std::optional<std::size_t> rows,
+                                 std::size_t columns) {
         Product made;
         Code read{.kind = Code::Kind::result, .which = first_ + products_.size()};
         Index pairs = 1;
@@ -153,7 +154,7 @@ private:
         }
         read.hash = mixed(read.which, 0x70726f64);
         const Index m = rows ? sizes_[*rows] : 1, n = sizes_[columns], k = reduction_->size;
-        if (pairs * m * n * k < kWorthIt) return *reduction_;
+        if (pairs * m * n * k < kWorthIt) return std::nullopt;
         made.numbers = floats(pairs * m * n);
         each_in_parallel(pairs, m * n * k, [&](Index pair) {
             std::vector<Index> scope(sizes_.size(), 0);

@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+namespace decoderscope::ops {
+struct ByFormula;
+}
+
 namespace decoderscope {
 
 // The tensors that an operation reads, in the order in which the step names them; any number of them. The first few
@@ -193,6 +197,8 @@ public:
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
         return self_->explain_pull_back(operand, b, cell);
     }
+    // Writes the formula that it names to `to`; false if it names none (engine/ops/written_formula.h).
+    [[nodiscard]] bool tell_formula(ops::ByFormula& to) const { return self_->tell_formula(to); }
     bool operator==(const Operation& other) const { return self_->equals(*other.self_); }
 
 private:
@@ -213,6 +219,7 @@ private:
         [[nodiscard]] virtual OpDescription about_pull_back(std::size_t) const = 0;
         [[nodiscard]] virtual Tensor pull_back(std::size_t, const Backward&) const = 0;
         [[nodiscard]] virtual Explanation explain_pull_back(std::size_t, const Backward&, const Cell&) const = 0;
+        [[nodiscard]] virtual bool tell_formula(ops::ByFormula&) const = 0;
         [[nodiscard]] virtual bool equals(const Interface&) const = 0;
     };
 
@@ -307,6 +314,11 @@ private:
             else if constexpr (HasFormula<T>)
                 return operation.formula().explain_pull_back(operand, b, cell);
             throw std::logic_error("no gradient");
+        }
+        [[nodiscard]] bool tell_formula(ops::ByFormula& to) const override {
+            static_cast<void>(to);
+            if constexpr (HasFormula<T>) to = operation.formula();
+            return HasFormula<T>;
         }
         [[nodiscard]] bool equals(const Interface& other) const override {
             const auto* same = dynamic_cast<const Model*>(&other);

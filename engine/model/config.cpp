@@ -542,6 +542,13 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
     return config;
 }
 
+void set_keys(Config& config, const Overrides& overrides) {
+    for (const auto& [key, text] : overrides) {
+        if (key == "norm_first") config.norm_placement.reset();
+        key_named(key).read(config, override_json(key, text));
+    }
+}
+
 Index Config::window_of(Index layer) const { return is_listed(sliding_window_layers, layer) ? sliding_window : 0; }
 
 bool Config::is_mixture(Index layer) const { return experts > 0 && is_listed(moe_layers, layer); }

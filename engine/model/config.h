@@ -131,6 +131,9 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;
 // and what was expected if a key is unknown, missing, of the wrong type or out of range.
 [[nodiscard]] Config parse_config(std::string_view json, const Overrides& overrides = {});
 
+// Sets keys as parse_config does, without checking that they go together. Throws Error as it does.
+void set_keys(Config& config, const Overrides& overrides);
+
 // The config.json from which parse_config reads the same configuration.
 [[nodiscard]] std::string config_to_json(const Config& config);
 

@@ -1,6 +1,18 @@
 #include "engine/mutations/mutations.h"
 
+#include "engine/base/error.h"
+#include "engine/base/tables.h"
+#include "engine/formulas/book.h"
+#include "engine/mutations/changes.h"
+#include "engine/ops/kinds.h"
+
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::mutations {
@@ -17,15 +29,98 @@ void disguise(Plan& wrong, const Plan& right) {
 
 namespace {
 
+// ---- reading the table
+
+// A value as `--set` takes it. One that begins with "=" is computed, and an object has one for each word of the key's.
+std::string value_text(const OrderedJson& value, const std::string& key, const Keys& keys) {
+    if (value.is_object()) return value.at(keys.text(key)).get<std::string>();
+    if (!value.is_string()) return value.dump();
+    const auto text = value.get<std::string>();
+    if (!text.starts_with('=')) return text;
+    const double number = keys.value(text.substr(1));
+    if (keys.text(key) == "true" || keys.text(key) == "false") return number != 0.0 ? "true" : "false";
+    return Json(number == std::floor(number) ? Json(static_cast<std::int64_t>(number)) : Json(number)).dump();
+}
+
+bool concerns(const OrderedJson& entry, const Keys& keys) {
+    return !entry.contains("when") || keys.value(entry["when"].get<std::string>()) != 0.0;
+}
+
+void set(Config& config, const OrderedJson& entry) {
+    const Keys keys(config);
+    if (!concerns(entry, keys)) return;
+    Overrides values;
+    for (const auto& [key, value] : entry["set"].items()) values.emplace_back(key, value_text(value, key, keys));
+    set_keys(config, values);
+}
+
+void change(Plan& plan, const Config& config, const OrderedJson& entry) {
+    const Keys keys(config);
+    if (!concerns(entry, keys)) return;
+    for (const OrderedJson& one : entry["change"]) apply_change(plan, keys, one);
+}
+
+Tensor inverted(const Tensor& padding) {
+    if (padding.empty()) return padding;
+    Tensor other = padding;
+    for (float& keep : other.writable()) keep = keep == 0.0F ? 1.0F : 0.0F;
+    return other;
+}
+
+// What the loss is measured against, from the tokens, `ahead` positions on. If that is beyond the end, or padding that
+// is to be left out, there is no target.   -> [batch, pos]
+Tensor tokens_ahead(const Inputs& inputs, Index ahead, bool padding_counts) {
+    const Index length = inputs.tokens.dim(1);
+    Tensor targets(inputs.tokens.axes());
+    const auto to = targets.writable();
+    for (Index i = 0; i < targets.size(); ++i) {
+        const bool there = i % length + ahead < length;
+        const auto kept = [&](Index at) {
+            return padding_counts || inputs.attention_mask.empty() || inputs.attention_mask.data()[at] != 0.0F;
+        };
+        const bool counts = there && kept(i) && kept(i + ahead);
+        to[static_cast<std::size_t>(i)] = counts ? inputs.tokens.data()[i + ahead] : kIgnoredTarget;
+    }
+    return targets;
+}
+
+void feed_targets(Inputs& inputs, const OrderedJson& entry) {
+    if (inputs.tokens.empty()) return;
+    const Tensor wrong = tokens_ahead(inputs, entry["ahead"].get<Index>(), entry.value("padding", false));
+    // A text of two tokens has no token two ahead.
+    const auto counts = [](float target) { return target != kIgnoredTarget; };
+    if (std::ranges::any_of(wrong.values(), counts)) inputs.targets = wrong;
+}
+
+void feed_masks(Inputs& inputs, const OrderedJson& entry) {
+    for (const auto& [name, how] : entry.items()) {
+        Tensor& mask = name == "attention_mask" ? inputs.attention_mask : inputs.encoder_attention_mask;
+        mask = how == "none" ? Tensor() : inverted(mask);
+    }
+}
+
+Mutation read(const std::string& name, const OrderedJson& entry) {
+    Mutation mutation{.name = name,
+                      .cause = asset_phrase(entry["cause"].get_ref<const std::string&>()),
+                      .harmless = entry.value("harmless", false)};
+    if (entry.contains("set")) mutation.configure = [&entry](Config& config) { set(config, entry); };
+    if (entry.contains("inputs"))
+        mutation.feed = [&entry](Inputs& inputs, const Config&) { feed_masks(inputs, entry["inputs"]); };
+    if (entry.contains("targets"))
+        mutation.feed = [&entry](Inputs& inputs, const Config&) { feed_targets(inputs, entry["targets"]); };
+    if (entry.contains("change"))
+        mutation.change = [&entry](Plan& plan, const Config& config) { change(plan, config, entry); };
+    if (entry.contains("dropout_seed")) mutation.dropout_seed = entry["dropout_seed"].get<std::uint64_t>();
+    return mutation;
+}
+
 std::vector<Mutation> all() {
     std::vector<Mutation> list;
-    for (const auto add :
-         {lists::scale, lists::masks, lists::fills, lists::softmax, lists::residual, lists::norms, lists::projections,
-          lists::heads, lists::positions, lists::rope, lists::rope_by_layer, lists::mlp, lists::experts, lists::latent,
-          lists::sinks, lists::embedding, lists::encoder, lists::output, lists::training})
-        add(list);
+    for (const auto& [name, entry] : asset_table("mutations").items()) list.push_back(read(name, entry));
     return list;
 }
+
+// ---- comparing plans
 
 bool same_values(const Tensor& a, const Tensor& b) {
     return a.shares_values_with(b) || (a.axes() == b.axes() && std::ranges::equal(a.values(), b.values()));
@@ -46,10 +141,96 @@ std::span<const Mutation> mutations() {
     return list;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 3> kWhere = {"", "in all blocks ", "all like "};  // not a message: of a name
+
+std::optional<FormulaEdit> edit_named(std::string_view name) {
+    const std::size_t colon = name.find(": ");
+    if (colon == std::string_view::npos) return std::nullopt;
+    FormulaEdit edit{.step = std::string(name.substr(0, colon)), .formula = std::string(name.substr(colon + 2))};
+    for (std::size_t i = 1; i < kWhere.size(); ++i)
+        if (edit.step.starts_with(kWhere[i])) {
+            edit.step.erase(0, kWhere[i].size());
+            edit.where = static_cast<FormulaEdit::Where>(i);
+        }
+    return edit;
+}
+
+// Whether both compute one formula with the same numbers.
+bool compute_alike(const Step& a, const Step& b) {
+    const auto one = ops::formula_of(a.operation), other = ops::formula_of(b.operation);
+    return one && other && one->formula == other->formula &&
+           std::ranges::equal(one->numbers, other->numbers,
+                              [](const auto& x, const auto& y) { return x.name == y.name && x.value == y.value; });
+}
+
+// The steps that an edit of one concerns.
+std::vector<StepId> steps_of(const Plan& plan, const Step& one, FormulaEdit::Where where) {
+    const auto tail = [](const Step& step) { return std::string_view(step.name).substr(step.block.size()); };
+    std::vector<StepId> found;
+    for (const Step& step : plan.steps()) {
+        const bool alike = where == FormulaEdit::Where::all_alike && !step.is_source() && compute_alike(step, one);
+        const bool twin = where == FormulaEdit::Where::in_all_blocks && !one.block.empty() && !step.block.empty() &&
+                          step.stack == one.stack && tail(step) == tail(one);
+        if (step.id == one.id || alike || twin) found.push_back(step.id);
+    }
+    return found;
+}
+
+// Edits that were named: whoever asks for one keeps a pointer to it.
+class NamedEdits {
+public:
+    const Mutation* find(std::string_view name) {
+        const std::scoped_lock lock(mutex_);
+        if (const auto known = all_.find(name); known != all_.end()) return &known->second;
+        const std::optional<FormulaEdit> edit = edit_named(name);
+        if (!edit) return nullptr;
+        try {
+            const Sentence cause =
+                message("{step} computes {formula}.", {{"step", edit->step}, {"formula", edit->formula}});
+            return &all_.emplace(std::string(name), mutation_of(*edit, cause)).first->second;
+        } catch (const formulas::FormulaError&) {
+            return nullptr;
+        }
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, Mutation, std::less<>> all_;
+};
+
+}  // namespace
+
+std::string FormulaEdit::name() const {
+    return std::string(kWhere[static_cast<std::size_t>(where)]) + step + ": " + formula;
+}
+
+Mutation mutation_of(const FormulaEdit& edit, Sentence cause) {
+    const formulas::Formula formula = formulas::parse(edit.formula, formulas::the_book().functions);
+    return {
+        .name = edit.name(), .cause = std::move(cause), .change = [edit, formula](Plan& plan, const Config& config) {
+            const Keys keys(config);
+            const Ref step = plan.find(edit.step);
+            bool done = false;
+            if (step != nullptr && !step->is_source())
+                for (const StepId id : steps_of(plan, *step, edit.where))
+                    if (auto made = rewritten(plan, plan[id], formula, keys.numbers())) {
+                        done = done || id == step->id;
+                        plan.replace(id, std::move(made->operation), std::move(made->operands));
+                    }
+            if (!done)
+                throw Error("{step}: there is no such step that can be computed by {formula}",
+                            {{"step", edit.step}, {"formula", edit.formula}});
+        }};
+}
+
 const Mutation* find_mutation(std::string_view name) {
     const auto list = mutations();
     const auto found = std::ranges::find(list, name, &Mutation::name);
-    return found == list.end() ? nullptr : &*found;
+    if (found != list.end()) return &*found;
+    static NamedEdits edits;
+    return edits.find(name);
 }
 
 Ref first_changed(const Plan& right, const Plan& wrong) {

@@ -4,6 +4,7 @@
 #include "engine/graph/plan.h"
 #include "engine/model/config.h"
 #include "engine/model/inputs.h"
+#include "engine/ops/written_formula.h"
 
 #include <cstdint>
 #include <functional>
@@ -19,8 +20,8 @@ namespace decoderscope::mutations {
 // computes the wrong numbers honestly. The gallery of bugs opens them, and bisect tries them as causes. A member that
 // is not set changes nothing.
 struct Mutation {
-    std::string_view name;  // "no-scale"
-    Phrase cause;           // what the wrong decoder does: one sentence
+    std::string name;  // "no-scale"
+    Sentence cause;    // what the wrong decoder does
     // What it changes: the configuration that the plan is written from, the inputs, or the plan itself.
     std::function<void(Config&)> configure = {};
     std::function<void(Inputs&, const Config&)> feed = {};
@@ -30,11 +31,32 @@ struct Mutation {
     bool harmless = false;
 };
 
-// All mutations, the likeliest causes first.
+// All mutations, the likeliest causes first. They are assets/tables/mutations.json; an entry has what the wrong decoder
+// does, its "cause", and one of
+//     "set"      keys of the configuration with their values: as `--set` takes them, or "=…", an expression of the
+//                formulas' language over the keys' numbers, or one for each word that the key may have
+//     "change"   what steps compute instead (engine/mutations/changes.h)
+//     "inputs"   padding masks that are left out or inverted;  "targets": how many positions ahead the loss looks
+//     "dropout_seed"
+// and possibly "when", a condition on the keys, and "harmless".
 [[nodiscard]] std::span<const Mutation> mutations();
 
-// The mutation of that name; nullptr if there is none.
+// The mutation of that name, or the edit that it names; nullptr if there is none.
 [[nodiscard]] const Mutation* find_mutation(std::string_view name);
+
+// A mistake that nobody listed: a step computes another formula.
+struct FormulaEdit {
+    // The step alone, the step in all blocks of its stack, or all steps that compute as it does.
+    enum class Where { alone, in_all_blocks, all_alike };
+    Where where = Where::alone;
+    std::string step;     // "blocks.0.attn.attn_scores"
+    std::string formula;  // "scores[b, h, q, k] = …"
+
+    // As a mutation's name: "all like blocks.0.ln1.scale: scale[b, p] = …".
+    [[nodiscard]] std::string name() const;
+};
+// Throws formulas::FormulaError if the formula can't be read. Its change throws Error if it doesn't fit the step.
+[[nodiscard]] Mutation mutation_of(const FormulaEdit& edit, Sentence cause);
 
 // The first step of `right`, in the order of computation, that `wrong` computes differently: by another operation, or
 // from other steps or inputs; nullptr if there is none, so that the mutation changes nothing here. Parameters and
@@ -42,31 +64,6 @@ struct Mutation {
 [[nodiscard]] Ref first_changed(const Plan& right, const Plan& wrong);
 
 }  // namespace decoderscope::mutations
-
-// The mutations, one family per file. Each function adds its own to the list.
-namespace decoderscope::mutations::lists {
-
-void scale(std::vector<Mutation>& list);
-void masks(std::vector<Mutation>& list);
-void fills(std::vector<Mutation>& list);
-void softmax(std::vector<Mutation>& list);
-void residual(std::vector<Mutation>& list);
-void norms(std::vector<Mutation>& list);
-void projections(std::vector<Mutation>& list);
-void heads(std::vector<Mutation>& list);
-void positions(std::vector<Mutation>& list);
-void rope(std::vector<Mutation>& list);
-void rope_by_layer(std::vector<Mutation>& list);
-void mlp(std::vector<Mutation>& list);
-void experts(std::vector<Mutation>& list);
-void latent(std::vector<Mutation>& list);
-void sinks(std::vector<Mutation>& list);
-void embedding(std::vector<Mutation>& list);
-void encoder(std::vector<Mutation>& list);
-void output(std::vector<Mutation>& list);
-void training(std::vector<Mutation>& list);
-
-}  // namespace decoderscope::mutations::lists
 
 namespace decoderscope::mutations {
 
@@ -76,6 +73,7 @@ struct DescribedAs {
     Operation computed, meant;
 
     [[nodiscard]] OpDescription about() const { return meant.about(); }
+    [[nodiscard]] ops::ByFormula formula() const { return ops::formula_of(computed).value_or(ops::ByFormula{}); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return computed.axes(in); }
     [[nodiscard]] OperandRole role_of(std::size_t operand) const { return computed.role_of(operand); }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return computed.compute(in, axes); }

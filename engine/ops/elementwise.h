@@ -67,6 +67,14 @@ struct Add {
     double residual_scale = 1.0, update_scale = 1.0;
 
     [[nodiscard]] OpDescription about() const { return described(label()); }
+    // What it computes from two tensors of the same axes.
+    [[nodiscard]] ByFormula formula() const {
+        const std::string x = residual_scale == 1.0 ? "x[b, p, d]" : "residual_scale · x[b, p, d]";
+        const std::string more = update_scale == 1.0 ? "update[b, p, d]" : "update_scale · update[b, p, d]";
+        return {"y[b, p, d] = " + x + " + " + more,
+                {{"x", OperandRole::stream}, {"update", OperandRole::update}},
+                {{"residual_scale", residual_scale}, {"update_scale", update_scale}}};
+    }
     [[nodiscard]] static OperandRole role_of(std::size_t operand) {
         return role_in({OperandRole::stream, OperandRole::update}, operand);
     }

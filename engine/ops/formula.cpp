@@ -88,16 +88,10 @@ std::string axis_name(std::string_view operand, const Axis& axis) {
     return std::string(operand) + "_" + std::string(axis.name);
 }
 
-Formula written(const ByFormula& by) {
-    const formulas::Book& book = formulas::the_book();
-    const auto found = book.formulas.find(by.formula);
-    return found != book.formulas.end() ? found->second : formulas::parse(by.formula, book.functions);
-}
-
 using Made = std::shared_ptr<Compiled>;
 
-Made compiled(const ByFormula& by, const Operands& in, const Axes& out) {
-    const Formula f = written(by);
+Made compiled(const ByFormula& by, const OperandAxes& in, const Axes& out) {
+    const Formula f = by.written();
     auto kept = std::make_shared<Compiled>();
     Compiled& made = *kept;
     made.known.trusted = true;
@@ -107,7 +101,7 @@ Made compiled(const ByFormula& by, const Operands& in, const Axes& out) {
     for (std::size_t i = 0; i < in.size(); ++i) {
         const std::string_view name = by.name_of(i);
         formulas::Shape shape;
-        for (const Axis& axis : in[i].axes()) {
+        for (const Axis& axis : in[i]) {
             numbers.try_emplace(std::string(axis.name), static_cast<double>(axis.size));
             numbers.try_emplace(axis_name(name, axis), static_cast<double>(axis.size));
             shape.push_back({axis_name(name, axis), axis.size});
@@ -117,8 +111,8 @@ Made compiled(const ByFormula& by, const Operands& in, const Axes& out) {
         made.names.emplace_back(name);
         made.shapes.push_back(std::move(shape));
     }
-    if (in.size() > 1 && in[1].rank() == 4 && out.size() == 4)
-        numbers["group"] = static_cast<double>(out[1].size / in[1].dim(1));
+    if (in.size() > 1 && in[1].size() == 4 && out.size() == 4)
+        numbers["group"] = static_cast<double>(out[1].size / in[1][1].size);
     made.formula = elaborate(f, made.known, formulas::the_book().functions);
     made.result = made.formula.main.name;
     return kept;
@@ -172,7 +166,9 @@ std::shared_ptr<const Compiled> compiled_once(const ByFormula& by, const Operand
     add(out);
     static Kept kept;
     return kept.find(key, [&] {
-        Made forward = compiled(by, in, out);
+        OperandAxes axes;
+        for (std::size_t i = 0; i < in.size(); ++i) axes.push_back(in[i].axes());
+        const Made forward = compiled(by, axes, out);
         return operand ? gradient_of(by, *operand, forward) : forward;
     });
 }
@@ -216,6 +212,29 @@ Tensor rounded(const Compiled& by, const formulas::Operands& operands, const Axe
 }
 
 }  // namespace
+
+formulas::Formula ByFormula::written() const {
+    const formulas::Book& book = formulas::the_book();
+    const auto found = book.formulas.find(formula);
+    return found != book.formulas.end() ? found->second : formulas::parse(formula, book.functions);
+}
+
+formulas::Formula ByFormula::fitted(const OperandAxes& in, const Axes& out) const {
+    const Made compiled_now = compiled(*this, in, out);
+    const Compiled& made = *compiled_now;
+    const formulas::Shape shape = shape_of(made.formula.main);
+    std::vector<Index> sizes, wanted;
+    for (const formulas::Dim& dim : shape) sizes.push_back(dim.size);
+    for (const Axis& axis : out) wanted.push_back(axis.size);
+    // A norm's scale has a last axis of size 1, for which the formula has no index.
+    while (wanted.size() > sizes.size() && wanted.back() == 1) wanted.pop_back();
+    if (sizes != wanted)
+        throw formulas::FormulaError(message("the formula's result is {shape}, and the step has other axes",
+                                             {{"shape", formulas::shape_text(made.result, shape)}}),
+                                     formulas::kNowhere);
+    formulas::check_cost(made.formula);
+    return made.formula;
+}
 
 Tensor ByFormula::compute(const Operands& in, const Axes& axes) const {
     const auto compiled = compiled_once(*this, in, axes, std::nullopt);

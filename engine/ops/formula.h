@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/formulas/formula.h"
 #include "engine/graph/operation.h"
 #include "engine/ops/words.h"
 
@@ -33,12 +34,17 @@ struct NamedNumber {
 // output's heads share one of the second operand's. `line` is what the last line of an explanation is called, if not
 // after the formula.
 struct ByFormula {
-    std::string formula;
-    std::vector<OperandName> operands;
+    std::string formula = {};
+    std::vector<OperandName> operands = {};
     std::vector<NamedNumber> numbers = {};
     std::string_view line = {};
     std::string_view words = {};  // the label of what it says in words, if `formula` is none
 
+    // The formula itself. Throws formulas::FormulaError if it can't be read.
+    [[nodiscard]] formulas::Formula written() const;
+    // The formula for operands and an output of these axes, its functions put in place. Throws formulas::FormulaError
+    // if it doesn't fit them, or would take more steps than docs/limits.md says.
+    [[nodiscard]] formulas::Formula fitted(const OperandAxes& in, const Axes& out) const;
     // In words (engine/ops/words.h); a gradient passes to the operands about whose gradients there are any.
     [[nodiscard]] OpDescription about() const { return described(label()); }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return has_gradient(label(), name_of(operand)); }

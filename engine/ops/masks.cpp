@@ -130,6 +130,24 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
     return {{line(tr("kept"), {term(std::move(factors))})}};
 }
 
+ByFormula CombineMasks::formula() const {
+    std::string kept;
+    const auto also = [&](bool acts, const char* condition) {
+        if (acts) kept += (kept.empty() ? "" : " · ") + std::string(condition);
+    };
+    also(causal, "[k ≤ q + past]");               // not a message: a formula
+    also(window > 0, "[q + past − k < window]");  // not a message: a formula
+    also(padding, "[padding[b, k] ≠ 0]");         // not a message: a formula
+    also(custom, "[custom[b, h, q, k] ≠ 0]");     // not a message: a formula
+    ByFormula by{
+        "mask[b: batch, h: head, q: query, k: key] = " + (kept.empty() ? "1" : kept),  // not a message: a formula
+        {},
+        {{"past", static_cast<double>(first_query)}, {"window", static_cast<double>(window)}}};
+    if (padding) by.operands.emplace_back("padding", OperandRole::padding_mask);
+    if (custom) by.operands.emplace_back("custom", OperandRole::custom_mask);
+    return by;
+}
+
 ByFormula FillMasked::formula() const {
     return {"fill", {"scores", "mask"}, {{"mask_value", static_cast<double>(value)}}, tr("masked score")};
 }

@@ -33,6 +33,14 @@ struct SinusoidalPositions {
     double scale = 1.0;
 
     [[nodiscard]] OpDescription about() const { return described("sinusoidal"); }
+    [[nodiscard]] ByFormula formula() const {
+        return {"sinusoidal",
+                {},
+                {{"past", static_cast<double>(first)},
+                 {"pos", static_cast<double>(positions.size)},
+                 {"d_model", static_cast<double>(d_model)},
+                 {"position_scale", scale}}};
+    }
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -93,6 +101,13 @@ struct Rope {
     Index begin = 0;  // the first column that is turned
 
     [[nodiscard]] OpDescription about() const { return described(label()); }
+    // Of the plain rotation of the first columns; none otherwise.
+    [[nodiscard]] ByFormula formula() const {
+        if (scaling.kind != RopeScalingKind::none || begin > 0) return {};
+        return {std::string(label()),
+                {"x"},
+                {{"theta", theta}, {"columns", static_cast<double>(columns)}, {"past", static_cast<double>(first)}}};
+    }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], axes, false); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;

@@ -283,3 +283,20 @@ TEST_CASE("a mistake is refused where k and v are kept: it may concern all posit
     request.mutation = find_mutation("no-scale");
     CHECK_THROWS_AS(plan_decoder(request), Error);
 }
+
+TEST_CASE("an edit of a formula that nobody listed is a mutation by its name") {
+    const SmallModel model = models().front();
+    const FormulaEdit edit = {FormulaEdit::Where::in_all_blocks, "blocks.0.attn.attn_scores",
+                              "s[b, h, q, k] = Σ_d query[b, h, q, d] · key[b, h div group, k, d]"};
+    const Mutation* found = find_mutation(edit.name());
+    REQUIRE(found != nullptr);
+    CHECK(find_mutation(edit.name()) == found);
+    // The configuration can ask the operation's kernel for the same numbers.
+    const auto edited = execute(plan_of(model, found)), unscaled = execute(plan_of(model, find_mutation("no-scale")));
+    const Tensor &a = edited->value("logits"), &b = unscaled->value("logits");
+    for (std::size_t i = 0; i < a.values().size(); ++i)
+        CHECK(near(static_cast<double>(a.values()[i]), static_cast<double>(b.values()[i])));
+    CHECK(find_mutation("blocks.0.attn.attn_scores: s[b = ") == nullptr);
+    CHECK_THROWS_AS(plan_of(model, find_mutation("no.such.step: y = 1")), Error);
+    CHECK_THROWS_AS(plan_of(model, find_mutation("blocks.0.attn.attn_scores: y[b] = 1")), Error);
+}

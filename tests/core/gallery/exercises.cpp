@@ -16,7 +16,6 @@ namespace decoderscope::testing {
 
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
-using namespace decoderscope::mutations::lists;
 using namespace decoderscope::mutations;
 
 namespace {

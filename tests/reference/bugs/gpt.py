@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from parts import NormOverPositions, attend, gelu, gelu_tanh, join, relu, split, triangle
+from parts import NormByHand, NormOverPositions, attend, gelu, gelu_tanh, gelu_tanh_mistyped, join, relu, split, triangle
 
 
 class Attention(nn.Module):
@@ -37,7 +37,9 @@ class Mlp(nn.Module):
 
     def forward(self, x):
         x = self.c_fc(x)
-        if "no-activation" not in self.how:
+        if "gelu-constant" in self.how or "gelu-without-root" in self.how:
+            x = gelu_tanh_mistyped(x, self.how)
+        elif "no-activation" not in self.how:
             x = relu(x) if "relu" in self.how else gelu(x) if "gelu-exact" in self.how else gelu_tanh(x)
         return self.c_proj(x)
 
@@ -48,6 +50,8 @@ class Block(nn.Module):
         norm = NormOverPositions if "norm-over-positions" in how else nn.LayerNorm
         eps = 1e-2 if "eps-1e-2" in how else 1e-5
         self.ln_1, self.ln_2 = norm(width, eps=eps), norm(width, eps=eps)
+        if "variance-about-zero" in how or "variance-not-rooted" in how:
+            self.ln_1, self.ln_2 = NormByHand(width, how), NormByHand(width, how)
         self.attn, self.mlp, self.how = Attention(width, heads, how), Mlp(width, how), how
         self.drop = nn.Dropout(0.3)
 
@@ -65,6 +69,8 @@ class Block(nn.Module):
             x = self.attn(self.ln_1(x)) + x
             return self.mlp(self.ln_2(x)) + x
         attended = self.drop(self.attn(self.ln_1(x)))
+        if "update-halved" in how or "update-subtracted" in how:
+            attended = attended * (0.5 if "update-halved" in how else -1.0)
         x = attended if "no-residual-attention" in how else x + attended
         transformed = self.drop(self.mlp(self.ln_2(x)))
         return transformed if "no-residual-mlp" in how else x + transformed
@@ -76,7 +82,8 @@ class Gpt(nn.Module):
         self.how = how
         self.wte, self.wpe = nn.Embedding(vocabulary, width), nn.Embedding(positions, width)
         self.h = nn.ModuleList([Block(width, heads, how) for _ in range(layers)])
-        self.ln_f = nn.LayerNorm(width)
+        by_hand = "variance-about-zero" in how or "variance-not-rooted" in how
+        self.ln_f = NormByHand(width, how) if by_hand else nn.LayerNorm(width)
         self.lm_head = nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens):

@@ -13,14 +13,18 @@ class RmsNorm(nn.Module):
     def forward(self, x):
         if "layernorm-for-rmsnorm" in self.how:
             x = x - x.mean(-1, keepdim=True)
-        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+        squares = x.pow(2).sum(-1, keepdim=True) if "squares-summed" in self.how else x.pow(2).mean(-1, keepdim=True)
+        x = x * torch.rsqrt(squares + 1e-5)
         return x * (1 + self.weight) if "gain-plus-one" in self.how else x * self.weight
 
 
 def rotated(x, how):
     size = x.size(3)
-    theta = 500000.0 if "rope-theta-500000" in how else 10000.0
-    angles = torch.arange(x.size(2))[:, None] / theta ** (torch.arange(0, size, 2) / size)
+    theta = 500000.0 if "rope-theta-500000" in how else 1000.0 if "rope-theta-1000" in how else 10000.0
+    steps = torch.arange(0, size, 2) / (2 * size if "rope-slower" in how else size)
+    angles = torch.arange(x.size(2))[:, None] / theta ** steps
+    if "rope-backwards" in how:
+        angles = -angles
     if "no-rope" in how:
         return x
     if "complex-rope" in how:
@@ -64,6 +68,10 @@ class Mlp(nn.Module):
 
     def forward(self, x):
         gate, up = self.gate_proj(x), self.up_proj(x)
+        if "gate-of-sigmoid" in self.how:
+            return self.down_proj(torch.sigmoid(gate) * up)
+        if "gate-added" in self.how:
+            return self.down_proj(silu(gate) + up)
         return self.down_proj(gate * silu(up) if "gate-and-up-swapped" in self.how else silu(gate) * up)
 
 

@@ -124,6 +124,26 @@ BUGS = [
     ("today", "rope-theta-10000", "blocks.1.attn.q"),
 ]
 
+# Mistakes that nobody listed: (way, words for the module, the first tensor that differs). They are found by
+# changing one node of a formula (unlisted.json).
+UNLISTED = [
+    ("gpt", "scale-by-heads", A0 + "attn_scores"),
+    ("gpt", "gelu-constant", B0 + "mlp.post"),
+    ("gpt", "gelu-without-root", B0 + "mlp.post"),
+    ("gpt", "variance-about-zero", B0 + "ln1.normalized"),
+    ("gpt", "variance-not-rooted", B0 + "ln1.normalized"),
+    ("gpt", "update-halved", B0 + "resid_mid"),
+    ("gpt", "update-subtracted", B0 + "resid_mid"),
+    ("llama", "squares-summed", B0 + "ln1.normalized"),
+    ("llama", "rope-theta-1000", A0 + "q"),
+    ("llama", "rope-slower", A0 + "q"),
+    ("llama", "rope-backwards", A0 + "q"),
+    ("llama", "gate-of-sigmoid", B0 + "mlp.post"),
+    ("llama", "gate-added", B0 + "mlp.post"),
+    ("annotated", "sinusoid-base", "encoder.blocks.0.resid_pre"),
+    ("annotated", "cosines-first", "encoder.blocks.0.resid_pre"),
+]
+
 # Mistakes that compute the same: 1e-9 is 0 to a softmax, and a padding mask in the causal mask's place leaves none.
 SAME = {"fill-tiny": "fill-zero", "padding-replaces-causal": "no-causal-mask"}
 
@@ -212,13 +232,18 @@ def main():
     for way, name, first in BUGS:
         trace(way, name, str(HERE / "traces" / way / (name + ".safetensors")))
         cases.append({"way": way, "case": name, "cause": SAME.get(name, name), "first": first})
+    unlisted = []
+    for way, name, first in UNLISTED:
+        trace(way, name, str(HERE / "traces" / way / ("unlisted-" + name + ".safetensors")))
+        unlisted.append({"way": way, "case": "unlisted-" + name, "first": first})
     for way, name in RIGHT:
         trace(way, name, str(HERE / "traces" / way / ("right-" + name + ".safetensors")))
         cases.append({"way": way, "case": "right-" + name, "cause": None, "first": None})
     for way in ("gpt", "llama", "lecture"):
         trace_gradients(way, str(HERE / "traces" / way / "gradients.safetensors"))
-    text = ",\n ".join(json.dumps(case) for case in cases)
-    (HERE / "cases.json").write_text("[\n " + text + "\n]\n")
+    for file, found in (("cases.json", cases), ("unlisted.json", unlisted)):
+        text = ",\n ".join(json.dumps(case) for case in found)
+        (HERE / file).write_text("[\n " + text + "\n]\n")
 
 
 if __name__ == "__main__":

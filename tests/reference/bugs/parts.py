@@ -26,6 +26,8 @@ def scaled(scores, width, d_model, how):
         return scores / width
     if "scale-multiplied" in how:
         return scores * math.sqrt(width)
+    if "scale-by-heads" in how:
+        return scores / math.sqrt(scores.size(1))
     return scores / math.sqrt(width)
 
 
@@ -95,8 +97,31 @@ def gelu_tanh(x):
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
 
 
+def gelu_tanh_mistyped(x, how):
+    cubic = 0.44715 if "gelu-constant" in how else 0.044715
+    inner = 2 / math.pi if "gelu-without-root" in how else math.sqrt(2 / math.pi)
+    return 0.5 * x * (1 + torch.tanh(inner * (x + cubic * x ** 3)))
+
+
+class NormByHand(nn.LayerNorm):
+    """A LayerNorm written out, with a mistake."""
+
+    def __init__(self, width, how, eps=1e-5):
+        super().__init__(width, eps=eps)
+        self.how = how
+
+    def forward(self, x):
+        mean = x.mean(-1, keepdim=True)
+        about = 0.0 if "variance-about-zero" in self.how else mean
+        variance = ((x - about) ** 2).mean(-1, keepdim=True) + self.eps
+        return (x - mean) / (variance if "variance-not-rooted" in self.how else variance.sqrt()) * self.weight + self.bias
+
+
 def sinusoid(length, width, how):
-    angles = torch.arange(length)[:, None] * torch.exp(torch.arange(0, width, 2) * -(math.log(10000.0) / width))
+    base = 1000.0 if "sinusoid-base" in how else 10000.0
+    angles = torch.arange(length)[:, None] * torch.exp(torch.arange(0, width, 2) * -(math.log(base) / width))
+    if "cosines-first" in how:
+        return torch.stack([angles.cos(), angles.sin()], -1).flatten(1)
     if "sinusoid-in-halves" in how:
         return torch.cat([angles.sin(), angles.cos()], -1)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)

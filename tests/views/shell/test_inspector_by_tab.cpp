@@ -13,7 +13,6 @@ using namespace decoderscope;
 using namespace decoderscope::core::files;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
-using namespace decoderscope::mutations::lists;
 using namespace decoderscope::views::diff;
 using namespace decoderscope::views::generate;
 using namespace decoderscope::views::norms;

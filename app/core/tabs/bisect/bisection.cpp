@@ -1,13 +1,16 @@
 #include "app/core/tabs/bisect/bisection.h"
 
+#include "app/core/tabs/bisect/formula_edits.h"
 #include "app/core/tabs/diff/transformer_lens.h"
 #include "engine/base/error.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/names/recognise_names.h"
+#include "engine/mutations/changes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -273,6 +276,7 @@ private:
     struct Tried {
         Cause cause;
         Checked checked;
+        mutations::Mutation mutation;
     };
 
     // A run with a mistake in it; nothing if it doesn't fit the model, or changes nothing before the difference.
@@ -297,7 +301,7 @@ private:
         const TensorCheck& wrong = before.checks[at];
         auto changed = with(whole, before, wrong.match.step);
         if (!changed) return std::nullopt;
-        Tried result = {{std::string(mutation.name), Sentence(mutation.cause)}, std::move(*changed)};
+        Tried result = {{mutation.name, mutation.cause}, std::move(*changed), mutation};
         Cause& cause = result.cause;
         std::set<std::size_t> agreed;  // tensors that must stay as they are
         for (std::size_t i = 0; i < at; ++i)
@@ -350,7 +354,70 @@ private:
             co_yield kPause;
         }
         std::ranges::stable_sort(all, is_better);
+        if (all.empty() || !all.front().cause.explains) {
+            std::vector<Tried> edited = co_await edits_of(before, already);
+            all.insert(all.begin(), std::make_move_iterator(edited.begin()), std::make_move_iterator(edited.end()));
+        }
         co_return all;
+    }
+
+    // ---- edits of formulas that nobody listed
+
+    // Those with which the first difference is gone. What each suspect would be is computed on the run's own numbers,
+    // which agree up to there; only what reproduces the recorded tensor is run.
+    Resumable<std::vector<Tried>> edits_of(const Checked& before, const mutations::Mutation& already) const {
+        constexpr double kMostSteps = 2e10;  // some seconds
+        constexpr std::size_t kMostFound = 4;
+        const TensorCheck wrong = before.checks[*before.first()];
+        const Plan& plan = before.run->plan();
+        std::set<StepId> recorded;
+        for (const TensorCheck& check : before.checks)
+            if (check.is_computed && !check.match.reader) recorded.insert(check.match.step);
+        const mutations::Keys keys(scenario_.config());
+        std::vector<Tried> found;
+        std::vector<Tensor> reproduced;  // of edits that compute the same, the first is enough
+        double steps = 0.0;
+        for (const StepId id : suspects(plan, wrong.match.step, recorded)) {
+            const SuspectStep suspect(*before.run, id, wrong.match.step, keys.numbers());
+            if (progress_ != nullptr) progress_->all += suspect.size();
+            for (std::size_t i = 0; i < suspect.size(); ++i) {
+                co_yield kPause;
+                if (progress_ != nullptr) ++progress_->done;
+                if (steps > kMostSteps || found.size() == kMostFound) continue;
+                const auto outcome = suspect.outcome(i, steps);
+                if (!outcome || !reproduces(*before.run, wrong, *outcome)) continue;
+                if (std::ranges::any_of(reproduced, [&](const Tensor& known) { return equal(known, *outcome); }))
+                    continue;
+                reproduced.push_back(*outcome);
+                if (auto best = best_of(suspect, i, before, already)) found.push_back(std::move(*best));
+            }
+        }
+        std::ranges::stable_sort(found, is_better);
+        co_return found;
+    }
+
+    [[nodiscard]] bool reproduces(const Run& run, const TensorCheck& wrong, const Tensor& outcome) const {
+        const TensorCheck check =
+            check_tensor(run, wrong.ours, outcome, wrong.match, trace_.tensors[wrong.match.tensor], tolerance_);
+        return check.is_computed && !check.differs;
+    }
+
+    [[nodiscard]] static bool equal(const Tensor& a, const Tensor& b) {
+        return std::ranges::equal(a.values(), b.values());
+    }
+
+    // The edit in the steps in which it explains the most; nothing if it breaks what agreed.
+    [[nodiscard]] std::optional<Tried> best_of(const SuspectStep& suspect, std::size_t edit, const Checked& before,
+                                               const mutations::Mutation& already) const {
+        using Where = mutations::FormulaEdit::Where;
+        std::optional<Tried> best;
+        for (const Where where : {Where::all_alike, Where::in_all_blocks, Where::alone}) {
+            const mutations::Mutation mutation =
+                mutations::mutation_of({where, suspect.name(), suspect.formula(edit)}, suspect.sentence(edit));
+            auto result = tried(mutation, both(already, mutation), before, *before.first());
+            if (result && result->cause.explains && (!best || is_better(*result, *best))) best = std::move(result);
+        }
+        return best;
     }
 
     Resumable<Done> seek(Bisection& result) const {
@@ -371,7 +438,7 @@ private:
                 result.further.push_back(causes.front().cause);
             }
             if (causes.empty() || !causes.front().cause.explains || causes.front().cause.all_agree) co_return Done{};
-            already = both(already, *mutations::find_mutation(causes.front().cause.name));
+            already = both(already, causes.front().mutation);
             before = std::move(causes.front().checked);
         }
         co_return Done{};

@@ -142,9 +142,14 @@ std::string text_of(const Line& line, const Plan& plan, const Step& step) {
 
 TensorCheck check_tensor(const Run& run, const std::string& name, const trace::Match& match,
                          const trace::TraceTensor& theirs, double tolerance) {
+    const Ref step = run.plan().find(name);
+    return check_tensor(run, name, step == nullptr ? Tensor() : run.value(step->id), match, theirs, tolerance);
+}
+
+TensorCheck check_tensor(const Run& run, const std::string& name, const Tensor& ours, const trace::Match& match,
+                         const trace::TraceTensor& theirs, double tolerance) {
     TensorCheck check = {.match = match, .ours = name, .theirs = theirs.name};
     const Ref step = run.plan().find(name);
-    const Tensor ours = step == nullptr ? Tensor() : run.value(step->id);
     if (ours.empty()) {
         check.is_computed = false;
         return check;

@@ -27,6 +27,10 @@ struct TensorCheck {
 [[nodiscard]] TensorCheck check_tensor(const Run& run, const std::string& step, const trace::Match& match,
                                        const trace::TraceTensor& theirs, double tolerance);
 
+// As above, if the step were computed as `ours`.
+[[nodiscard]] TensorCheck check_tensor(const Run& run, const std::string& step, const Tensor& ours,
+                                       const trace::Match& match, const trace::TraceTensor& theirs, double tolerance);
+
 // How a cell is computed, a line for each quantity on the way, with the largest few of its terms. Empty if the run has
 // no such step or cell.
 [[nodiscard]] std::vector<std::string> explanation_lines(const Run& run, const std::string& step, const Cell& cell);

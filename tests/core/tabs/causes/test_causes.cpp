@@ -23,7 +23,6 @@ using namespace decoderscope::core::causes;
 using namespace decoderscope::core;
 using namespace decoderscope::decoder;
 using namespace decoderscope::load;
-using namespace decoderscope::mutations::lists;
 using namespace decoderscope::mutations;
 using namespace decoderscope::testing;
 

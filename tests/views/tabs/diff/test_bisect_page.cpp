@@ -22,7 +22,6 @@ using namespace decoderscope::core::bisect;
 using namespace decoderscope::core::files;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
-using namespace decoderscope::mutations::lists;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::diff;
 using namespace decoderscope::views;

@@ -20,7 +20,6 @@ using namespace decoderscope::core::files;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
-using namespace decoderscope::mutations::lists;
 using namespace decoderscope::views::diff;
 using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
