@@ -70,8 +70,8 @@ void write_text(std::ostream& out, formulas::Script script) {
                   for (const std::string& row : rows_of(line, script)) out << "    " << row << '\n';
                   write("from", line.source);
                   write("kernel", line.kernel);
-                  write("computed as", line.computed_as);
-                  write("by hand", line.why_not);
+                  write("computed as", line.computed_as);  // not a message: printed
+                  write("by hand", line.why_not);          // not a message: printed
                   write("tensors", joined(names, ""));
                   out << '\n';
               });
@@ -85,9 +85,9 @@ void write_markdown(std::ostream& out, formulas::Script script) {
               [&](const BookLine& line, const Names& names) {
                   out << "**`" << line.label << "`**: `" << line.source << "`.";
                   write("Kernel: ", line.kernel.empty() ? "" : "[" + line.kernel + "](../" + line.kernel + ")");
-                  write("Computed as ", line.computed_as);
+                  write("Computed as ", line.computed_as);  // not a message: in a document
                   write("Tensors: ", joined(names, "`"));
-                  if (!line.why_not.empty()) out << " By hand: " << line.why_not;
+                  if (!line.why_not.empty()) out << " By hand: " << line.why_not;  // not a message: in a document
                   out << "\n\n";
                   for (const std::string& row : rows_of(line, script)) out << "    " << row << '\n';
                   if (line.formula) out << '\n';

@@ -124,13 +124,14 @@ bool draw_line(const Ui& ui, FormulaBookState& book, const StepsOfLines::Steps* 
     return asked;
 }
 
-// Forgets how high the lines are if they are others, or laid out in another way.
+// Forgets how high the lines are if they are others, or laid out in another way, and keeps the chosen one in sight.
 void note_layout(const Ui& ui, FormulaBookState& book) {
     const float width = ImGui::GetContentRegionAvail().x, letters = compat::font_size(ui.fonts.mono_small);
     if (book.heights.size() == book.found.size() && book.width == width && book.letters == letters) return;
     book.heights.assign(book.found.size(), 0.0F);
     book.width = width;
     book.letters = letters;
+    book.scrolls = true;
 }
 
 // Leaves room for a line that was drawn before and isn't seen.

@@ -75,11 +75,16 @@ TEST_CASE("every computed step of the bundled models has its line in the book, g
             INFO(name << ": " << step.name);
             CHECK(book::line_of(step) != nullptr);
         }
-        const Step* scale = plan->find("blocks.0.ln1.scale");
-        REQUIRE(scale != nullptr);
-        CHECK(book::line_of(*scale)->label == "layernorm_scale");
-        const book::StepsByLine steps = book::steps_by_line(*plan);
-        CHECK(steps.at("layernorm_scale").front() == scale);
-        CHECK(steps.at("softmax").front()->name.ends_with("attn.pattern"));
     }
+}
+
+TEST_CASE("a line leads to the steps that it computes, the first one first") {
+    const std::shared_ptr<const Plan> plan = plan_of(scenario_of(load::make_bundled_model("reverse")));
+    const book::StepsByLine steps = book::steps_by_line(*plan);
+    CHECK(steps.at("layernorm_scale").front() == plan->find("encoder.blocks.0.ln1.scale"));
+    CHECK(book::line_of(*steps.at("layernorm_scale").front())->label == "layernorm_scale");
+    CHECK(steps.at("softmax").front() == plan->find("encoder.blocks.0.attn.pattern"));
+    CHECK(steps.at("softmax").back() == plan->find("probs"));
+    CHECK_FALSE(steps.contains("softmax_sink"));
+    CHECK_FALSE(steps.contains(""));
 }

@@ -1,7 +1,6 @@
 // The book of formulas: how its text is read, and that it says of every line where it is from and what computes it, as
 // the operations' sources have it.
 #include "engine/base/tables.h"
-#include "engine/base/translate.h"
 #include "engine/formulas/book.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
@@ -120,8 +119,8 @@ plain: y[i] = x[i]
 }
 
 TEST_CASE("a mistake in a book is answered with its line") {
-    check_message(error_of([] { static_cast<void>(read_book("# ---- A\n\na: y[i] = x[i]  # b\nc: y[i] = x[j]\n")); }),
-                  {"line 4", "j"});
+    check_message(error_of([] { static_cast<void>(read_book("# ---- A\n\na: y[i] = x[i]  # b\nc: y[i] = x[i\n")); }),
+                  {"line 4", "missing at the end"});
     check_message(error_of([] { static_cast<void>(read_book("y[i] = x[i]\n")); }), {"line 1", "label"});
 }
 
@@ -135,12 +134,15 @@ TEST_CASE("every line of the book says where it is from, and has a section and o
         CHECK((line.formula || !line.why_not.empty()));
         CHECK((line.kernel.empty() || line.computed_as.empty()));
         std::istringstream others(line.computed_as);
-        for (std::string other; std::getline(others >> std::ws, other, ',');) CHECK(the_book().find(other) != nullptr);
+        for (std::string other; others >> other;) {
+            if (other.ends_with(',')) other.pop_back();
+            CHECK(the_book().find(other) != nullptr);
+        }
         // What a person reads is translated.
         CHECK(std::string(asset_phrase(line.section).english()) == line.section);
         if (!line.why_not.empty()) CHECK(std::string(asset_phrase(line.why_not).english()) == line.why_not);
     }
-    CHECK(labels.size() > 100);
+    CHECK(labels.size() > 90);
 }
 
 TEST_CASE("the book names the kernel of each operation that has one, and what isn't made from its formula") {
@@ -150,6 +152,6 @@ TEST_CASE("the book names the kernel of each operation that has one, and what is
         INFO(line.label << ", kernel: " << line.kernel);
         const auto found = kernels.find(line.label);
         CHECK(line.kernel == (found == kernels.end() ? "" : found->second.file));
-        if (found != kernels.end()) CHECK(line.why_not.empty() == found->second.has_formula);
+        if (found != kernels.end()) CHECK(line.why_not.empty() == (line.formula && found->second.has_formula));
     }
 }

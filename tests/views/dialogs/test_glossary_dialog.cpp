@@ -57,7 +57,7 @@ TEST_CASE("the keys' dialog has a button for the glossary, and the palette an ac
     d.settle();
     REQUIRE(d.click_text("Glossary"));
     CHECK(d.state.dialog == Dialog::glossary);
-    d.hands.tap(Key::f1);
+    d.hands.tap(Key::escape);
     d.settle();
     CHECK(d.state.dialog == Dialog::none);
     d.hands.tap(Key::p, with_ctrl);
