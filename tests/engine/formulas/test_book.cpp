@@ -152,6 +152,7 @@ TEST_CASE("the book names the kernel of each operation that has one, and what is
         INFO(line.label << ", kernel: " << line.kernel);
         const auto found = kernels.find(line.label);
         CHECK(line.kernel == (found == kernels.end() ? "" : found->second.file));
-        if (found != kernels.end()) CHECK(line.why_not.empty() == (line.formula && found->second.has_formula));
+        // An operation that is made from its formula may still say how it departs from it.
+        if (found != kernels.end() && line.why_not.empty()) CHECK((line.formula && found->second.has_formula));
     }
 }
