@@ -1,8 +1,8 @@
 #include "engine/base/file.h"
+#include "engine/base/tables.h"
 #include "engine/base/translate.h"
 #include "engine/load/assets.h"
 #include "engine/load/example_file.h"
-#include "engine/base/tables.h"
 #include "tests/catch.h"
 
 #include <string>
