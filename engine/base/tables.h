@@ -14,7 +14,7 @@ namespace decoderscope {
 // and any other is shown as it is.
 [[nodiscard]] Sentence asset_text(std::string_view text, const Arguments& arguments = {});
 
-// The message that one of these texts is; throws std::out_of_range if it is none.
+// The message that one of these texts is; throws std::out_of_range if the tables have no such text.
 [[nodiscard]] Phrase asset_phrase(std::string_view text);
 
 }  // namespace decoderscope

@@ -17,7 +17,7 @@ struct BookLine {
     std::string source;              // a class of PyTorch, papers, families: "torch.nn.LayerNorm; Ba et al. 2016"
     std::string kernel;              // the file that computes it faster; empty: computed as it is written
     std::string computed_as;         // the lines that steps compute instead: "linear, soft_cap"; empty: none
-    std::string why_not;              // why no operation is made from the formula, or how one departs from it
+    std::string why_not;             // why no operation is made from the formula, or how one departs from it
 };
 
 // Formulas by their labels, and the functions that they call. Its text has a line each, `label: formula` or `fn name(x)

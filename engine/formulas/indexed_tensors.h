@@ -46,7 +46,7 @@ protected:
     [[nodiscard]] std::string shown(const Part& x) const;
     [[noreturn]] static void fail_to_fit(const Dim& a, const std::string& of_a, const Dim& b, const std::string& of_b,
                                          std::size_t at);
-    // The same, if it has a cell.
+    // Refuses what has no cell.
     const Part& tensor(const Part& x) const;
     // A number that is known while the text is read.
     [[nodiscard]] Index whole(const Part& x) const;

@@ -162,7 +162,7 @@ double value_of(Op op, double a, double b) {
 void apply(Op op, const double* a, double b, std::span<double> out) {
     // A division takes as long as many products.
     const double reciprocal = 1.0 / b;
-    const bool product = op == Op::divide && std::isnormal(reciprocal);
+    const bool product = op == Op::divide && std::isfinite(reciprocal) && std::isfinite(b) && b != 0.0;
     on_this_cpu<apply_number_to_row>(product ? Op::multiply : op, a, product ? reciprocal : b, out);
 }
 void apply(Op op, const double* a, const double* b, std::span<double> out) {

@@ -67,7 +67,7 @@ struct Step {
 
 class Program {
 public:
-    // Of a definition whose rows run along this axis.
+    // The definition's rows run along this axis.
     Program(const Code& code, std::size_t axis) { step_of(code, axis, false); }
 
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
@@ -80,11 +80,10 @@ private:
 
     std::size_t step_of(const Code& code, std::size_t axis, bool in_product) {
         const std::size_t key = code.hash * 131 + axis * 2 + (in_product ? 1 : 0);
-        const auto [begin, end] = found_.equal_range(key);
-        for (auto it = begin; it != end; ++it)
-            if (const Step& s = steps_[it->second]; s.axis == axis && *s.code == code) return it->second;
+        for (const std::size_t found : found_[key])
+            if (steps_[found].axis == axis && *steps_[found].code == code) return found;
         const std::size_t made = made_of(code, axis, in_product);
-        found_.emplace(key, made);
+        found_[key].push_back(made);
         return made;
     }
 
@@ -115,8 +114,8 @@ private:
         if (code.is(Op::multiply)) add_switches(code.in[1], axis, switches);
     }
 
-    std::vector<Step> steps_;  // the definition's own last
-    std::unordered_multimap<std::size_t, std::size_t> found_;
+    std::vector<Step> steps_;                                          // the definition's own last
+    std::unordered_map<std::size_t, std::vector<std::size_t>> found_;  // steps by their hashes
 };
 
 // ---- doing it

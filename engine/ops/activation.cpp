@@ -77,7 +77,7 @@ std::optional<ActivationKind> activation_named(std::string_view key, std::string
 }
 
 ByFormula Activate::formula() const {
-    // Of one number swiglu_clamped is silu.
+    // swiglu_clamped is silu if there is only one number.
     const std::string_view name = kind == ActivationKind::swiglu_clamped ? ActivationKind::silu.name : kind.name;
     return {"post[…, m] = " + std::string(name) + "(pre[…, m])", {"pre"}, {}, {}, name};
 }

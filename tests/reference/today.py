@@ -75,7 +75,7 @@ def rope_by_layer():
                 "k with gain 1 + weight",
                 {**gemma, "num_layers": 3, "sliding_window": 3, "sliding_window_layers": [0, 1], "rope_theta": 500.0,
                  "rope_local_theta": 20.0, "rope_scaling": "linear", "rope_factor": 4.0}, text(6, 5))
-    yield small("olmo-3-like", "norms behind the sublayers, YaRN in the layer without a window only",
+    yield small("olmo-3-like", "norms after the sublayers, YaRN in the layer without a window only",
                 {**LLAMA, "norm_first": False, "norm_placement": "reordered", "qk_norm": True,
                  "qk_norm_across_heads": True, "head_dim": 8, "sliding_window": 3, "sliding_window_layers": [0],
                  "rope_theta": 40.0, "rope_local_theta": 40.0, "rope_scaling": "yarn", "rope_factor": 4.0,

@@ -15,7 +15,7 @@ using namespace decoderscope::testing;
 namespace {
 
 // Sources of texts outside the window: the command line, and files that machines read.
-constexpr std::array<std::string_view, 13> kElsewhere = {
+constexpr std::array<std::string_view, 14> kElsewhere = {
     "app/cli", "app/browser/main", "app/core/figure/csv_and_json.cpp", "app/core/figure/svg.cpp",
     "app/core/figure/cairo/figure_fonts.cpp", "app/core/figure/canvas/png.cpp", "app/core/lessons/page.cpp",
     "app/core/report/html_page.cpp",
@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 13> kElsewhere = {
     "app/core/files/link.cpp",
     // A browser's names of keys.
     "app/window/browser/page_keys.cpp", "engine/load/checkpoint.cpp",
+    // PyTorch's and NumPy's words.
+    "engine/formulas/whole_tensors.cpp",
     // The words that tokenizer.json is written in.
     "engine/tokenizer/", "engine/products/"};
 

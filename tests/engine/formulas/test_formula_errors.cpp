@@ -86,9 +86,10 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"x y", "y", {"“y” doesn't continue the formula"}},
         {"0 < x < 1", "< 1", {"“<” doesn't continue the formula"}},
     };
-    for (const auto& [text, at, says] : mistakes) {
+    for (const auto& mistake : mistakes) {
+        const auto& [text, at, says] = mistake;
         INFO(text);
-        check_message(error_of([&] { static_cast<void>(meant(text)); }), says);
+        check_message(error_of([&, &text = text] { static_cast<void>(meant(text)); }), says);
         CHECK(place_of(text) == (at.empty() ? text.size() : text.find(at)));
     }
 }
