@@ -92,7 +92,7 @@ Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
     const bool dynamic = kind == NormKind::dynamic_tanh;
-    b.plan.begin_norm(at, ops::name_of(kind));
+    b.plan.begin_norm(at, name_of(kind));
     const OptionalRef gain = gain_parameter(b, parameters, width);
     const bool shifted = b.config.bias && (is_centred(kind) || dynamic);
     const OptionalRef shift = {shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr};

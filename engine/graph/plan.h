@@ -153,7 +153,8 @@ private:
 
 // How PyTorch would initialise a parameter.
 struct Init {
-    // half: ½, as dynamic tanh begins; gain_less_one: 1 is added to it; linear_bias: a Linear's bias that its axes don't show to be one
+    // half: ½, as dynamic tanh begins; gain_less_one: 1 is added to it; linear_bias: a Linear's bias that its axes
+    // don't show to be one
     enum class Kind { linear, linear_bias, embedding, gain, gain_less_one, half, shift };
     Kind kind = Kind::linear;
     Index fan_in = 1;  // linear: U(±1/√fan_in)

@@ -549,6 +549,11 @@ void set_keys(Config& config, const Overrides& overrides) {
     }
 }
 
+Phrase name_of(NormKind kind) {
+    if (kind == NormKind::dynamic_tanh) return message("dynamic tanh");
+    return is_centred(kind) ? message("LayerNorm") : message("RMSNorm");
+}
+
 Index Config::window_of(Index layer) const { return is_listed(sliding_window_layers, layer) ? sliding_window : 0; }
 
 bool Config::is_mixture(Index layer) const { return experts > 0 && is_listed(moe_layers, layer); }

@@ -19,6 +19,9 @@ enum class ParallelResidual { none, one_norm, two_norms };
 enum class NormPlacement { pre, post, peri, reordered };
 enum class DropoutSite { attention_scores, attention_weights, attention_out, mlp_post, mlp_out };
 
+// "LayerNorm", "RMSNorm", or what stands in their place.
+[[nodiscard]] Phrase name_of(NormKind kind);
+
 // A decoder's configuration: the keys of the contract under their own names, defaults resolved.
 struct Config {
     Index d_model = 0;

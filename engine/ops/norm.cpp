@@ -8,11 +8,6 @@
 
 namespace decoderscope::ops {
 
-Phrase name_of(NormKind kind) {
-    if (kind == NormKind::dynamic_tanh) return message("dynamic tanh");
-    return is_centred(kind) ? message("LayerNorm") : message("RMSNorm");
-}
-
 namespace {
 
 constexpr Index kNormCost = 8;  // of one number, in multiply-adds

@@ -25,9 +25,6 @@ namespace decoderscope::ops {
     return centred ? row::sum(row) / static_cast<double>(row.size()) : 0.0;
 }
 
-// "LayerNorm", "RMSNorm", or what stands in their place.
-[[nodiscard]] Phrase name_of(NormKind kind);
-
 // What a norm divides each row by: √(variance + eps) for LayerNorm (Ba et al. 2016; torch.nn.LayerNorm: the variance
 // over n, not n − 1), √(mean of squares + eps) for RMSNorm (Zhang & Sennrich 2019), √(variance over n − 1) + eps for
 // layernorm_std.   {x [batch, pos, d_model]} -> [batch, pos, 1]

@@ -4,7 +4,6 @@
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/tables.h"
-#include "engine/ops/norm.h"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +24,7 @@ Sentence blocks_of(const Config& config) {
 
 Sentence norm_of(const Config& config) {
     const Phrase place = place_of_norms(config.placement()).title;
-    return message("{place} with {norm}", {{"place", place}, {"norm", ops::name_of(config.norm)}});
+    return message("{place} with {norm}", {{"place", place}, {"norm", name_of(config.norm)}});
 }
 
 Phrase positions_of(const Config& config) {

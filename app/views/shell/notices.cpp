@@ -7,8 +7,8 @@
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
-#include "engine/base/translate.h"
 #include "engine/base/tables.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -15,7 +15,12 @@ namespace {
 
 // ---- our own names
 
-bool is_our_name(std::string_view name) {
+bool is_our_name(std::string_view name, const Shapes& stored) {
+    // Beside a weight, alpha is a dynamic tanh's; elsewhere it is what others call a norm's weight.
+    if (name.ends_with(".alpha")) {
+        const std::string weight = std::string(name.substr(0, name.size() - 5)) + "weight";
+        return stored.contains(weight) && weight.find("norm") != std::string::npos && is_our_name(weight, stored);
+    }
     Path path = split(name);
     if (path.size() > 1 && path.front() == "encoder") path.erase(path.begin());
     const std::string ending = path.back();
@@ -37,8 +42,9 @@ bool is_our_name(std::string_view name) {
 }
 
 bool are_our_names(const Shapes& stored) {
-    return std::ranges::all_of(
-        stored, [](const auto& entry) { return is_our_name(entry.first) || is_buffer(entry.first, entry.second); });
+    return std::ranges::all_of(stored, [&](const auto& entry) {
+        return is_our_name(entry.first, stored) || is_buffer(entry.first, entry.second);
+    });
 }
 
 // ---- which way round matrices are stored
@@ -167,7 +173,7 @@ private:
 
     RecognisedNames as_they_are() {
         for (const auto& [name, shape] : stored_)
-            if (is_our_name(name)) result_.mapping[name].push_back({name});
+            if (is_our_name(name, stored_)) result_.mapping[name].push_back({name});
         return std::move(result_);
     }
 
