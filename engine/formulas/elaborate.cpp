@@ -36,6 +36,9 @@ Formula without_leading(Formula f, const Known& known) {
         for_each(d->body, [&](const Expr& e) {
             if (e->as<Reduce>() != nullptr) taken.insert(e->as<Reduce>()->letter);
             if (!begins_with_leading(e)) return;
+            if (std::ranges::find(d->indices, "…", &LeftIndex::name) == d->indices.end())
+                throw FormulaError(
+                    message("“…” is read here, but it isn't among the indices of {name}", {{"name", d->name}}), e->at);
             const auto operand = known.operands.find(e->as<CellOf>()->name);
             if (operand == known.operands.end() || operand->second.size() + 1 < e->children.size() + count) return;
             longest = &operand->second;
@@ -424,10 +427,17 @@ private:
             const auto* plain = e[i]->as<FreeIndex>();
             if (plain == nullptr) continue;
             if (result != results_.end())
-                sizes_.join(scope.at(plain->name), cell.name + "/" + result->second->indices[i].name, e.at);
+                sizes_.join(bound(plain->name, scope, e.at), cell.name + "/" + result->second->indices[i].name, e.at);
             else
-                sizes_.give(scope.at(plain->name), operand->second[i], cell.name, e.at);
+                sizes_.give(bound(plain->name, scope, e.at), operand->second[i], cell.name, e.at);
         }
+    }
+
+    // What an index is bound by.
+    static const std::string& bound(const std::string& name, const Scope& scope, std::size_t at) {
+        const auto found = scope.find(name);
+        if (found != scope.end()) return found->second;
+        throw FormulaError(message("there is no number “{name}”", {{"name", name}}), at);
     }
 
     static std::string left_text(const Definition& d) {
@@ -480,8 +490,47 @@ double steps_of(const Expr& e) {
     return e->as<Reduce>() != nullptr ? steps * static_cast<double>(e->as<Reduce>()->dim->size) : steps;
 }
 
+// How a recurrence reads itself: along which of its indices, and forwards or backwards; nothing if not by so many
+// steps.
+std::optional<std::pair<std::size_t, Op>> step_of(const Node& read) {
+    std::optional<std::pair<std::size_t, Op>> found;
+    for (std::size_t i = 0; i < read.children.size(); ++i) {
+        const Expr& index = read[i];
+        if (index->as<FreeIndex>() != nullptr || index->as<BoundIndex>() != nullptr) continue;
+        const bool moved = index->is(Op::subtract) || index->is(Op::add);
+        const auto* by = moved ? (*index)[1]->as<Literal>() : nullptr;
+        if (found || by == nullptr || by->value < 1.0 || (*index)[0]->as<FreeIndex>() == nullptr) return std::nullopt;
+        found = {i, index->as<Apply>()->op};
+    }
+    return found;
+}
+
+// A recurrence that would wait for itself has no value.
+void check_steps(const Formula& f, const Definition& recurrence, const std::set<std::string>& between) {
+    std::optional<std::pair<std::size_t, Op>> all;
+    for (const Definition* d : definitions(f)) {
+        if (d->name != recurrence.name && !between.contains(d->name)) continue;
+        for_each(d->body, [&](const Expr& e) {
+            if (e->as<CellOf>() == nullptr || e->as<CellOf>()->name != recurrence.name) return;
+            const auto step = step_of(*e);
+            if (!step || (all && *all != *step))
+                throw FormulaError(message("“{name}” may read itself only whole steps back along one index: “t − 1”",
+                                           {{"name", recurrence.name}}),
+                                   e->at);
+            all = step;
+        });
+    }
+}
+
 void check_ends(const Formula& f) {
     const auto reads_of = dependencies(f);
+    for (const Definition* d : definitions(f)) {
+        if (!d->start) continue;
+        std::set<std::string> between;
+        for (const std::string& other : reads_of.at(d->name))
+            if (reads_of.at(other).contains(d->name)) between.insert(other);
+        check_steps(f, *d, between);
+    }
     for (const Definition* d : definitions(f))
         if (!d->start && reads_of.at(d->name).contains(d->name) &&
             std::ranges::none_of(definitions(f), [&](const Definition* other) {

@@ -187,7 +187,7 @@ private:
         if (is("(")) return call(token);
         if (take("[")) {
             std::vector<Expr> indices = listed<Expr>([&] { return take("…") ? node(Leading{}) : expression(); }, "]");
-            return node(CellOf{token.word, optional()}, std::move(indices), token.begin);
+            if (!indices.empty()) return node(CellOf{token.word, optional()}, std::move(indices), token.begin);
         }
         if (std::ranges::find(bound_, token.word) != bound_.end()) return node(FreeIndex{token.word}, {}, token.begin);
         return node(Constant{token.word}, {}, token.begin);

@@ -582,8 +582,8 @@ private:
             },
             "]");
         if (!x.items.empty() && items.size() == 1 && items[0].from) return item(x, *items[0].from, at);
-        const auto consumed =
-            std::ranges::count_if(items, [](const Item& i) { return !i.is_rest && !(i.from && is_none(*i.from)); });
+        const auto consumed = std::ranges::count_if(
+            items, [](const Item& i) { return i.is_range || !(i.is_rest || (i.from && is_none(*i.from))); });
         if (consumed > static_cast<std::ptrdiff_t>(tensor(x).axes.size()))
             throw FormulaError(message("{operand} has fewer axes than these indices", {{"operand", shown(x)}}), at);
         std::size_t rest = x.axes.size() - static_cast<std::size_t>(consumed), n = 0;
