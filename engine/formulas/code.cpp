@@ -43,9 +43,11 @@ Code Coder::code_of(const Expr& e, const Definition& d, std::size_t places) {
         code.kind = Code::Kind::index;
         code.which = places - 1 - b->level;
     } else if (const auto* cell = e->as<CellOf>()) {
-        const auto result = definition_named(cell->name);
+        const auto result = definition_named(cell->name), operand = operand_named(cell->name);
+        if (!result && !operand)
+            throw FormulaError(message("there is no operand “{name}”", {{"name", cell->name}}), e->at);
         code.kind = result ? Code::Kind::result : Code::Kind::operand;
-        code.which = result ? *result : *operand_named(cell->name);
+        code.which = result ? *result : *operand;
     } else if (const auto* apply = e->as<Apply>()) {
         code.kind = Code::Kind::apply;
         code.op = apply->op;
