@@ -120,12 +120,9 @@ void choose_in_row(const double* condition, const double* a, const double* b, st
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = condition[i] != 0.0 ? a[i] : b[i];
 }
 
-void to_double(const float* from, std::span<double> to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(from[i]);
-}
-
-void to_float(const double* from, std::span<float> to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(from[i]);
+template <class From, class To>
+void convert_row(const From* from, std::span<To> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<To>(from[i]);
 }
 
 // The highest number, or the lowest with the other sign; NaN if there is one.
@@ -175,8 +172,8 @@ void apply(Op op, const double* a, const double* b, std::span<double> out) {
 void choose(const double* condition, const double* a, const double* b, std::span<double> out) {
     on_this_cpu<choose_in_row>(condition, a, b, out);
 }
-void convert(const float* from, std::span<double> to) { on_this_cpu<to_double>(from, to); }
-void convert(const double* from, std::span<float> to) { on_this_cpu<to_float>(from, to); }
+void convert(const float* from, std::span<double> to) { on_this_cpu<convert_row<float, double>>(from, to); }
+void convert(const double* from, std::span<float> to) { on_this_cpu<convert_row<double, float>>(from, to); }
 
 bool better(Fold fold, double x, double best) {
     if (std::isnan(best)) return false;
@@ -193,7 +190,8 @@ void Folded::take(Fold of, std::span<const double> row, Index first) {
         value += on_this_cpu<sum_of>(row);
         return;
     }
-    if (const double best = on_this_cpu<highest_of>(row, of == Fold::min ? -1.0 : 1.0); of != Fold::argmax) {
+    if (of != Fold::argmax) {  // whose place is wanted, too
+        const double best = on_this_cpu<highest_of>(row, of == Fold::min ? -1.0 : 1.0);
         if (better(of, best, value)) value = best;
         return;
     }
