@@ -9,6 +9,7 @@
 #include "engine/files/mapped_file.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/checkpoint.h"
+#include "engine/sheet/sheet.h"
 
 #include <algorithm>
 
@@ -31,6 +32,13 @@ void add_input_options(CLI::App& command, RunOptions& options) {
 void add_run_options(CLI::App& command, RunOptions& options) {
     add_input_options(command, options);
     command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
+    command
+        .add_option(
+            "--row", options.rows,
+            "NAME = FORMULA: a row of your own, in index notation or as in PyTorch; may be repeated. A NAME such "
+            "as blocks.*.attn.entropy makes one for every layer")
+        ->type_size(1)
+        ->allow_extra_args(false);
     add_set_option(command, options);
     command.add_option(
         "--map", options.map,
@@ -160,6 +168,8 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
         scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
     }
+    for (const std::string& row : options.rows)
+        scenario.edits.emplace_back(naming("--row", [&] { return sheet::row_of(row); }));
     return work;
 }
 
@@ -179,11 +189,12 @@ void take_inputs(core::Scenario& scenario, const RunOptions& options) {
 core::Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }
 
 std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, const RunOptions& options) {
-    if (options.edits.empty()) return core::plan_of(scenario);
+    if (scenario.edits.empty()) return core::plan_of(scenario);
     core::Scenario unedited = scenario;
     unedited.edits.clear();
     static_cast<void>(core::plan_of(unedited));  // an error without any edits is not theirs
-    return naming(options.edits, [&] { return core::plan_of(scenario); });
+    const std::string from = options.edits.empty() ? "--row" : options.edits;
+    return naming(from, [&] { return core::plan_of(scenario); });
 }
 
 std::shared_ptr<const Run> run_of(const core::Scenario& scenario, const RunOptions& options,

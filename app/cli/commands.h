@@ -22,6 +22,7 @@ struct RunOptions {
     std::string model, inputs, edits, tokens, encoder_tokens;
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
     std::vector<std::string> settings;        // KEY=VALUE
+    std::vector<std::string> rows;            // NAME = FORMULA
     std::string map;                          // a file that says what each tensor is
     std::optional<std::uint64_t> dropout_seed;
     std::string mutation;           // a mistake to compute with; empty: none

@@ -7,6 +7,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/softmax.h"
+#include "engine/sheet/sheet.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -165,9 +166,12 @@ Plan plan_of(const PassRequest& request) {
     decoder(builder, input_steps(plan, request.inputs), request.logit_lens);
     if (request.mutation != nullptr && request.mutation->change) request.mutation->change(plan, request.config);
     if (request.given != nullptr) give(plan, *request.given);
-    apply_edits(plan, request.edits);
+    const sheet::Beside beside = {request.config, request.inputs};
+    sheet::apply_edits(plan, request.edits, beside);
     if (!request.gradient_target.empty())
         backward::add_gradients(plan, request.gradient_target, request.inputs, request.weights, request.gradients_by);
+    if (request.gradients_by == backward::GradientsBy::everything)
+        sheet::add_rows_of_gradients(plan, request.edits, beside);
     return plan;
 }
 

@@ -272,6 +272,14 @@ std::optional<Index> size_written(std::string_view axis) {
     return error == std::errc() && end == axis.data() + axis.size() && size >= 0 ? std::optional(size) : std::nullopt;
 }
 
+// Whether two axes of one size are the same things: a query, a key and a position of the stream are one token.
+bool goes_with(std::string_view a, std::string_view b) {
+    constexpr std::array<std::string_view, 4> kPositions{"pos", "query", "key", "src"};
+    return a == b || goes_with_any(b) ||
+           (std::ranges::find(kPositions, a) != kPositions.end() &&
+            std::ranges::find(kPositions, b) != kPositions.end());
+}
+
 // Which indices run over the same axis. An index is named by its definition, or by its number among the reductions.
 class Sizes {
 public:
@@ -301,8 +309,7 @@ public:
         }
         if (written_.contains(r)) return;
         const Dim& before = found->second.dim;
-        if (before.size == dim.size &&
-            (known_.trusted || known_.fits_by_size || before.axis == dim.axis || goes_with_any(dim.axis)))
+        if (before.size == dim.size && (known_.trusted || known_.fits_by_size || goes_with(before.axis, dim.axis)))
             return;
         throw FormulaError(message("index {index} can't run over both {axis} ({size}) of {operand} and {other_axis} "
                                    "({other_size}) of {other}",

@@ -437,7 +437,7 @@ private:
                 return inside ? stripped(d->body, tightly) : shown(cell->name);
             }
             if (!is_sum(x)) return std::nullopt;
-            const Expr& body = (*x)[0];
+            const Expr body = body_at(x, index(inner_name(x)));
             return is_product(body) || is_sum(body) ? stripped(body, tightly) : "Σ " + stripped(body, level::product);
         };
         return text_of(e, Script::unicode, within, bare);

@@ -10,7 +10,8 @@ namespace {
 
 class Parser : TokenReader {
 public:
-    Parser(std::string_view text, const Functions& functions) : TokenReader(tokens_of(text)), functions_(functions) {}
+    Parser(std::string_view text, const Functions& functions)
+        : TokenReader(tokens_of(text, [](std::string_view) { return true; })), functions_(functions) {}
 
     [[nodiscard]] Formula formula() {
         Formula formula{.main = definition()};

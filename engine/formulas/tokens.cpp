@@ -45,7 +45,7 @@ bool is_text(std::string_view rest) {
 
 class Lexer {
 public:
-    explicit Lexer(std::string_view text) : text_(text) {}
+    Lexer(std::string_view text, const IsName& is_name) : text_(text), is_name_(is_name) {}
 
     [[nodiscard]] std::vector<Token> tokens() {
         std::vector<Token> all;
@@ -111,6 +111,7 @@ private:
             const std::string_view character = text_.substr(at_, length_of(text_[at_]));
             throw FormulaError(message("“{text}” is no part of a formula", {{"text", character}}), at_);
         }
+        end = end_with_dots(end);
         if (end - at_ > limits::kNameBytes)
             throw FormulaError(message("a name has at most {count} bytes", {{"count", limits::kNameBytes}}), at_);
         Token token = ready(Kind::name, text_.substr(at_, end - at_));
@@ -120,6 +121,16 @@ private:
         for (const Alias& word : kWords)
             if (token.word == word.written) return {Kind::symbol, std::string(word.word), token.begin, token.end};
         return token;
+    }
+
+    // Where the name ends that begins here, with the parts behind dots that belong to it.
+    [[nodiscard]] std::size_t end_with_dots(std::size_t end) const {
+        std::size_t best = end;
+        while (end + 1 < text_.size() && text_[end] == '.' && (is_letter(text_[end + 1]) || is_digit(text_[end + 1]))) {
+            for (++end; end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]));) ++end;
+            if (is_name_(text_.substr(at_, end - at_))) best = end;
+        }
+        return best;
     }
 
     void check_character() const {
@@ -136,16 +147,17 @@ private:
     }
 
     std::string_view text_;
+    const IsName& is_name_;
     std::size_t at_ = 0;
 };
 
 }  // namespace
 
-std::vector<Token> tokens_of(std::string_view text) {
+std::vector<Token> tokens_of(std::string_view text, const IsName& is_name) {
     if (text.size() > limits::kFormulaBytes)
         throw FormulaError(
             message("the formula is too long: more than {count} bytes", {{"count", limits::kFormulaBytes}}), kNowhere);
-    return Lexer(text).tokens();
+    return Lexer(text, is_name).tokens();
 }
 
 std::pair<std::string_view, std::string_view> parted(std::string_view word) {

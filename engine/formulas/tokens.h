@@ -17,8 +17,10 @@ struct Token {
     double value = 0.0;
 };
 
+// Whether a name with dots, "base.pattern", is one name, and not what follows the dot a method's.
+using IsName = std::function<bool(std::string_view)>;
 // The last one is the end. Throws FormulaError if the text is too long, or at a character that no formula has.
-[[nodiscard]] std::vector<Token> tokens_of(std::string_view text);
+[[nodiscard]] std::vector<Token> tokens_of(std::string_view text, const IsName& is_name);
 // "max_j" as "max" and "j"; a word without "_" as itself and "".
 [[nodiscard]] std::pair<std::string_view, std::string_view> parted(std::string_view word);
 // The number of characters.

@@ -515,7 +515,7 @@ private:
         while (!take(close)) {
             x.items.push_back(expression());
             if (is(close)) continue;
-            need(",");
+            need(here().kind == Kind::end ? close : ",");
             commas = true;
         }
         if (!commas && x.items.size() == 1) x = Part(x.items[0]);
@@ -712,7 +712,7 @@ bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, 
 }  // namespace
 
 Formula read(std::string_view text, const Known& known, const Functions& functions) {
-    std::vector<Token> tokens = tokens_of(text);
+    std::vector<Token> tokens = tokens_of(text, [&](std::string_view name) { return known.operands.contains(name); });
     if (is_index_notation(tokens, text, functions)) return parse(text, functions);
     return TensorReader(text, std::move(tokens), known, functions).formula();
 }

@@ -88,11 +88,16 @@ std::string_view word_of(Fold fold) { return std::ranges::find(kFolds, fold, &Fo
 Sentence with_nearest(Sentence sentence, std::string_view name, std::span<const std::string> known) {
     const std::string* nearest = nullptr;
     std::size_t least = std::max<std::size_t>(2, name.size() / 2) + 1;  // further away nothing is meant
-    for (const std::string& other : known)
-        if (const std::size_t far = distance(name.substr(0, 64), std::string_view(other).substr(0, 64)); far < least) {
+    for (const std::string& other : known) {
+        const std::string_view whole(other), last = whole.substr(whole.rfind('.') + 1);
+        std::size_t far = distance(name.substr(0, 64), whole.substr(0, 64));
+        // The last part of a name with dots may be what was written: "pattern" for "blocks.0.attn.pattern".
+        if (last.size() < whole.size()) far = std::min(far, distance(name.substr(0, 64), last.substr(0, 64)) + 1);
+        if (far < least) {
             least = far;
             nearest = &other;
         }
+    }
     if (nearest == nullptr) return sentence;
     return message("{sentence}; is “{nearest}” meant?", {{"sentence", std::move(sentence)}, {"nearest", *nearest}});
 }

@@ -76,6 +76,9 @@ struct Applier {
             patch_step(plan, expert,
                        {Patch::Kind::set, {edit.batch, edit.pos, Index{0}}, static_cast<float>(edit.expert)});
     }
+
+    void operator()(const RewriteStep&) const { throw std::logic_error("a formula is no edit of cells"); }
+    void operator()(const AddRow&) const { throw std::logic_error("a row is no edit of cells"); }
 };
 
 // ---- from JSON
@@ -112,9 +115,15 @@ Edit parse_edit(const Json& json, std::size_t number) {
         if (use != "off" && use != "alone")
             fail(number, message("\"use\": \"{use}\", expected off or alone", {{"use", use}}));
         edit = RouteExpert{mlp, expert, batch, pos, use == "alone"};
+    } else if (kind == "formula") {
+        const std::string step = object.text("step");
+        edit = RewriteStep{step, object.text("formula")};
+    } else if (kind == "row") {
+        const std::string name = object.text("name"), of = object.text("of", "");
+        edit = AddRow{name, of, object.text("formula")};
     } else {
-        fail(number,
-             message("unknown edit \"{kind}\"; expected mask, scale_head, set_cell or expert", {{"kind", kind}}));
+        fail(number, message("unknown edit \"{kind}\"; expected mask, scale_head, set_cell, expert, formula or row",
+                             {{"kind", kind}}));
     }
     object.finish();
     return edit;
@@ -151,6 +160,15 @@ struct Writer {
                 {"batch", index_json(edit.batch)},
                 {"pos", index_json(edit.pos)},
                 {"use", edit.alone ? "alone" : "off"}};
+    }
+    OrderedJson operator()(const RewriteStep& edit) const {
+        return {{"edit", "formula"}, {"step", edit.step}, {"formula", edit.formula}};
+    }
+    OrderedJson operator()(const AddRow& edit) const {
+        OrderedJson json = {{"edit", "row"}, {"name", edit.name}};
+        if (!edit.of.empty()) json["of"] = edit.of;
+        json["formula"] = edit.formula;
+        return json;
     }
 };
 
@@ -191,19 +209,17 @@ struct Describer {
         return edit.alone ? tr("{mlp}: position {position} to expert {expert} alone ({batch})", where)
                           : tr("{mlp}: expert {expert} off at position {position} ({batch})", where);
     }
+    std::string operator()(const RewriteStep& edit) const { return edit.step + ": " + edit.formula; }
+    std::string operator()(const AddRow& edit) const {
+        return tr("row {name}: {formula}", {{"name", row_name(edit)}, {"formula", edit.formula}});
+    }
 };
 
 }  // namespace
 
-void apply_edits(Plan& plan, const std::vector<Edit>& edits) {
-    for (std::size_t number = 0; number < edits.size(); ++number) {
-        try {
-            std::visit(Applier{plan}, edits[number]);
-        } catch (const Error& error) {
-            fail(number, error.sentence());
-        }
-    }
-}
+void patch_cells(Plan& plan, const Edit& edit) { std::visit(Applier{plan}, edit); }
+
+std::string row_name(const AddRow& row) { return row.of.empty() ? row.name : row.of + "." + row.name; }
 
 std::vector<Edit> edits_of(const Json& list) {
     if (!list.is_array()) throw Error("not a JSON list, expected a list of edits");

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -59,7 +60,25 @@ struct RouteExpert {
     bool operator==(const RouteExpert&) const = default;
 };
 
-using Edit = std::variant<MaskEdit, ScaleHead, SetCell, RouteExpert>;
+// Makes a step compute what a formula says instead. A "*" in the step's name stands for every layer.
+struct RewriteStep {
+    std::string step;     // "blocks.*.attn.pattern"
+    std::string formula;  // in index notation or PyTorch's; operands by the book's names or by those of steps
+    Gesture gesture = {};
+    bool operator==(const RewriteStep&) const = default;
+};
+
+// A row of one's own: another step, computed from any others. `of` is what its name begins with, and where names in the
+// formula are looked for first: "blocks.*.attn" makes one for every layer; empty for a row of the whole model.
+struct AddRow {
+    std::string name;
+    std::string of;
+    std::string formula;
+    Gesture gesture = {};
+    bool operator==(const AddRow&) const = default;
+};
+
+using Edit = std::variant<MaskEdit, ScaleHead, SetCell, RouteExpert, RewriteStep, AddRow>;
 
 [[nodiscard]] inline Gesture& gesture_of(Edit& edit) {
     return std::visit([](auto& one) -> Gesture& { return one.gesture; }, edit);
@@ -68,9 +87,23 @@ using Edit = std::variant<MaskEdit, ScaleHead, SetCell, RouteExpert>;
     return std::visit([](const auto& one) { return one.gesture; }, edit);
 }
 
-// Puts the edits into the plan. Throws Error naming the edit's number (the first is 0), the tensor and what was
-// expected.
-void apply_edits(Plan& plan, const std::vector<Edit>& edits);
+// Puts an edit of cells, masks, heads or experts into the plan. Throws Error naming the tensor and what was expected.
+// The formulas that a person wrote are put in by engine/sheet/, which puts in all.
+void patch_cells(Plan& plan, const Edit& edit);
+
+// Whether an edit changes what the model computes: a row only reads it.
+[[nodiscard]] inline bool changes_the_pass(const Edit& edit) { return !std::holds_alternative<AddRow>(edit); }
+[[nodiscard]] inline bool change_the_pass(const std::vector<Edit>& edits) {
+    return std::ranges::any_of(edits, changes_the_pass);
+}
+// The edits without those that change what the model computes.
+[[nodiscard]] inline std::vector<Edit> rows_among(std::vector<Edit> edits) {
+    std::erase_if(edits, changes_the_pass);
+    return edits;
+}
+
+// The row's step, with "*" for every layer: "blocks.*.attn.entropy".
+[[nodiscard]] std::string row_name(const AddRow& row);
 
 // The JSON list of the contract. Throws Error naming the edit and what is wrong with it.
 [[nodiscard]] std::vector<Edit> parse_edits(std::string_view json);

@@ -26,10 +26,10 @@ bool is_over_keys(const Axes& axes) {
 }
 
 Phrase title_of(Part part) {
-    static constexpr auto titles =
-        std::to_array<Phrase>({message("Input"), message("Embedding"), message("Residual stream"), message("Norm"),
-                               message("Self-attention"), message("Cross-attention"), message("MLP"), message("Add"),
-                               message("Encoder output"), message("Head"), message("Loss"), message("Logit lens")});
+    static constexpr auto titles = std::to_array<Phrase>(
+        {message("Input"), message("Embedding"), message("Residual stream"), message("Norm"), message("Self-attention"),
+         message("Cross-attention"), message("MLP"), message("Add"), message("Encoder output"), message("Head"),
+         message("Loss"), message("Logit lens"), message("Mine")});
     return titles[static_cast<std::size_t>(part)];
 }
 

@@ -40,6 +40,7 @@ enum class Part {
     head,
     loss,
     logit_lens,
+    own,  // rows that a person added
 };
 [[nodiscard]] Phrase title_of(Part part);
 

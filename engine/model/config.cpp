@@ -568,6 +568,18 @@ std::string config_to_json(const Config& config) {
     return json.dump(2) + "\n";
 }
 
+std::map<std::string, double, std::less<>> config_numbers(const Config& config) {
+    std::map<std::string, double, std::less<>> numbers = {{"d_head", static_cast<double>(config.d_head())},
+                                                          {"eps", config.layer_norm_eps},
+                                                          {"mask_value", static_cast<double>(config.mask_value)}};
+    for (const Key& key : keys()) {
+        const Json value = key.write(config);
+        if (value.is_boolean()) numbers.try_emplace(std::string(key.name), value.get<bool>() ? 1.0 : 0.0);
+        if (value.is_number()) numbers.try_emplace(std::string(key.name), value.get<double>());
+    }
+    return numbers;
+}
+
 Overrides config_values(const Config& config) {
     Overrides values;
     for (const Key& key : keys()) {

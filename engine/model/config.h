@@ -5,6 +5,7 @@
 #include "engine/tensor/tensor.h"
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -142,6 +143,9 @@ void set_keys(Config& config, const Overrides& overrides);
 
 // Every key in the contract's order, with its value in this configuration as `--set` would write it.
 [[nodiscard]] Overrides config_values(const Config& config);
+// The keys whose values are numbers, with "d_head", and "eps" for the norms'; a truth is 1 or 0, and mask_value may be
+// −∞.
+[[nodiscard]] std::map<std::string, double, std::less<>> config_numbers(const Config& config);
 
 // What names and shapes don't determine and what changes the computation: a key of the contract's configuration, or of
 // how the tensors are read (kNamingKeys).

@@ -91,7 +91,8 @@ std::vector<StepId> positions(const Plan& plan, bool sum) {
 }  // namespace
 
 Ref attention_step(const Plan& plan, std::string_view attention, std::string_view name) {
-    return plan.step_of(attention, named(kAttentionSteps, name).value());
+    const std::optional<AttentionStep> which = named(kAttentionSteps, name);
+    return which ? plan.step_of(attention, *which) : nullptr;
 }
 
 std::optional<OperandRole> role_named(std::string_view name) { return named(kRoles, name); }

@@ -22,7 +22,7 @@ namespace decoderscope::mutations::sites {
 //     step logits, every step    by name; all that are computed for the trace
 [[nodiscard]] std::vector<StepId> at(const Plan& plan, std::string_view place);
 
-// The step of an attention that the table calls so: "pattern".
+// The step of an attention that the table calls so: "pattern"; nullptr if no step is called so, or it has none.
 [[nodiscard]] Ref attention_step(const Plan& plan, std::string_view attention, std::string_view name);
 // The role that the table calls so: "update".
 [[nodiscard]] std::optional<OperandRole> role_named(std::string_view name);

@@ -52,20 +52,6 @@ formulas::ShownNames shown_names(const ByFormula& by, const std::string& result)
     return shown;
 }
 
-// With how many indices a formula reads an operand; all of the tensor's if it says so with "…", or doesn't read it.
-std::size_t rank_in(const Formula& f, std::string_view name, std::size_t rank) {
-    std::size_t found = rank;
-    for (const formulas::Definition* d : definitions(f))
-        for_each(d->body, [&](const formulas::Expr& e) {
-            const auto* cell = e->as<formulas::CellOf>();
-            const auto* number = e->as<formulas::Constant>();
-            if (number != nullptr && number->name == name) found = 0;
-            if (cell == nullptr || cell->name != name) return;
-            if (e->children.empty() || (*e)[0]->as<formulas::Leading>() == nullptr) found = e->children.size();
-        });
-    return std::min(found, rank);
-}
-
 // A formula with the axes of a step's tensors.
 struct Compiled {
     Known known;
@@ -212,6 +198,19 @@ Tensor rounded(const Compiled& by, const formulas::Operands& operands, const Axe
 }
 
 }  // namespace
+
+std::size_t rank_in(const Formula& f, std::string_view name, std::size_t rank) {
+    std::size_t found = rank;
+    for (const formulas::Definition* d : definitions(f))
+        for_each(d->body, [&](const formulas::Expr& e) {
+            const auto* cell = e->as<formulas::CellOf>();
+            const auto* number = e->as<formulas::Constant>();
+            if (number != nullptr && number->name == name) found = 0;
+            if (cell == nullptr || cell->name != name) return;
+            if (e->children.empty() || (*e)[0]->as<formulas::Leading>() == nullptr) found = e->children.size();
+        });
+    return std::min(found, rank);
+}
 
 formulas::Formula ByFormula::written() const {
     const formulas::Book& book = formulas::the_book();

@@ -66,4 +66,7 @@ struct ByFormula {
     [[nodiscard]] std::string_view label() const { return words.empty() ? std::string_view(formula) : words; }
 };
 
+// With how many indices a formula reads an operand; all of the tensor's if it says so with "…", or doesn't read it.
+[[nodiscard]] std::size_t rank_in(const formulas::Formula& formula, std::string_view name, std::size_t rank);
+
 }  // namespace decoderscope::ops

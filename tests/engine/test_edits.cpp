@@ -101,7 +101,7 @@ TEST_CASE("a bad edit is named by its number, with the key and what was expected
     check("3", {"an object"});
     check("{}", {"\"edit\" is missing", "a string"});
     check(R"({"edit": 3})", {"edit", "a string"});
-    check(R"({"edit": "erase"})", {"unknown edit \"erase\"", "mask, scale_head, set_cell or expert"});
+    check(R"({"edit": "erase"})", {"unknown edit \"erase\"", "mask, scale_head, set_cell, expert, formula or row"});
     check(R"({"edit": "mask", "batch": 0})", {"\"attention\" is missing"});
     check(R"({"edit": "mask", "attention": "a", "batch": 0, "head": 0, "query": 0, "key": 0})",
           {"\"keep\" is missing", "true or false"});

@@ -63,6 +63,10 @@ struct Mover {
         return inside ? std::optional<Edit>(edit) : std::nullopt;
     }
 
+    std::optional<Edit> operator()(const RewriteStep& edit) const { return edit; }
+    // Nothing that is generated depends on a row.
+    std::optional<Edit> operator()(const AddRow&) const { return std::nullopt; }
+
     std::optional<Edit> operator()(SetCell edit) const {
         const Ref step = plan.find(edit.tensor);
         if (step == nullptr || step->axes.size() != edit.index.size()) return std::nullopt;

@@ -82,7 +82,7 @@ void input_section(Page& page, const Scenario& scenario) {
 // What the edits did to the output and to how many tensors.
 void effect_paragraphs(Page& page, const ShownRun& shown) {
     Scenario unedited = shown.scenario;
-    unedited.edits.clear();
+    unedited.edits = rows_among(std::move(unedited.edits));
     const std::shared_ptr<const Run> before = execute(plan_of(unedited));
     const diff::Reach reach = finished(diff::reach_of(before, shown.run, shown.scenario.inputs.attention_mask));
     page.paragraph(tr(diff::reach_sentence(shown.scenario, reach)));

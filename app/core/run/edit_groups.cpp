@@ -25,7 +25,7 @@ std::optional<Kind> kind_of(const Edit& edit) {
     }
     if (const auto* scale = std::get_if<ScaleHead>(&edit))
         return Kind{edit.index(), scale->attention, std::nullopt, std::nullopt, scale->factor};
-    if (std::holds_alternative<RouteExpert>(edit)) return std::nullopt;
+    if (!std::holds_alternative<SetCell>(edit)) return std::nullopt;
     return Kind{edit.index(), std::get<SetCell>(edit).tensor, std::nullopt, std::nullopt, 0.0F};
 }
 

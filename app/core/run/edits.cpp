@@ -13,6 +13,8 @@ namespace {
 
 bool same_target(const Edit& a, const Edit& b) {
     if (a.index() != b.index()) return false;
+    if (const auto* formula = std::get_if<RewriteStep>(&a)) return formula->step == std::get<RewriteStep>(b).step;
+    if (const auto* row = std::get_if<AddRow>(&a)) return row_name(*row) == row_name(std::get<AddRow>(b));
     if (const auto* mask = std::get_if<MaskEdit>(&a)) {
         const auto& other = std::get<MaskEdit>(b);
         return mask->attention == other.attention && mask->batch == other.batch && mask->head == other.head &&

@@ -185,7 +185,7 @@ Scenario with_override(Scenario scenario, const std::string& key, const std::str
 Scenario without_lost_gradients(Scenario scenario) {
     if (scenario.gradient_target.empty()) return scenario;
     Scenario asked = scenario;
-    asked.edits.clear();
+    asked.edits = rows_among(std::move(asked.edits));
     try {
         static_cast<void>(plan_of(asked));
     } catch (const Error&) {
@@ -198,7 +198,7 @@ Scenario varied(Scenario scenario, const Variation& variation) {
     Overrides overrides = variation.overrides;
     if (variation.layers) overrides.emplace_back("num_layers", std::to_string(*variation.layers));
     if (!overrides.empty()) scenario = with_overrides(std::move(scenario), overrides);
-    if (variation.without_edits) scenario.edits.clear();
+    if (variation.without_edits) scenario.edits = rows_among(std::move(scenario.edits));
     if (variation.without_dropout) scenario.dropout_seed.reset();
     scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
     return scenario;

@@ -27,6 +27,8 @@ struct Moving {
     bool operator()(MaskEdit& edit) const { return moved(edit.batch, row); }
     bool operator()(RouteExpert& edit) const { return moved(edit.batch, row); }
     bool operator()(ScaleHead&) const { return true; }
+    bool operator()(RewriteStep&) const { return true; }
+    bool operator()(AddRow&) const { return true; }
     bool operator()(SetCell& edit) const {
         const Ref step = plan.find(edit.tensor);
         if (step == nullptr || step->axes.empty() || step->axes[0].name != axis::batch || step->axes[0].size == 1)

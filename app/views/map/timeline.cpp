@@ -129,7 +129,7 @@ void marks(const Ui& ui, const core::Session& session, Area area, std::size_t he
 
 bool is_edited(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
-    return !shown.scenario.edits.empty() && shown.run != shown.unedited;
+    return change_the_pass(shown.scenario.edits) && shown.run != shown.unedited;
 }
 
 // What the edits did to the output, and how many steps they reach.

@@ -259,8 +259,8 @@ OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice
                 return {std::move(scenario), nullptr, {}};
             }
             case OtherKind::unedited:
-                if (shown.scenario.edits.empty()) return {{}, nullptr, message("This run has no edits.")};
-                scenario.edits.clear();
+                if (!change_the_pass(shown.scenario.edits)) return {{}, nullptr, message("This run has no edits.")};
+                scenario.edits = rows_among(std::move(scenario.edits));
                 return {std::move(scenario), shown.unedited, {}};
             case OtherKind::pinned:
                 if (!shown.pinned || !shown.pinned->run) return {{}, nullptr, message("No run is pinned.")};

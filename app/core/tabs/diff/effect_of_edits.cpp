@@ -98,7 +98,7 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
 }
 
 Value<Reach> shown_reach(Derived& derived, const Snapshot& shown) {
-    if (shown.run == shown.unedited || shown.scenario.edits.empty()) return {};
+    if (shown.run == shown.unedited || !change_the_pass(shown.scenario.edits)) return {};
     return derived.later<Reach>({shown.run, shown.unedited}, std::tuple<>(), [&] {
         return reach_of(shown.unedited, shown.run, shown.scenario.inputs.attention_mask);
     });

@@ -125,7 +125,7 @@ std::optional<core::Command> take_file(const core::Session& session, ViewState& 
 std::string label_of(const core::Scenario& scenario, const DiffTabState& diff) {
     if (diff.against == Against::configuration) return diff.option.first + " = " + diff.option.second;
     if (!scenario.dropout_seed) return tr("without edits");
-    return scenario.edits.empty() ? tr("without dropout") : tr("without edits and dropout");
+    return !change_the_pass(scenario.edits) ? tr("without dropout") : tr("without edits and dropout");
 }
 
 Compared compared_with_companion(const core::Snapshot& shown, const DiffTabState& diff) {
@@ -199,7 +199,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     DiffTabState& diff = state.part<DiffTabState>();
     const core::Comparison& comparison = diff.drawn.answer()->comparison;
     std::string text = core::diff::measured_text(comparison) + ".";
-    const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
+    const bool no_edits = diff.against == Against::unedited && !change_the_pass(session.shown().scenario.edits);
     if (no_edits)
         text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
                                          "a head off or overwrite a number, and this page shows what it affects.");

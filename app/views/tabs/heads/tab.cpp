@@ -65,7 +65,7 @@ core::Variation without_head(const core::Session& session, const HeadsTabState& 
 // While nothing is edited, the page shows what the output would be without its head.
 core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     const HeadsTabState& heads = state.part<HeadsTabState>();
-    if (!heads.opened || !session.scenario().edits.empty()) return {};
+    if (!heads.opened || change_the_pass(session.scenario().edits)) return {};
     return {{kHeadPreview, without_head(session, heads)}};
 }
 

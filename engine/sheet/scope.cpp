@@ -1,0 +1,105 @@
+#include "engine/sheet/scope.h"
+
+#include "engine/mutations/sites.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace decoderscope::sheet {
+
+namespace {
+
+constexpr std::string_view kUnedited = "base.", kGradients = "grad.";
+
+// "blocks.0" of "blocks.0.attn"; "" of "blocks".
+std::string_view outer(std::string_view part) {
+    const std::size_t dot = part.rfind('.');
+    return dot == std::string_view::npos ? std::string_view() : part.substr(0, dot);
+}
+
+bool is_number(std::string_view word) {
+    return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+// What a part lies in: "blocks.0" of "blocks.0.attn", nothing of "blocks.0".
+std::string_view around(std::string_view part) {
+    const std::string_view rest = outer(part);
+    return is_number(part.substr(rest.empty() ? 0 : rest.size() + 1)) ? outer(rest) : rest;
+}
+
+// Whether each part between dots is the pattern's, or the pattern has "*" and it is a number.
+bool matches(std::string_view name, std::string_view pattern) {
+    while (!name.empty() && !pattern.empty()) {
+        const std::string_view one = name.substr(0, name.find('.')), wanted = pattern.substr(0, pattern.find('.'));
+        if (one != wanted && !(wanted == "*" && is_number(one))) return false;
+        name.remove_prefix(std::min(name.size(), one.size() + 1));
+        pattern.remove_prefix(std::min(pattern.size(), wanted.size() + 1));
+    }
+    return name.empty() && pattern.empty();
+}
+
+}  // namespace
+
+Scope::Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own)
+    : plan_(plan), of_(std::move(of)), before_(before), own_(std::move(own)) {}
+
+Ref Scope::step_named(std::string_view name) const {
+    const auto readable = [&](Ref step) { return step != nullptr && step->id < before_; };
+    if (const auto own = std::ranges::find(own_, name, &std::pair<std::string, StepId>::first); own != own_.end())
+        return &plan_[own->second];
+    for (std::string_view part = of_; !part.empty(); part = around(part))
+        if (const Ref step = plan_.find(std::string(part) + "." + std::string(name)); readable(step)) return step;
+    if (const Ref step = plan_.find(name); readable(step)) return step;
+    for (std::string_view part = of_; !part.empty(); part = around(part))
+        if (const Ref step = mutations::sites::attention_step(plan_, part, name); readable(step)) return step;
+    return nullptr;
+}
+
+std::optional<Read> Scope::find(std::string_view name) const {
+    const bool unedited = name.starts_with(kUnedited);
+    if (unedited) name.remove_prefix(kUnedited.size());
+    if (const Ref step = step_named(name)) return Read{step->id, unedited};
+    if (unedited || !name.starts_with(kGradients)) return std::nullopt;
+    const Ref of = step_named(name.substr(kGradients.size()));
+    const Ref gradient = of == nullptr ? nullptr : plan_.gradient_wrt(*of);
+    return gradient == nullptr ? std::nullopt : std::optional(Read{gradient->id});
+}
+
+std::vector<std::string> Scope::names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, step] : own_) all.push_back(name);
+    std::set<StepId> seen;
+    for (std::string_view part = of_;; part = around(part)) {
+        const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
+        for (const Step& step : plan_.steps())
+            if (step.id < before_ && step.name.starts_with(prefix) && seen.insert(step.id).second)
+                all.push_back(step.name.substr(prefix.size()));
+        if (part.empty()) return all;
+    }
+}
+
+std::vector<std::string> matching(const Plan& plan, std::string_view pattern, bool parts) {
+    std::vector<std::string> found;
+    std::set<std::string_view> seen;
+    for (const Step& step : plan.steps())
+        for (std::string_view name = parts ? outer(step.name) : step.name; !name.empty(); name = outer(name)) {
+            if (matches(name, pattern) && seen.insert(name).second) found.emplace_back(name);
+            if (!parts) break;
+        }
+    return found;
+}
+
+std::string for_all_layers(std::string_view name) {
+    std::string all;
+    for (std::size_t begin = 0; begin <= name.size();) {
+        const std::size_t end = std::min(name.find('.', begin), name.size());
+        const std::string_view one = name.substr(begin, end - begin);
+        all += all.ends_with("blocks.") && is_number(one) ? "*" : std::string(one);
+        if (end < name.size()) all += '.';
+        begin = end + 1;
+    }
+    return all;
+}
+
+}  // namespace decoderscope::sheet

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "engine/graph/plan.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// What a name in a person's formula means.
+namespace decoderscope::sheet {
+
+// A tensor that a formula reads: of the run, or as it would be without the edits.
+struct Read {
+    StepId step = 0;
+    bool unedited = false;
+    bool operator==(const Read&) const = default;
+};
+
+// The names at one place of a plan: those of the operation that is rewritten, then of the part that the formula
+// belongs to, of what that part lies in, and of the whole model. "base.x" is x without the edits; "grad.x" is the
+// gradient with respect to x.
+class Scope {
+public:
+    // `of` is the part, "blocks.0.attn"; empty for the whole model. Steps from `before` on can't be read. `own` are the
+    // names that the operation itself has for its operands.
+    Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own = {});
+
+    [[nodiscard]] std::optional<Read> find(std::string_view name) const;
+    // All names, the nearest first, each tensor once.
+    [[nodiscard]] std::vector<std::string> names() const;
+    [[nodiscard]] const Plan& plan() const { return plan_; }
+
+private:
+    [[nodiscard]] Ref step_named(std::string_view name) const;
+
+    const Plan& plan_;
+    std::string of_;
+    StepId before_;
+    std::vector<std::pair<std::string, StepId>> own_;
+};
+
+// The names of the steps, or of the parts if `parts`, that a pattern stands for, in the order of computation:
+// "blocks.*.attn" for every layer. A pattern without "*" is itself, if there is such a name.
+[[nodiscard]] std::vector<std::string> matching(const Plan& plan, std::string_view pattern, bool parts);
+// The name with the number of its layer replaced by "*": "blocks.*.attn.pattern"; the name itself if it has none.
+[[nodiscard]] std::string for_all_layers(std::string_view name);
+
+}  // namespace decoderscope::sheet

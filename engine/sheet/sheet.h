@@ -1,0 +1,41 @@
+#pragma once
+
+#include "engine/graph/edit.h"
+#include "engine/graph/plan.h"
+#include "engine/model/config.h"
+#include "engine/model/inputs.h"
+#include "engine/sheet/written.h"
+
+#include <string>
+#include <vector>
+
+// What a person changes in the spreadsheet of a forward pass, and adds to it.
+namespace decoderscope::sheet {
+
+// What formulas may read besides the plan: the configuration's numbers, and targets.
+struct Beside {
+    const Config& config;
+    const Inputs& inputs;
+};
+
+// Puts the edits into a plan of the forward pass: cells and formulas first, then rows, which read them. Rows that read
+// gradients are left to add_rows_of_gradients. Throws Error naming the edit's number (the first is 0), the tensor and
+// what was expected.
+void apply_edits(Plan& plan, const std::vector<Edit>& edits, const Beside& beside);
+// Once the plan has the backward pass.
+void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Beside& beside);
+
+// The steps that a formula would rewrite, or the parts that would have the row, each by the text of its name; a plan
+// that has the edit already counts as one without it. Throws Error if there is none.
+[[nodiscard]] std::vector<std::string> places_of(const Plan& plan, const RewriteStep& edit);
+[[nodiscard]] std::vector<std::string> places_of(const Plan& plan, const AddRow& edit);
+
+// How the edit's formula reads at the first of its places, for whoever is typing it. Throws FormulaError at the place
+// of the mistake, and Error if there is no such place or name.
+[[nodiscard]] Written tried(const Plan& plan, const RewriteStep& edit, const Beside& beside);
+[[nodiscard]] Written tried(const Plan& plan, const AddRow& edit, const Beside& beside);
+
+// "NAME = FORMULA" as a row: "entropy = …", "blocks.*.attn.entropy = …", "entropy[q] = …". Throws Error if it is not.
+[[nodiscard]] AddRow row_of(std::string_view text);
+
+}  // namespace decoderscope::sheet

@@ -1,0 +1,189 @@
+#include "engine/sheet/written.h"
+
+#include "engine/formulas/book.h"
+#include "engine/formulas/elaborate.h"
+#include "engine/formulas/print.h"
+#include "engine/formulas/tokens.h"
+#include "engine/formulas/whole_tensors.h"
+#include "engine/model/inputs.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace decoderscope::sheet {
+
+namespace {
+
+using formulas::Expr;
+using formulas::Formula;
+using formulas::FormulaError;
+using formulas::Known;
+
+// Which tensors the names in a text are, by name: "q.mT" may name q.
+std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const Scope& scope) {
+    std::map<std::string, Read, std::less<>> reads;
+    for (const formulas::Token& token : formulas::tokens_of(text, [](std::string_view) { return true; }))
+        if (token.kind == formulas::Kind::name)
+            for (std::size_t end = token.word.size(); end != std::string::npos && end != 0;
+                 end = token.word.rfind('.', end - 1)) {
+                const std::string name = token.word.substr(0, end);
+                if (const std::optional<Read> read = scope.find(name)) reads.emplace(name, *read);
+            }
+    return reads;
+}
+
+// Whether the text says what it computes: "y = …", "y[q, k] = …".
+bool has_left(std::string_view text) {
+    const auto tokens = formulas::tokens_of(text, [](std::string_view) { return true; });
+    std::size_t next = 1;
+    if (tokens[0].kind != formulas::Kind::name) return false;
+    if (tokens[1].word == "[" && tokens[1].kind == formulas::Kind::symbol)
+        next = static_cast<std::size_t>(std::ranges::find(tokens, "]", &formulas::Token::word) - tokens.begin()) + 1;
+    if (next >= tokens.size()) return false;
+    const formulas::Token& sign = tokens[next];
+    return sign.kind == formulas::Kind::symbol && sign.word == "=" && sign.end - sign.begin == 1;
+}
+
+// The names that stand where an index should, and are no numbers, in their order.
+std::vector<std::string> loose_indices(const Formula& formula,
+                                       const std::map<std::string, double, std::less<>>& numbers) {
+    std::vector<std::string> loose;
+    for (const formulas::Definition* d : definitions(formula))
+        for_each(d->body, [&](const Expr& e) {
+            if (e->as<formulas::CellOf>() == nullptr) return;
+            for (const Expr& at : e->children)
+                for_each(at, [&](const Expr& part) {
+                    const auto* c = part->as<formulas::Constant>();
+                    if (c != nullptr && !numbers.contains(c->name) && std::ranges::find(loose, c->name) == loose.end())
+                        loose.push_back(c->name);
+                });
+        });
+    return loose;
+}
+
+// A formula behind some more text, as if that weren't there.
+Formula read_behind(const std::string& left, std::string_view text, const Known& known,
+                    const formulas::Functions& functions) {
+    try {
+        return formulas::read(left + std::string(text), known, functions);
+    } catch (const FormulaError& error) {
+        const std::size_t at = error.at();
+        throw FormulaError(error.sentence(), at == formulas::kNowhere ? at : at < left.size() ? 0 : at - left.size());
+    }
+}
+
+Formula read_named(std::string_view text, const std::string& name, const Known& known,
+                   const formulas::Functions& functions) {
+    if (has_left(text)) {
+        Formula formula = formulas::read(text, known, functions);
+        if (formula.main.name == name) return formula;
+        const std::string before = std::exchange(formula.main.name, name);
+        // A recurrence reads itself.
+        return with_bodies(std::move(formula), [&](const Expr& body) {
+            return rewrite(body, [&](const Expr& e) {
+                const auto* cell = e->as<formulas::CellOf>();
+                return cell != nullptr && cell->name == before ? node(formulas::CellOf{name}, e->children, e->at) : e;
+            });
+        });
+    }
+    Formula formula = read_behind(name + " = ", text, known, functions);
+    const std::vector<std::string> loose = loose_indices(formula, numbers_of(known));
+    if (loose.empty()) return formula;
+    std::string left;
+    for (const std::string& index : loose) left += (left.empty() ? "" : ", ") + index;
+    return read_behind(name + "[" + left + "] = ", text, known, functions);
+}
+
+// The axis' name as the program has it; names are literals. An axis that a person made up is an "out".
+std::string_view literal_axis(const std::string& name, const Plan& plan, const std::vector<Read>& operands) {
+    for (const Read& read : operands)
+        for (const Axis& axis : plan[read.step].axes)
+            if (axis.name == name) return axis.name;
+    constexpr std::array kNames{axis::batch,   axis::pos,    axis::src,  axis::head,  axis::query, axis::key,
+                                axis::d_model, axis::d_head, axis::d_ff, axis::vocab, axis::one};
+    const auto* found = std::ranges::find(kNames, name);
+    return found == kNames.end() ? axis::out : *found;
+}
+
+bool is_whole_numbers(const Step& step) {
+    return std::ranges::any_of(input_slots(),
+                               [&](const InputSlot& slot) { return slot.integer && slot.name == step.name; });
+}
+
+// The numbers that a formula names, as constants or as axes.
+std::vector<std::pair<std::string, double>> numbers_in(const Formula& formula,
+                                                       const std::map<std::string, double, std::less<>>& numbers) {
+    std::set<std::string> named;
+    for (const formulas::Definition* d : definitions(formula)) {
+        for (const formulas::LeftIndex& i : d->indices) named.insert(i.axis);
+        for_each(d->body, [&](const Expr& e) {
+            if (const auto* constant = e->as<formulas::Constant>()) named.insert(constant->name);
+            if (const auto* reduce = e->as<formulas::Reduce>()) named.insert(reduce->axis);
+        });
+    }
+    std::vector<std::pair<std::string, double>> found;
+    for (const std::string& name : named)
+        if (const auto number = numbers.find(name); number != numbers.end()) found.emplace_back(name, number->second);
+    return found;
+}
+
+Written written(std::string_view text, const std::string& name, const Scope& scope, Known known,
+                const std::map<std::string, Read, std::less<>>& reads) {
+    const formulas::Functions& functions = formulas::the_book().functions;
+    const Formula formula = read_named(text, name, known, functions);
+    Written made;
+    const Plan& plan = scope.plan();
+    for (const auto& [operand, read] : reads) {
+        const Step& step = plan[read.step];
+        formulas::Shape& shape = known.operands[operand];
+        const std::size_t rank = ops::rank_in(formula, operand, shape.size());
+        if (std::all_of(shape.begin() + static_cast<std::ptrdiff_t>(rank), shape.end(),
+                        [](const formulas::Dim& dim) { return dim.size == 1; }))
+            shape.resize(rank);  // a norm's scale has a last axis of size 1, which needn't be written
+        if (!std::ranges::any_of(definitions(formula), [&](const formulas::Definition* d) {
+                return formulas::reads(d->body, operand) || any_node(d->body, [&](const Expr& e) {
+                           const auto* constant = e->as<formulas::Constant>();
+                           return constant != nullptr && constant->name == operand;
+                       });
+            }))
+            continue;
+        const bool passes = !is_whole_numbers(step) && values_of(plan, step) != Values::mask;
+        made.operation.operands.push_back({operand, OperandRole::input, passes});
+        made.operands.push_back(read);
+    }
+    const Formula elaborated = elaborate(formula, known, functions);
+    for (const formulas::Dim& dim : shape_of(elaborated.main))
+        made.operation.shape.push_back({literal_axis(dim.axis, plan, made.operands), dim.size});
+    if (made.operation.shape.empty()) made.operation.shape.push_back({axis::one, 1});
+    made.operation.text = text_of(formula);
+    made.operation.numbers = numbers_in(formula, numbers_of(known));
+    return made;
+}
+
+}  // namespace
+
+formulas::Shape shape_of(const Axes& axes) {
+    formulas::Shape shape;
+    for (const Axis& axis : axes) shape.push_back({std::string(axis.name), axis.size});
+    return shape;
+}
+
+Written read_formula(std::string_view text, const std::string& name, const Scope& scope,
+                     const std::map<std::string, double, std::less<>>& numbers) {
+    const std::map<std::string, Read, std::less<>> reads = reads_in(text, scope);
+    Known known;
+    known.constants = numbers;
+    for (const auto& [operand, read] : reads) known.operands[operand] = shape_of(scope.plan()[read.step].axes);
+    try {
+        return written(text, name, scope, known, reads);
+    } catch (const FormulaError&) {
+        // Again with every name, so that the sentence can say which one is meant.
+        for (const std::string& other : scope.names())
+            if (const std::optional<Read> read = scope.find(other); read && !known.operands.contains(other))
+                known.operands[other] = shape_of(scope.plan()[read->step].axes);
+        return written(text, name, scope, known, reads);
+    }
+}
+
+}  // namespace decoderscope::sheet

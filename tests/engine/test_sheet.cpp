@@ -1,0 +1,183 @@
+// Formulas that a person writes: steps rewritten, rows added.
+#include "engine/formulas/tokens.h"
+#include "engine/sheet/sheet.h"
+#include "tests/catch.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/same_bits.h"
+#include "tests/engine/small_models.h"
+
+#include <cmath>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+const Overrides kTwoLayers = {{"num_layers", "2"}};
+
+std::shared_ptr<const Run> run_with(std::vector<Edit> edits, const Overrides& config = kTwoLayers) {
+    SmallModel model = small_model(config);
+    model.edits = std::move(edits);
+    return model.run();
+}
+
+std::string error_with(std::vector<Edit> edits) {
+    return error_of([&] { static_cast<void>(run_with(std::move(edits))); });
+}
+
+void check_close(const Tensor& a, const Tensor& b) {
+    REQUIRE(a.axes().size() == b.axes().size());
+    REQUIRE(a.values().size() == b.values().size());
+    for (std::size_t i = 0; i < a.values().size(); ++i) {
+        CAPTURE(i);
+        CHECK(std::abs(static_cast<double>(a.values()[i]) - static_cast<double>(b.values()[i])) < 1e-6);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a row is computed for every layer, and adds up as its definition says") {
+    const auto run = run_with({AddRow{"kept", "blocks.*.attn", "Σ_k pattern[b, h, q, k] · (q − k)"}});
+    for (const std::string layer : {"0", "1"}) {
+        const Tensor& pattern = run->value("blocks." + layer + ".attn.pattern");
+        const Tensor& row = run->value("blocks." + layer + ".attn.kept");
+        REQUIRE(row.rank() == 3);
+        CHECK(row.axes()[1].name == "head");
+        for (Index h = 0; h < pattern.dim(1); ++h)
+            for (Index q = 0; q < pattern.dim(2); ++q) {
+                double sum = 0.0;
+                for (Index k = 0; k < pattern.dim(3); ++k)
+                    sum += static_cast<double>(pattern.at(Cell{0, h, q, k})) * static_cast<double>(q - k);
+                CHECK(std::abs(static_cast<double>(row.at(Cell{0, h, q})) - sum) < 1e-6);
+            }
+    }
+}
+
+TEST_CASE("both notations make the same row, and one that is its step's own formula has its numbers") {
+    const auto run =
+        run_with({AddRow{"indexed", "blocks.*.attn", "indexed[b, h, q, k] = softmax_k(masked_scores[b, h, q, k])"},
+                  AddRow{"whole", "blocks.*.attn", "softmax(masked_scores, dim=-1)"},
+                  AddRow{"from_rows", "", "blocks.1.attn.indexed - blocks.1.attn.whole"}});
+    check_close(run->value("blocks.1.attn.indexed"), run->value("blocks.1.attn.pattern"));
+    CHECK(same_bits(run->value("blocks.1.attn.indexed"), run->value("blocks.1.attn.whole")));
+    for (const float difference : run->value("from_rows").values()) CHECK(difference == 0.0F);
+}
+
+TEST_CASE("a rewritten step has its formula's numbers, and all after it follow") {
+    const auto before = run_with({});
+    // The same formula in other words: nothing may change by more than rounding.
+    const auto same = run_with({RewriteStep{"blocks.*.attn.pattern", "exp(x) / exp(x).sum(-1, keepdim=True)"}});
+    check_close(same->value("blocks.1.resid_post"), before->value("blocks.1.resid_post"));
+    const auto doubled = run_with({RewriteStep{"blocks.0.attn.z", "2 * blocks.0.attn.pattern @ v"}});
+    const auto scaled = run_with({ScaleHead{"blocks.0.attn", 0, 2.0F}, ScaleHead{"blocks.0.attn", 1, 2.0F}});
+    REQUIRE(before->value("blocks.0.attn.z").dim(1) == 2);
+    check_close(doubled->value("blocks.1.resid_post"), scaled->value("blocks.1.resid_post"));
+}
+
+TEST_CASE("base is the run without the edits, and the run itself where nothing changed") {
+    const auto before = run_with({});
+    const auto run = run_with({ScaleHead{"blocks.0.attn", 0, 0.0F}, AddRow{"was", "blocks.*.attn", "base.pattern"},
+                               AddRow{"moved", "", "blocks.1.resid_post - base.blocks.1.resid_post"}});
+    for (const std::string layer : {"0", "1"})
+        CHECK(
+            same_bits(run->value("blocks." + layer + ".attn.was"), before->value("blocks." + layer + ".attn.pattern")));
+    CHECK(run->plan().find("base.blocks.0.attn.pattern") == nullptr);
+    CHECK(run->plan().find("base.blocks.1.attn.pattern") != nullptr);
+    bool any = false;
+    for (const float moved : run->value("moved").values()) any = any || moved != 0.0F;
+    CHECK(any);
+    // Not even a rewritten step: it is as it was.
+    const auto rewritten =
+        run_with({RewriteStep{"blocks.0.attn.pattern", "sigmoid(x)"}, AddRow{"was", "blocks.*.attn", "base.pattern"}});
+    CHECK(same_bits(rewritten->value("blocks.1.attn.was"), before->value("blocks.1.attn.pattern")));
+}
+
+TEST_CASE("a row changes nothing that the model computes") {
+    const auto before = run_with({}), with = run_with({AddRow{"row", "blocks.*.attn", "pattern * 2"}});
+    for (const auto& [name, tensor] : recorded_tensors(*before)) CHECK(same_bits(tensor, with->value(name)));
+}
+
+TEST_CASE("a cell of a row can be set, and a later row reads it") {
+    const auto run = run_with({SetCell{"first", {0, 0}, 7.0F}, AddRow{"first", "", "blocks.0.resid_post.mean(-1)"},
+                               AddRow{"second", "", "first + 1"}});
+    CHECK(run->value("second").at(Cell{0, 0}) == 8.0F);
+}
+
+TEST_CASE("a row may be the target of gradients, and gradients may be read by a row") {
+    SmallModel model = small_model(kTwoLayers);
+    model.edits = {AddRow{"total", "", "blocks.1.resid_post.sum()"},
+                   AddRow{"size", "", "(grad.blocks.1.resid_post * grad.blocks.1.resid_post).sum()"}};
+    const auto run = execute(decoder::plan_decoder(
+        {model.config, &model.weights, model.inputs, model.edits, std::nullopt, nullptr, false, "total[0]"}));
+    const Tensor& gradient = run->value("grad.blocks.1.resid_post");
+    for (const float g : gradient.values()) CHECK(g == 1.0F);
+    CHECK(run->value("size").values()[0] == static_cast<float>(gradient.values().size()));
+    CHECK(error_of([&] { static_cast<void>(model.run()); }) ==
+          "edit 1: size reads gradients, and this run has none: expected a target, the loss or a cell");
+}
+
+TEST_CASE("a formula typed wrong gets a sentence with its place") {
+    const auto of_row = [](const std::string& formula) {
+        return error_with({AddRow{"row", "blocks.*.attn", formula}});
+    };
+    CHECK(of_row("patern.sum(-1)") ==
+          "edit 0: blocks.0.attn.row, character 1 of its formula: there is no operand "
+          "“patern”; is “pattern” meant?");
+    CHECK(of_row("1 + softmaxx(pattern, -1)") ==
+          "edit 0: blocks.0.attn.row, character 5 of its formula: there is no "
+          "function “softmaxx”; is “softmax” meant?");
+    CHECK(of_row("Σ_k pattern[b, h, q]").find("“pattern” is read with 3 indices") != std::string::npos);
+    CHECK(of_row("pattern @ v.mT").find("doesn't fit") != std::string::npos);
+    CHECK(of_row("(pattern").find("“)” is missing at the end") != std::string::npos);
+    CHECK(error_with({AddRow{"row", "blocks.7.attn", "pattern"}}) ==
+          "edit 0: blocks.7.attn: this model has no such part, expected one such as blocks.0.attn or blocks.*.attn");
+    CHECK(error_with({AddRow{"a b", "", "1"}}).find("can't be a row's name") != std::string::npos);
+    CHECK(error_with({AddRow{"pattern", "blocks.0.attn", "z"}}) ==
+          "edit 0: blocks.0.attn.pattern: there is a tensor of this name already, expected another for the row");
+    CHECK(error_with({RewriteStep{"blocks.0.attn.pattern", "z"}}).find("there is no operand “z”") != std::string::npos);
+    CHECK(error_with({RewriteStep{"blocks.0.attn.pattern", "x.sum(-1)"}}) ==
+          "edit 0: blocks.0.attn.pattern: the formula makes [batch 2, head 2, query 3], and the step is [batch 2, "
+          "head 2, query 3, key 3]");
+    CHECK(error_with({RewriteStep{"blocks.0.attn.patern", "x"}}).find("this run has no such step") !=
+          std::string::npos);
+    const auto unedited = run_with({});
+    const auto& steps = unedited->plan().steps();
+    const auto weight = std::ranges::find(steps, Role::parameter, &Step::role);
+    CHECK(error_with({RewriteStep{weight->name, "1"}}).find("has no formula") != std::string::npos);
+}
+
+TEST_CASE("a row is read from one line") {
+    CHECK(sheet::row_of("entropy = pattern.sum(-1)") == AddRow{"entropy", "", "pattern.sum(-1)"});
+    CHECK(sheet::row_of(" blocks.*.attn.entropy = p == 1") == AddRow{"entropy", "blocks.*.attn", "p == 1"});
+    CHECK(sheet::row_of("blocks.*.attn.e[q] = p[q]") == AddRow{"e", "blocks.*.attn", "e[q] = p[q]"});
+    CHECK(sheet::row_of("a = e[q] = p[q]") == AddRow{"a", "", "e[q] = p[q]"});
+    CHECK(error_of([] { static_cast<void>(sheet::row_of("pattern")); }) ==
+          "“pattern” is no row, expected NAME = FORMULA");
+}
+
+TEST_CASE("formulas and rows are read as the contract says, and written the same") {
+    const auto edits = parse_edits(R"edits([
+        {"edit": "formula", "step": "blocks.*.attn.pattern", "formula": "sigmoid(x)"},
+        {"edit": "row", "name": "entropy", "of": "blocks.*.attn", "formula": "pattern.sum(-1)"},
+        {"edit": "row", "name": "total", "formula": "logits.sum()"}])edits");
+    REQUIRE(edits.size() == 3);
+    CHECK(edits[0] == Edit(RewriteStep{"blocks.*.attn.pattern", "sigmoid(x)"}));
+    CHECK(edits[1] == Edit(AddRow{"entropy", "blocks.*.attn", "pattern.sum(-1)"}));
+    CHECK(edits[2] == Edit(AddRow{"total", "", "logits.sum()"}));
+    CHECK(parse_edits(edits_to_json(edits)) == edits);
+}
+
+TEST_CASE("each cell of a row explains itself: the terms of its line add up to it") {
+    const auto run = run_with({AddRow{"far", "blocks.*.attn", "Σ_k pattern[b, h, q, k] · (q − k)"}});
+    const Ref row = run->plan().find("blocks.1.attn.far");
+    REQUIRE(row != nullptr);
+    const Cell cell = {0, 1, 2};
+    const Explanation explanation = run->explain(row->id, cell);
+    double sum = 0.0;
+    for (const Term& term : explanation.lines.back().terms) {
+        double product = 1.0;
+        for (const Factor& factor : term.factors) product *= factor.value;
+        sum += product;
+    }
+    CHECK(std::abs(sum - static_cast<double>(run->value(row->id).at(cell))) < 1e-5);
+}
