@@ -20,6 +20,9 @@ bool has_line(const Definition& d) {
     return d.name.size() > 1 || any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
 }
 
+// What these stand around has the same numbers.
+bool is_around(const Expr& e) { return e->is(Op::stop) || e->is(Op::round); }
+
 // The factors above the bar.
 void numerators(const Expr& e, std::vector<Expr>& into) {
     if (!is_product(e)) return into.push_back(e);
@@ -118,9 +121,32 @@ private:
 
     // Why there is no term: the condition that doesn't hold.
     std::string nothing(const Expr& e, At& at) {
+        const Expr off = switched_off_by(e, at);
+        return off ? words(off, at) : "0";
+    }
+    // The factor that is a condition and doesn't hold; null if there is none.
+    [[nodiscard]] Expr switched_off_by(const Expr& e, At& at) {
         for (const Expr& x : numerators(e))
-            if (x->is(Op::bracket) && value(x, at) == 0.0) return words(x, at);
-        return "0";
+            if (x->is(Op::bracket) && value(x, at) == 0.0) return x;
+        return nullptr;
+    }
+
+    // What is written in an expression's place: the chosen one of two, what is around nothing else, or the body of a
+    // sub-result without a line of its own.
+    struct Inside {
+        Expr e;
+        At at;
+    };
+    [[nodiscard]] std::optional<Inside> inside(const Expr& e, At& at, Factors& given) {
+        if (e->is(Op::choose)) {
+            const bool holds = value((*e)[0], at) != 0.0;
+            condition((*e)[0], at, given);
+            return Inside{(*e)[holds ? 1 : 2], at};
+        }
+        if (is_around(e)) return Inside{(*e)[0], at};
+        const auto place = place_of(e, at);
+        if (!place || has_line(*place->of)) return std::nullopt;
+        return Inside{place->of->body, {place->of, place->cell}};
     }
 
     Terms terms(const Expr& e, At& at, Factors& given, bool outside) {
@@ -131,19 +157,10 @@ private:
             return all;
         }
         if (e->is(Op::negate)) return signed_terms((*e)[0], at, true, given, outside);
-        if (e->is(Op::choose)) {
-            const double holds = value((*e)[0], at);
-            condition((*e)[0], at, given);
-            return terms((*e)[holds != 0.0 ? 1 : 2], at, given, outside);
-        }
-        if (e->is(Op::stop) || e->is(Op::round)) return terms((*e)[0], at, given, outside);
+        if (auto in = inside(e, at, given)) return terms(in->e, in->at, given, outside);
         if (is_sum(e)) return summands(e, at, given, outside);
         if (is_extreme(e)) return extreme(e, at, given);
         if (is_product(e)) return product_terms(e, at, given, outside);
-        if (const auto place = place_of(e, at); place && !has_line(*place->of)) {
-            At there{place->of, place->cell};
-            return terms(place->of->body, there, given, outside);
-        }
         if (e->is(Op::bracket) && value(e, at) == 0.0) return {};
         return {factors(e, at, given, outside)};
     }
@@ -225,8 +242,7 @@ private:
     }
 
     Terms product_terms(const Expr& e, At& at, Factors& given, bool outside) {
-        for (const Expr& x : numerators(e))
-            if (x->is(Op::bracket) && value(x, at) == 0.0) return {};
+        if (switched_off_by(e, at)) return {};
         Expr a = (*e)[0], b = (*e)[1];
         if (e->is(Op::multiply) && b->is(Fold::sum) && !is_sum(a)) std::swap(a, b);
         const bool in_terms = is_sum(a) || !outside || is_product(a) || a->is(Op::negate);
@@ -253,18 +269,9 @@ private:
             if (holds != 0.0) condition((*e)[0], at, given);
             return {constant_factor(holds, words(e, at))};
         }
-        if (e->is(Op::stop) || e->is(Op::round)) return factors((*e)[0], at, given, outside);
-        if (e->is(Op::choose)) {
-            condition((*e)[0], at, given);
-            return factors((*e)[value((*e)[0], at) != 0.0 ? 1 : 2], at, given, outside);
-        }
-        if (const auto place = place_of(e, at); place && !has_line(*place->of)) {
-            At there{place->of, place->cell};
-            return factors(place->of->body, there, given, outside);
-        }
+        if (auto in = inside(e, at, given)) return factors(in->e, in->at, given, outside);
         if (!is_product(e)) return {factor(e, at, given, outside)};
-        for (const Expr& x : numerators(e))
-            if (x->is(Op::bracket) && value(x, at) == 0.0) return {constant_factor(0.0, words(x, at))};
+        if (const Expr off = switched_off_by(e, at)) return {constant_factor(0.0, words(off, at))};
         Factors all = factors((*e)[0], at, given, outside);
         if (e->is(Op::divide))
             append(all, {inverse((*e)[1], at, given, outside)});
@@ -393,7 +400,7 @@ private:
             return v < 0.0 && tightly > level::sum ? "(" + short_number(v) + ")" : short_number(v);
         };
         const Instead numbers = [&](const Expr& x, int tightly) -> std::optional<std::string> {
-            if (x->is(Op::stop) || x->is(Op::round)) return words((*x)[0], at, tightly);
+            if (is_around(x)) return words((*x)[0], at, tightly);
             if (x->is(Op::choose)) return words((*x)[value((*x)[0], at) != 0.0 ? 1 : 2], at, tightly);
             if (const auto place = place_of(x, at); place && !has_line(*place->of) && !place->of->start) {
                 At there{place->of, place->cell};
@@ -412,7 +419,7 @@ private:
         return text_of(e, Script::unicode, within, numbers);
     }
     static bool is_number(const Expr& e) {
-        if (e->is(Op::stop) || e->is(Op::round)) return is_number((*e)[0]);
+        if (is_around(e)) return is_number((*e)[0]);
         const auto* constant = e->as<Constant>();
         return (constant != nullptr && constant->name != "pi") || e->as<Reduce>() != nullptr ||
                e->as<CellOf>() != nullptr || e->as<FreeIndex>() != nullptr || e->as<BoundIndex>() != nullptr;
@@ -427,7 +434,7 @@ private:
     // The expression without indices.
     [[nodiscard]] std::string stripped(const Expr& e, int within) {
         const Instead bare = [&](const Expr& x, int tightly) -> std::optional<std::string> {
-            if (x->is(Op::stop) || x->is(Op::round)) return stripped((*x)[0], tightly);
+            if (is_around(x)) return stripped((*x)[0], tightly);
             if (x->is(Op::multiply) && (*x)[0]->is(Op::bracket)) return stripped((*x)[1], tightly);
             if (x->is(Op::multiply) && (*x)[1]->is(Op::bracket)) return stripped((*x)[0], tightly);
             if (const auto* c = x->as<Constant>()) return shown(c->name);
