@@ -251,6 +251,8 @@ private:
         std::array readers{&result};
         bind_outer(wheres, readers, order_);
         made_.insert(made_.end(), wheres.begin(), wheres.end());
+        for (const Definition& d : wheres) nodes_ += d.body->nodes;
+        check_size(nodes_, made_.size(), call->at);
         return result;
     }
 
@@ -264,6 +266,7 @@ private:
     std::set<std::string> results_, indices_;
     std::vector<std::string> order_;
     std::vector<Definition> made_;
+    std::uint64_t nodes_ = 0;  // of these
 };
 
 // ---- axes
@@ -333,7 +336,7 @@ public:
         up_[rb] = ra;
     }
 
-    [[nodiscard]] const Dim* dim(const std::string& v) const {
+    [[nodiscard]] const Dim* dim(const std::string& v) {
         const auto found = dims_.find(root(v));
         return found == dims_.end() ? nullptr : &found->second.dim;
     }
@@ -343,9 +346,9 @@ private:
         Dim dim;
         std::string operand;
     };
-    [[nodiscard]] std::string root(std::string v) const {
-        for (auto up = up_.find(v); up != up_.end(); up = up_.find(v)) v = up->second;
-        return v;
+    [[nodiscard]] std::string root(const std::string& v) {
+        const auto up = up_.find(v);
+        return up == up_.end() ? v : up->second = root(up->second);  // the next way is shorter
     }
     [[nodiscard]] std::string shape_text_of(const std::string& operand) const {
         const auto found = known_.operands.find(operand);
@@ -481,7 +484,7 @@ private:
 
     // The dims of a derived formula are known before.
     [[nodiscard]] Dim dim_of(const std::string& v, const std::string& letter, const std::optional<Dim>& before,
-                             std::size_t at) const {
+                             std::size_t at) {
         if (const Dim* dim = sizes_.dim(v)) return *dim;
         if (before) return *before;
         throw FormulaError(message("no operand says what {index} runs over: write {index}: axis", {{"index", letter}}),
@@ -615,6 +618,7 @@ Formula inlined(Formula formula, const std::string& where) {
     const Definition d = *found;
     formula.wheres.erase(found);
     return with_bodies(std::move(formula), [&](const Expr& body) {
+        if (!reads(body, where)) return body;
         return rewrite(body, [&](const Expr& e) {
             if (!is_cell_of(e, where)) return e;
             Replacements replacements;
@@ -637,7 +641,7 @@ Formula elaborate(const Formula& formula, const Known& known, const Functions& f
     f = closed(Expander(functions, f, known).formula(std::move(f)));
     std::uint64_t nodes = 0;
     for (const Definition* d : definitions(f)) nodes += d->body->nodes;
-    check_size(nodes);
+    check_size(nodes, f.wheres.size());
     f = Axes(f, known).formula();
     check_ends(f);
     if (!known.trusted) check_cost(f);

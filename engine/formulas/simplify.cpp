@@ -171,7 +171,8 @@ Simplifier::Sum Simplifier::applied(const Expr& e, Op op) const {
         case Op::power:
             if (const Expr n = (*this)((*e)[1]); n->as<Literal>() != nullptr)
                 return power_of((*e)[0], n->as<Literal>()->value);
-            break;
+            else
+                return {base(apply(op, {(*this)((*e)[0]), n}))};
         default:
             break;
     }

@@ -215,8 +215,10 @@ TEST_CASE("the derivative of a long formula is made at once, or refused") {
         powers += (i == 0 ? "" : " + ") + ("x[b, 0, 0]^" + std::to_string(i + 2));
         if (i < 500) products += (i == 0 ? "" : " · ") + ("exp(x[b, 0, 0] · " + std::to_string(i) + ")");
     }
+    const std::string tower = "y[b] = x[b, 0, 0]" + repeated(" ^ x[b, 0, 0]", 30);
     const auto slope = [](const std::string& text) { return derivative(meant(text), "x", small_known()); };
     CHECK(slope("y[b] = " + powers).main.body->nodes > 900);
+    CHECK(slope(tower).main.body->nodes > 100);
     check_message(error_of([&] { static_cast<void>(slope("y[b] = " + products)); }), {"the formula is too large"});
     check_message(error_of([&] { static_cast<void>(slope("x" + repeated(".silu()", 12))); }),
                   {"the formula is too large"});
