@@ -5,6 +5,18 @@
 
 namespace decoderscope::formulas {
 
+std::vector<Index> sizes_of(const Shape& shape, std::size_t from) {
+    std::vector<Index> sizes;
+    for (std::size_t i = from; i < shape.size(); ++i) sizes.push_back(shape[i].size);
+    return sizes;
+}
+
+std::vector<Index> strides_of(const std::vector<Index>& sizes) {
+    std::vector<Index> strides(sizes.size(), 1);
+    for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+    return strides;
+}
+
 Coder::Coder(const Formula& elaborated, std::vector<std::string> operands, const Known& known)
     : formula_(elaborated), operands_(std::move(operands)), numbers_(numbers_of(known)) {
     numbers_.try_emplace("pi", std::numbers::pi);
@@ -24,7 +36,6 @@ std::vector<CodedDefinition> Coder::parts() {
 
 Code Coder::code_of(const Expr& e, const Definition& d, std::size_t places) {
     Code code;
-    places_ = std::max(places_, places);
     const auto* reduce = e->as<Reduce>();
     for (const Expr& child : e->children) {
         code.in.push_back(code_of(child, d, places + (reduce != nullptr ? 1 : 0)));

@@ -3,6 +3,7 @@
 #include "engine/formulas/elaborate.h"
 #include "engine/formulas/vectors.h"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,11 +27,18 @@ struct Code {
 
     [[nodiscard]] bool is(Op of) const { return kind == Kind::apply && op == of; }
 };
-// Places from here on have no bit.
-inline constexpr std::size_t kMostPlaces = 64;
+// No axis, kMostPlaces, has no bit.
 [[nodiscard]] constexpr std::uint64_t bit(std::size_t place) {
     return place < kMostPlaces ? std::uint64_t{1} << place : 0;
 }
+// An index expression's value as an index; outside of everything if it can't be one.
+[[nodiscard]] inline Index index_of(double value) {
+    return std::abs(value) < 1e15 ? static_cast<Index>(std::floor(value)) : -1;
+}
+
+[[nodiscard]] std::vector<Index> sizes_of(const Shape& shape, std::size_t from = 0);
+// How far apart two numbers are that lie beside each other along an axis.
+[[nodiscard]] std::vector<Index> strides_of(const std::vector<Index>& sizes);
 
 // A definition; a recurrence has what it is worth outside itself.
 struct CodedDefinition {
@@ -48,8 +56,6 @@ public:
     [[nodiscard]] std::vector<CodedDefinition> parts();
     // Of a part of a definition's body, with so many places in scope.
     [[nodiscard]] Code code_of(const Expr& e, const Definition& d, std::size_t places);
-    // How many the largest scope has.
-    [[nodiscard]] std::size_t places() const { return places_; }
     [[nodiscard]] std::optional<std::size_t> operand_named(const std::string& name) const;
     [[nodiscard]] std::optional<std::size_t> definition_named(const std::string& name) const;
 
@@ -57,7 +63,6 @@ private:
     Formula formula_;
     std::vector<std::string> operands_;
     std::map<std::string, double, std::less<>> numbers_;
-    std::size_t places_ = 0;
 };
 
 }  // namespace decoderscope::formulas

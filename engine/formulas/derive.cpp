@@ -4,7 +4,9 @@
 #include "engine/formulas/words.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 namespace decoderscope::formulas {
 namespace {
@@ -17,37 +19,45 @@ struct Arrival {
 };
 
 Expr bracket(Expr condition) { return apply(Op::bracket, {std::move(condition)}); }
-Expr squared(const Expr& e) { return apply(Op::power, {e, number(2.0)}); }
 
-// The slope of a function of one operand at u, where its value is y; null if it passes no gradient.
-Expr slope(Op op, const Expr& u, const Expr& y) {
-    const Expr one = number(1.0), zero = number(0.0), two = number(2.0);
-    switch (op) {
-        case Op::exp:
-            return y;
-        case Op::log:
-            return one / u;
-        case Op::sin:
-            return apply(Op::cos, {u});
-        case Op::cos:
-            return -apply(Op::sin, {u});
-        case Op::tanh:
-            return one - squared(y);
-        case Op::sigmoid:
-            return y * (one - y);
-        case Op::erf:
-            return two / apply(Op::root, {constant("pi")}) * apply(Op::exp, {-squared(u)});
-        case Op::root:
-            return one / (two * y);
-        case Op::abs:
-            return bracket(apply(Op::greater, {u, zero})) - bracket(apply(Op::less, {u, zero}));
-        case Op::round:
-            return one;
-        case Op::negate:
-            return -one;
-        default:
-            return nullptr;
-    }
+// The slopes of an operation with the operands a, b and c and the value y, with respect to each operand; an operand
+// that is left out passes nothing, nor do operations that aren't here.
+struct Slopes {
+    Op op;
+    std::array<std::string_view, 3> of;
+};
+constexpr std::array kSlopes{Slopes{Op::add, {"1", "1"}},
+                             Slopes{Op::subtract, {"1", "−1"}},
+                             Slopes{Op::negate, {"−1"}},
+                             Slopes{Op::multiply, {"b", "a"}},
+                             Slopes{Op::divide, {"1 / b", "−(y / b)"}},
+                             Slopes{Op::power, {"b · a^(b − 1)", "y · log(a)"}},
+                             Slopes{Op::root, {"1 / (2 · y)"}},
+                             Slopes{Op::choose, {"", "[a]", "[not a]"}},
+                             Slopes{Op::max, {"[a ≥ b]", "[a < b]"}},
+                             Slopes{Op::min, {"[a ≤ b]", "[a > b]"}},
+                             Slopes{Op::exp, {"y"}},
+                             Slopes{Op::log, {"1 / a"}},
+                             Slopes{Op::sin, {"cos(a)"}},
+                             Slopes{Op::cos, {"−sin(a)"}},
+                             Slopes{Op::tanh, {"1 − y²"}},
+                             Slopes{Op::sigmoid, {"y · (1 − y)"}},
+                             Slopes{Op::erf, {"2 / √pi · exp(−a²)"}},
+                             Slopes{Op::abs, {"[a > 0] − [a < 0]"}},
+                             Slopes{Op::round, {"1"}}};
+
+// The slopes as expressions of indices a, b, c and y; null for none.
+using SlopesOf = std::map<Op, std::array<Expr, 3>>;
+const SlopesOf& slopes() {
+    static const SlopesOf all = [] {
+        SlopesOf read;
+        for (const Slopes& slopes : kSlopes)
+            for (std::size_t i = 0; i < slopes.of.size(); ++i)
+                if (!slopes.of[i].empty())
+                    read[slopes.op][i] = parse("slope[a, b, c, y] = " + std::string(slopes.of[i])).main.body;
+        return read;
+    }();
+    return all;
 }
 
 class Reverse {
@@ -59,10 +69,13 @@ public:
         if (!any_node(e, [&](const Expr& x) { return is_wanted(x); })) return;
         if (is_wanted(e)) return arrivals.push_back({e, gradient, scope});
         if (e->as<Reduce>() != nullptr) return reduction(e, gradient, scope);
-        const auto* apply = e->as<Apply>();
-        if (apply == nullptr) return;
-        if (const Expr s = slope(apply->op, (*e)[0], y)) return pull((*e)[0], gradient * s, scope, (*e)[0]);
-        binary(*e, apply->op, gradient, scope, y);
+        const auto found = e->as<Apply>() != nullptr ? slopes().find(e->as<Apply>()->op) : slopes().end();
+        if (found == slopes().end()) return;
+        Replacements operands{{"y", y}};
+        for (std::size_t i = 0; i < e->children.size(); ++i) operands.emplace_back(std::string(1, "abc"[i]), (*e)[i]);
+        for (std::size_t i = 0; i < e->children.size(); ++i)
+            if (const Expr& slope = found->second[i])
+                pull((*e)[i], same(slope, one_) ? gradient : gradient * substitute(slope, operands), scope, (*e)[i]);
     }
 
     std::vector<Arrival> arrivals;
@@ -70,44 +83,6 @@ public:
 private:
     [[nodiscard]] bool is_wanted(const Expr& e) const {
         return e->as<CellOf>() != nullptr && wanted_.contains(e->as<CellOf>()->name);
-    }
-
-    void binary(const Node& e, Op op, const Expr& gradient, const std::vector<LeftIndex>& scope, const Expr& y) {
-        const auto go = [&](std::size_t operand, const Expr& g) { pull(e[operand], g, scope, e[operand]); };
-        const auto when = [&](Op condition, std::size_t operand) {
-            go(operand, gradient * bracket(apply(condition, {e[0], e[1]})));
-        };
-        switch (op) {
-            case Op::add:
-                go(0, gradient);
-                return go(1, gradient);
-            case Op::subtract:
-                go(0, gradient);
-                return go(1, -gradient);
-            case Op::multiply:
-                go(0, gradient * e[1]);
-                return go(1, gradient * e[0]);
-            case Op::divide:
-                go(0, gradient / e[1]);
-                return go(1, -(gradient * y / e[1]));
-            case Op::power: {
-                const auto* n = e[1]->as<Literal>();
-                const Expr less = n != nullptr ? number(n->value - 1.0) : e[1] - number(1.0);
-                go(0, gradient * (e[1] * apply(Op::power, {e[0], less})));
-                return go(1, gradient * (y * apply(Op::log, {e[0]})));
-            }
-            case Op::choose:
-                go(1, bracket(e[0]) * gradient);
-                return go(2, bracket(apply(Op::negation, {e[0]})) * gradient);
-            case Op::max:
-                when(Op::greater_equal, 0);
-                return when(Op::less, 1);
-            case Op::min:
-                when(Op::less_equal, 0);
-                return when(Op::greater, 1);
-            default:
-                return;  // conditions, indices and `stop` pass nothing
-        }
     }
 
     void reduction(const Expr& e, Expr gradient, std::vector<LeftIndex> scope) {
@@ -129,6 +104,7 @@ private:
     }
 
     std::set<std::string> wanted_;
+    const Expr one_ = number(1.0);
 };
 
 // Σ over the arrival's scope of its gradient · [the cell's indices = parameters]; an index that the condition fixes is
@@ -236,7 +212,7 @@ std::vector<LeftIndex> parameters_of(const Formula& f, const std::string& operan
             axes[i.name].insert(i.dim->axis);
         }
         for_each(d->body, [&](const Expr& e) {
-            if (e->as<CellOf>() != nullptr && e->as<CellOf>()->name == operand) cells.push_back(e);
+            if (is_cell_of(e, operand)) cells.push_back(e);
         });
     }
     if (cells.empty())
@@ -296,7 +272,7 @@ bool better_in_place(const Formula& f, const Definition& d) {
     bool in_sum = false;
     for (const Definition* reader : definitions(f))
         for_each(reader->body, [&](const Expr& e) {
-            if (e->as<CellOf>() != nullptr && e->as<CellOf>()->name == d.name) ++count;
+            if (is_cell_of(e, d.name)) ++count;
             if (e->as<Reduce>() != nullptr && reads((*e)[0], d.name)) in_sum = true;
         });
     const bool sum = has_sum(d.body);
@@ -382,6 +358,7 @@ Formula derivative(const Formula& elaborated, const std::string& operand, const 
     std::ranges::stable_sort(order.begin() + 1, order.end(), std::greater<>(),
                              [&](const Definition* d) { return reads_of.at(d->name).size(); });
     Formula out;
+    std::uint64_t nodes = 0;
     for (const Definition* d : order) {
         const bool main = d == &f.main;
         const std::string name = new_name("d_" + d->name, taken);
@@ -392,6 +369,8 @@ Formula derivative(const Formula& elaborated, const std::string& operand, const 
         }
         Reverse reverse(wanted);
         reverse.pull(d->body, gradient, d->indices, cell_of(d->name, own_indices(*d)));
+        for (const Arrival& arrival : reverse.arrivals) nodes += arrival.gradient->nodes;
+        check_size(nodes);
         for (const Arrival& arrival : reverse.arrivals) {
             const std::string& reached = arrival.cell->as<CellOf>()->name;
             const auto* target = &parameters;
@@ -413,7 +392,7 @@ Formula derivative(const Formula& elaborated, const std::string& operand, const 
     // The recorded value has no cell before the first step.
     return with_bodies(std::move(out), [&](const Expr& body) {
         return rewrite(body, [&](const Expr& e) {
-            if (e->as<CellOf>() == nullptr || e->as<CellOf>()->name != f.main.name) return e;
+            if (!is_cell_of(e, f.main.name)) return e;
             for (const Expr& i : e->children)
                 if (i->as<Apply>() != nullptr)
                     return apply(Op::choose, {apply(Op::greater_equal, {i, number(0.0)}), e, f.main.start});

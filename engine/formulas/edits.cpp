@@ -57,10 +57,8 @@ Formula composed(const Formula& first, Formula second, std::string_view operand)
     Definition made = first.main;
     made.name = "made";
     second = with_bodies(std::move(second), [&](const Expr& body) {
-        return rewrite(body, [&](const Expr& e) {
-            const auto* cell = e->as<CellOf>();
-            return cell != nullptr && cell->name == operand ? cell_of(made.name, e->children) : e;
-        });
+        return rewrite(body,
+                       [&](const Expr& e) { return is_cell_of(e, operand) ? cell_of(made.name, e->children) : e; });
     });
     std::vector<Definition> wheres = first.wheres;
     wheres.push_back(std::move(made));

@@ -111,13 +111,15 @@ Formula without_missing(Formula f, const Known& known) {
 // front. `readers` are the expressions that may read them.
 void bind_outer(std::vector<Definition>& wheres, std::span<Expr* const> readers,
                 const std::vector<std::string>& first) {
-    std::map<std::string, std::set<std::string>> extra;
+    std::map<std::string, std::set<std::string>> extra, reads_of;
+    for (const Definition& d : wheres) reads_of[d.name] = names_read(d.body);
     for (bool grown = true; grown;) {
         grown = false;
         for (const Definition& d : wheres) {
             std::set<std::string> all = d.body->indices;
-            for (const auto& [name, more] : extra)
-                if (reads(d.body, name)) all.insert(more.begin(), more.end());
+            for (const std::string& name : reads_of[d.name])
+                if (const auto more = extra.find(name); more != extra.end())
+                    all.insert(more->second.begin(), more->second.end());
             for (const LeftIndex& i : d.indices) all.erase(i.name);
             std::set<std::string>& mine = extra[d.name];
             grown = grown || mine.size() != all.size();
@@ -193,6 +195,7 @@ public:
 
 private:
     Expr expanded(const Expr& e) {
+        if (!any_node(e, [](const Expr& x) { return x->as<Call>() != nullptr; })) return e;
         return rewrite(
             e, [&](const Expr& x) { return x->as<Call>() != nullptr ? in_place(x) : x; }, indices_);
     }
@@ -248,6 +251,8 @@ private:
         std::array readers{&result};
         bind_outer(wheres, readers, order_);
         made_.insert(made_.end(), wheres.begin(), wheres.end());
+        for (const Definition& d : wheres) nodes_ += d.body->nodes;
+        check_size(nodes_, made_.size(), call->at);
         return result;
     }
 
@@ -261,15 +266,23 @@ private:
     std::set<std::string> results_, indices_;
     std::vector<std::string> order_;
     std::vector<Definition> made_;
+    std::uint64_t nodes_ = 0;  // of these
 };
 
 // ---- axes
+
+// The number as a size, if it can be one.
+std::optional<Index> size_of(double number) {
+    const bool is_size =
+        number >= 0.0 && number <= static_cast<double>(limits::kNumbers) && number == std::floor(number);
+    return is_size ? std::optional(static_cast<Index>(number)) : std::nullopt;
+}
 
 // The size that an axis is named by: "4".
 std::optional<Index> size_written(std::string_view axis) {
     Index size = 0;
     const auto [end, error] = std::from_chars(axis.data(), axis.data() + axis.size(), size);
-    return error == std::errc() && end == axis.data() + axis.size() && size >= 0 ? std::optional(size) : std::nullopt;
+    return error == std::errc() && end == axis.data() + axis.size() ? size_of(static_cast<double>(size)) : std::nullopt;
 }
 
 // Whether two axes of one size are the same things: a query, a key and a position of the stream are one token.
@@ -291,8 +304,7 @@ public:
         letters_[v] = letter;
         if (axis.empty()) return;
         const auto named = numbers_.find(axis);
-        std::optional<Index> size = size_written(axis);
-        if (named != numbers_.end()) size = static_cast<Index>(named->second);
+        const auto size = named != numbers_.end() ? size_of(named->second) : size_written(axis);
         if (!size)
             throw FormulaError(
                 with_nearest(message("there is no axis “{axis}”", {{"axis", axis}}), axis, names_of(numbers_)), at);
@@ -331,7 +343,7 @@ public:
         up_[rb] = ra;
     }
 
-    [[nodiscard]] const Dim* dim(const std::string& v) const {
+    [[nodiscard]] const Dim* dim(const std::string& v) {
         const auto found = dims_.find(root(v));
         return found == dims_.end() ? nullptr : &found->second.dim;
     }
@@ -341,9 +353,9 @@ private:
         Dim dim;
         std::string operand;
     };
-    [[nodiscard]] std::string root(std::string v) const {
-        for (auto up = up_.find(v); up != up_.end(); up = up_.find(v)) v = up->second;
-        return v;
+    [[nodiscard]] std::string root(const std::string& v) {
+        const auto up = up_.find(v);
+        return up == up_.end() ? v : up->second = root(up->second);  // the next way is shorter
     }
     [[nodiscard]] std::string shape_text_of(const std::string& operand) const {
         const auto found = known_.operands.find(operand);
@@ -370,7 +382,10 @@ public:
             for (const LeftIndex& i : d->indices) sizes_.written(d->name + "/" + i.name, i.name, i.axis, kNowhere);
         for (const Definition* d : definitions(formula_)) {
             visit(d->body, scope_of(*d));
-            if (d->start) visit(d->start, {});
+            if (!d->start) continue;
+            if (any_node(d->start, [](const Expr& e) { return e->as<CellOf>() || e->as<Call>() || e->as<Reduce>(); }))
+                throw FormulaError(message("a recurrence begins from a number: “from 0”"), d->start->at);
+            visit(d->start, {});
         }
         reductions_ = 0;
         Formula f = formula_;
@@ -390,6 +405,8 @@ private:
 
     // Visits in the order in which `with_dims` attaches: the reductions are counted.
     void visit(const Expr& e, const Scope& scope) {
+        if (scope.size() > kMostPlaces)
+            throw FormulaError(message("more than {count} levels inside each other", {{"count", kMostPlaces}}), e->at);
         if (const auto* reduce = e->as<Reduce>()) {
             const std::string v = "#" + std::to_string(reductions_++);
             sizes_.written(v, reduce->letter, reduce->axis, e->at);
@@ -474,7 +491,7 @@ private:
 
     // The dims of a derived formula are known before.
     [[nodiscard]] Dim dim_of(const std::string& v, const std::string& letter, const std::optional<Dim>& before,
-                             std::size_t at) const {
+                             std::size_t at) {
         if (const Dim* dim = sizes_.dim(v)) return *dim;
         if (before) return *before;
         throw FormulaError(message("no operand says what {index} runs over: write {index}: axis", {{"index", letter}}),
@@ -497,47 +514,24 @@ double steps_of(const Expr& e) {
     return e->as<Reduce>() != nullptr ? steps * static_cast<double>(e->as<Reduce>()->dim->size) : steps;
 }
 
-// How a recurrence reads itself: along which of its indices, and forwards or backwards; nothing if not by so many
-// steps.
-std::optional<std::pair<std::size_t, Op>> step_of(const Node& read) {
-    std::optional<std::pair<std::size_t, Op>> found;
+// The direction in which this cell of a recurrence is read; nothing if it isn't so many steps away.
+std::optional<Direction> direction_of(const Node& read) {
+    std::optional<Direction> found;
     for (std::size_t i = 0; i < read.children.size(); ++i) {
         const Expr& index = read[i];
         if (index->as<FreeIndex>() != nullptr || index->as<BoundIndex>() != nullptr) continue;
         const bool moved = index->is(Op::subtract) || index->is(Op::add);
         const auto* by = moved ? (*index)[1]->as<Literal>() : nullptr;
         if (found || by == nullptr || by->value < 1.0 || (*index)[0]->as<FreeIndex>() == nullptr) return std::nullopt;
-        found = {i, index->as<Apply>()->op};
+        found = {i, index->is(Op::add)};
     }
     return found;
 }
 
-// A recurrence that would wait for itself has no value.
-void check_steps(const Formula& f, const Definition& recurrence, const std::set<std::string>& between) {
-    std::optional<std::pair<std::size_t, Op>> all;
-    for (const Definition* d : definitions(f)) {
-        if (d->name != recurrence.name && !between.contains(d->name)) continue;
-        for_each(d->body, [&](const Expr& e) {
-            if (e->as<CellOf>() == nullptr || e->as<CellOf>()->name != recurrence.name) return;
-            const auto step = step_of(*e);
-            if (!step || (all && *all != *step))
-                throw FormulaError(message("“{name}” may read itself only whole steps back along one index: “t − 1”",
-                                           {{"name", recurrence.name}}),
-                                   e->at);
-            all = step;
-        });
-    }
-}
-
 void check_ends(const Formula& f) {
     const auto reads_of = dependencies(f);
-    for (const Definition* d : definitions(f)) {
-        if (!d->start) continue;
-        std::set<std::string> between;
-        for (const std::string& other : reads_of.at(d->name))
-            if (reads_of.at(other).contains(d->name)) between.insert(other);
-        check_steps(f, *d, between);
-    }
+    for (const Definition* d : definitions(f))
+        if (d->start) static_cast<void>(direction_of(f, *d));
     for (const Definition* d : definitions(f))
         if (!d->start && reads_of.at(d->name).contains(d->name) &&
             std::ranges::none_of(definitions(f), [&](const Definition* other) {
@@ -551,11 +545,36 @@ void check_ends(const Formula& f) {
 
 }  // namespace
 
+Direction direction_of(const Formula& f, const Definition& recurrence) {
+    const auto reads_of = dependencies(f);
+    std::optional<Direction> all;
+    const auto require = [&](bool holds, const Expr& at) {
+        if (!holds)
+            throw FormulaError(message("“{name}” may read itself only whole steps back along one index: “t − 1”",
+                                       {{"name", recurrence.name}}),
+                               at->at);
+    };
+    require(!recurrence.indices.empty(), recurrence.body);
+    for (const Definition* d : definitions(f)) {
+        if (!reads_of.at(recurrence.name).contains(d->name) || !reads_of.at(d->name).contains(recurrence.name))
+            continue;
+        require(!d->start || d->name == recurrence.name, d->body);  // two would wait for each other
+        for_each(d->body, [&](const Expr& e) {
+            if (!is_cell_of(e, recurrence.name)) return;
+            const auto direction = direction_of(*e);
+            require(direction && (!all || *all == *direction), e);
+            all = direction;
+        });
+    }
+    return all.value_or(Direction{});
+}
+
 double steps_of(const Formula& f) {
     double steps = 0.0;
     for (const Definition* d : definitions(f)) {
         double own = steps_of(d->body);
-        for (const LeftIndex& i : d->indices) own *= static_cast<double>(i.dim->size);
+        // An empty axis counts as 1, so that no product of sizes overflows.
+        for (const LeftIndex& i : d->indices) own *= static_cast<double>(std::max(i.dim->size, Index{1}));
         steps += own;
     }
     return steps;
@@ -586,23 +605,19 @@ std::string shape_text(std::string_view name, const Shape& shape) {
 }
 
 std::map<std::string, std::set<std::string>> dependencies(const Formula& formula) {
-    std::map<std::string, std::set<std::string>> direct;
-    for (const Definition* d : definitions(formula))
-        for (const Definition* other : definitions(formula))
-            if (reads(d->body, other->name))
-                direct[d->name].insert(other->name);
-            else
-                direct.try_emplace(d->name);
-    for (bool grown = true; grown;) {
-        grown = false;
-        for (auto& [name, all] : direct)
-            for (const std::string& other : std::set<std::string>(all)) {
-                const std::size_t before = all.size();
-                all.insert(direct[other].begin(), direct[other].end());
-                grown = grown || all.size() != before;
-            }
+    std::map<std::string, std::set<std::string>> direct, all;
+    for (const Definition* d : definitions(formula)) direct[d->name] = names_read(d->body);
+    for (const auto& [name, first] : direct) {
+        std::vector<std::string> next(first.begin(), first.end());
+        while (!next.empty()) {
+            const auto read = direct.find(next.back());
+            next.pop_back();
+            if (read != direct.end() && all[name].insert(read->first).second)
+                next.insert(next.end(), read->second.begin(), read->second.end());
+        }
+        all.try_emplace(name);
     }
-    return direct;
+    return all;
 }
 
 Formula inlined(Formula formula, const std::string& where) {
@@ -610,9 +625,9 @@ Formula inlined(Formula formula, const std::string& where) {
     const Definition d = *found;
     formula.wheres.erase(found);
     return with_bodies(std::move(formula), [&](const Expr& body) {
+        if (!reads(body, where)) return body;
         return rewrite(body, [&](const Expr& e) {
-            const auto* cell = e->as<CellOf>();
-            if (cell == nullptr || cell->name != where) return e;
+            if (!is_cell_of(e, where)) return e;
             Replacements replacements;
             for (std::size_t i = 0; i < d.indices.size(); ++i) replacements.emplace_back(d.indices[i].name, (*e)[i]);
             return substitute(d.body, replacements);
@@ -631,6 +646,9 @@ Formula elaborate(const Formula& formula, const Known& known, const Functions& f
     });
     f = without_missing(without_leading(std::move(f), known), known);
     f = closed(Expander(functions, f, known).formula(std::move(f)));
+    std::uint64_t nodes = 0;
+    for (const Definition* d : definitions(f)) nodes += d->body->nodes;
+    check_size(nodes, f.wheres.size());
     f = Axes(f, known).formula();
     check_ends(f);
     if (!known.trusted) check_cost(f);

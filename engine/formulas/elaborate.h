@@ -35,6 +35,14 @@ void check_cost(const Formula& elaborated);
 [[nodiscard]] std::string shape_text(std::string_view name, const Shape& shape);
 // Whether an axis of this name goes with any other of its size: "in", "out", or one that is named by its size alone.
 [[nodiscard]] bool goes_with_any(std::string_view axis);
+// How a recurrence reads itself: along which of its indices, and whether what comes later.
+struct Direction {
+    std::size_t axis = 0;
+    bool backwards = false;
+    bool operator==(const Direction&) const = default;
+};
+// Throws FormulaError if it would wait for itself.
+[[nodiscard]] Direction direction_of(const Formula& formula, const Definition& recurrence);
 // Which definitions each one reads, directly or through others; itself if it is a recurrence.
 [[nodiscard]] std::map<std::string, std::set<std::string>> dependencies(const Formula& formula);
 // The formula without this sub-result: its body stands wherever it was read.

@@ -27,10 +27,13 @@ private:
     double sum_ = 0.0, rest_ = 0.0;
 };
 
-std::size_t offset_in(const Shape& shape, std::span<const Index> cell) {
+// Nothing if the cell is outside.
+std::optional<std::size_t> offset_in(const Shape& shape, std::span<const Index> cell) {
     std::size_t offset = 0;
-    for (std::size_t i = 0; i < shape.size(); ++i)
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (cell[i] < 0 || cell[i] >= shape[i].size) return std::nullopt;
         offset = offset * static_cast<std::size_t>(shape[i].size) + static_cast<std::size_t>(cell[i]);
+    }
     return offset;
 }
 
@@ -61,14 +64,12 @@ public:
     [[nodiscard]] double main_cell(std::span<const Index> cell) { return read(results_.size() - 1, cell); }
 
     void all(Computation::Numbers to, const std::stop_token& stop) {
-        if (coder_.places() > kMostPlaces) return one_by_one(to, stop);
         std::vector<CodedDefinition> parts;
         std::vector<Computation::Recurrence> recurrences;
         for (Result& r : results_) {
-            Scope none;
             if (r.part.start && r.whole.empty()) fill(r, stop);
             parts.push_back(r.part);
-            recurrences.push_back({r.whole, r.part.start ? value(*r.part.start, none) : kNaN});
+            recurrences.push_back({r.whole, outside(r)});
         }
         const Result& main = results_.back();
         if (main.part.start) {
@@ -92,15 +93,15 @@ public:
 
     [[nodiscard]] double read_operand(std::size_t operand, std::span<const Index> cell) const {
         const Operand& o = operands_[operand];
-        for (std::size_t i = 0; i < cell.size(); ++i)
-            if (cell[i] < 0 || cell[i] >= o.shape[i].size) return kNaN;
+        const auto offset = offset_in(o.shape, cell);
+        if (!offset) return kNaN;
         const auto number_in = [&](const auto& numbers) {
             if constexpr (requires { numbers->rank(); }) {
                 Cell at(cell.begin(), cell.end());
                 at.resize(numbers->rank());  // its last axes may have length 1
                 return static_cast<double>(numbers->at(at));
             } else {
-                return static_cast<double>(numbers[offset_in(o.shape, cell)]);
+                return static_cast<double>(numbers[*offset]);
             }
         };
         return std::visit(number_in, o.numbers);
@@ -108,20 +109,16 @@ public:
 
     [[nodiscard]] double read(std::size_t result, std::span<const Index> cell) {
         Result& r = results_[result];
-        for (std::size_t i = 0; i < cell.size(); ++i)
-            if (cell[i] < 0 || cell[i] >= r.part.shape[i].size) {
-                Scope none;
-                return r.part.start ? value(*r.part.start, none) : kNaN;
-            }
-        const std::size_t offset = offset_in(r.part.shape, cell);
+        const auto offset = offset_in(r.part.shape, cell);
+        if (!offset) return outside(r);
         if (r.part.start) {
             if (r.whole.empty()) fill(r, {});
-            return r.whole[offset];
+            return r.whole[*offset];
         }
-        if (const auto found = r.known.find(offset); found != r.known.end()) return found->second;
+        if (const auto found = r.known.find(*offset); found != r.known.end()) return found->second;
         Scope scope(cell.begin(), cell.end());
         const double v = value(r.part.code, scope);
-        results_[result].known.emplace(offset, v);
+        results_[result].known.emplace(*offset, v);
         return v;
     }
 
@@ -143,27 +140,15 @@ private:
         return names;
     }
 
-    static void check(const std::stop_token& stop) {
-        if (stop.stop_requested()) throw Error("the formula was cancelled");
+    // What a cell outside of it is worth.
+    [[nodiscard]] double outside(const Result& r) {
+        Scope none;
+        return r.part.start ? value(*r.part.start, none) : kNaN;
     }
 
     template <class Number>
     static Number as(double value) {
         return static_cast<Number>(value);
-    }
-
-    // For reductions that are nested too deeply to be computed by rows.
-    void one_by_one(Computation::Numbers to, const std::stop_token& stop) {
-        const Shape& shape = results_.back().part.shape;
-        if (count_of(shape) == 0) return;
-        Scope cell(shape.size(), 0);
-        std::size_t at = 0;
-        do {
-            check(stop);
-            const double value = main_cell(cell);
-            std::visit([&](auto out) { out[at] = as<typename decltype(out)::value_type>(value); }, to);
-            ++at;
-        } while (advance(cell, shape));
     }
 
     [[nodiscard]] double value(const Code& c, Scope& scope) {
@@ -196,10 +181,7 @@ private:
 
     [[nodiscard]] std::vector<Index> cell_of(const Code& c, Scope& scope) {
         std::vector<Index> cell;
-        for (const Code& i : c.in) {
-            const double at = value(i, scope);
-            cell.push_back(std::abs(at) < 1e15 ? static_cast<Index>(std::floor(at)) : -1);
-        }
+        for (const Code& i : c.in) cell.push_back(index_of(value(i, scope)));
         return cell;
     }
 
@@ -226,33 +208,21 @@ private:
 
     // All steps of a recurrence in their order: forwards, or backwards if it reads what comes later.
     void fill(Result& r, const std::stop_token& stop) {
-        const auto [axis, backwards] = direction(r.definition->name);
+        const auto [axis, backwards] = direction_of(formula_, *r.definition);
         r.whole.assign(count_of(r.part.shape), kNaN);
+        if (r.whole.empty()) return;
         Shape slab = r.part.shape;
         slab[axis].size = 1;
         for (Index step = 0; step < r.part.shape[axis].size; ++step) {
             Scope cell(r.part.shape.size(), 0);
             do {
-                check(stop);
+                stop_if_asked(stop);
                 Scope scope = cell;
                 scope[axis] = backwards ? r.part.shape[axis].size - 1 - step : step;
-                const std::size_t offset = offset_in(r.part.shape, scope);
+                const std::size_t offset = *offset_in(r.part.shape, scope);
                 r.whole[offset] = value(r.part.code, scope);
             } while (advance(cell, slab));
         }
-    }
-
-    // The axis along which a recurrence reads itself at another place, and whether that place is a later one.
-    [[nodiscard]] std::pair<std::size_t, bool> direction(const std::string& name) const {
-        std::pair<std::size_t, bool> found{0, false};
-        const auto look = [&](const Expr& e) {
-            const auto* cell = e->as<CellOf>();
-            if (cell == nullptr || cell->name != name) return;
-            for (std::size_t i = 0; i < e->children.size(); ++i)
-                if ((*e)[i]->is(Op::subtract) || (*e)[i]->is(Op::add)) found = {i, (*e)[i]->is(Op::add)};
-        };
-        for (const Definition* d : definitions(formula_)) for_each(d->body, look);
-        return found;
     }
 
     Formula formula_;

@@ -1,3 +1,4 @@
+#include "engine/formulas/code.h"
 #include "engine/formulas/evaluate.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/words.h"
@@ -15,10 +16,14 @@ bool is_sum(const Expr& e) { return e->is(Fold::sum) || e->is(Fold::mean); }
 bool is_extreme(const Expr& e) { return e->is(Fold::max) || e->is(Fold::min); }
 bool is_product(const Expr& e) { return e->is(Op::multiply) || e->is(Op::divide); }
 
-// Whether a sub-result gets a line of its own, where that is possible: it reduces something, or its name is a word.
+// Whether a sub-result gets a line of its own, where that is possible: it reads itself, it reduces something, or its
+// name is a word.
 bool has_line(const Definition& d) {
-    return d.name.size() > 1 || any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
+    return d.start || d.name.size() > 1 || any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
 }
+
+// What these stand around has the same numbers.
+bool is_around(const Expr& e) { return e->is(Op::stop) || e->is(Op::round); }
 
 // The factors above the bar.
 void numerators(const Expr& e, std::vector<Expr>& into) {
@@ -69,6 +74,7 @@ public:
     [[nodiscard]] Explanation explanation(std::span<const Index> cell) {
         const Definition& main = evaluator_.formula().main;
         At at{&main, {cell.begin(), cell.end()}};
+        told_ = {&main};
         (void)line_of(heading(main), {&main, at.indices, nullptr}, main.body, at);
         Explanation out;
         for (Written& written : lines_) out.lines.push_back(std::move(written.line));
@@ -113,14 +119,50 @@ private:
     }
     double line_of(const Place& place) {
         At at{place.of, place.cell};
-        return line_of(line_name(place.of->name), {place.of, place.cell, nullptr}, place.of->body, at);
+        told_.push_back(place.of);
+        const double value = line_of(line_name(place.of->name), {place.of, place.cell, nullptr}, place.of->body, at);
+        told_.pop_back();
+        return value;
+    }
+    // What is outside is a number, and so are the other steps in a recurrence's line.
+    [[nodiscard]] bool gets_line(const Place& place) const {
+        const bool is_told = place.of->start && std::ranges::find(told_, place.of) != told_.end();
+        return has_line(*place.of) && is_inside(place) && !is_told;
+    }
+    [[nodiscard]] static bool is_inside(const Place& place) {
+        for (std::size_t i = 0; i < place.cell.size(); ++i)
+            if (place.cell[i] < 0 || place.cell[i] >= place.of->indices[i].dim->size) return false;
+        return true;
     }
 
     // Why there is no term: the condition that doesn't hold.
     std::string nothing(const Expr& e, At& at) {
+        const Expr off = switched_off_by(e, at);
+        return off ? words(off, at) : "0";
+    }
+    // The factor that is a condition and doesn't hold; null if there is none.
+    [[nodiscard]] Expr switched_off_by(const Expr& e, At& at) {
         for (const Expr& x : numerators(e))
-            if (x->is(Op::bracket) && value(x, at) == 0.0) return words(x, at);
-        return "0";
+            if (x->is(Op::bracket) && value(x, at) == 0.0) return x;
+        return nullptr;
+    }
+
+    // What is written in an expression's place: the chosen one of two, what is around nothing else, or the body of a
+    // sub-result without a line of its own.
+    struct Inside {
+        Expr e;
+        At at;
+    };
+    [[nodiscard]] std::optional<Inside> inside(const Expr& e, At& at, Factors& given) {
+        if (e->is(Op::choose)) {
+            const bool holds = value((*e)[0], at) != 0.0;
+            condition((*e)[0], at, given);
+            return Inside{(*e)[holds ? 1 : 2], at};
+        }
+        if (is_around(e)) return Inside{(*e)[0], at};
+        const auto place = place_of(e, at);
+        if (!place || has_line(*place->of) || !is_inside(*place)) return std::nullopt;
+        return Inside{place->of->body, {place->of, place->cell}};
     }
 
     Terms terms(const Expr& e, At& at, Factors& given, bool outside) {
@@ -131,19 +173,10 @@ private:
             return all;
         }
         if (e->is(Op::negate)) return signed_terms((*e)[0], at, true, given, outside);
-        if (e->is(Op::choose)) {
-            const double holds = value((*e)[0], at);
-            condition((*e)[0], at, given);
-            return terms((*e)[holds != 0.0 ? 1 : 2], at, given, outside);
-        }
-        if (e->is(Op::stop) || e->is(Op::round)) return terms((*e)[0], at, given, outside);
+        if (auto in = inside(e, at, given)) return terms(in->e, in->at, given, outside);
         if (is_sum(e)) return summands(e, at, given, outside);
         if (is_extreme(e)) return extreme(e, at, given);
         if (is_product(e)) return product_terms(e, at, given, outside);
-        if (const auto place = place_of(e, at); place && !has_line(*place->of)) {
-            At there{place->of, place->cell};
-            return terms(place->of->body, there, given, outside);
-        }
         if (e->is(Op::bracket) && value(e, at) == 0.0) return {};
         return {factors(e, at, given, outside)};
     }
@@ -195,9 +228,9 @@ private:
     void needs(const Expr& e, At& at, std::vector<Place>& all) {
         if (const auto place = place_of(e, at)) {
             At there{place->of, place->cell};
-            if (has_line(*place->of))
+            if (gets_line(*place))
                 all.push_back(*place);
-            else
+            else if (!has_line(*place->of))
                 needs(place->of->body, there, all);
         } else if (e->is(Op::choose)) {
             needs((*e)[value((*e)[0], at) != 0.0 ? 1 : 2], at, all);
@@ -225,8 +258,7 @@ private:
     }
 
     Terms product_terms(const Expr& e, At& at, Factors& given, bool outside) {
-        for (const Expr& x : numerators(e))
-            if (x->is(Op::bracket) && value(x, at) == 0.0) return {};
+        if (switched_off_by(e, at)) return {};
         Expr a = (*e)[0], b = (*e)[1];
         if (e->is(Op::multiply) && b->is(Fold::sum) && !is_sum(a)) std::swap(a, b);
         const bool in_terms = is_sum(a) || !outside || is_product(a) || a->is(Op::negate);
@@ -253,18 +285,9 @@ private:
             if (holds != 0.0) condition((*e)[0], at, given);
             return {constant_factor(holds, words(e, at))};
         }
-        if (e->is(Op::stop) || e->is(Op::round)) return factors((*e)[0], at, given, outside);
-        if (e->is(Op::choose)) {
-            condition((*e)[0], at, given);
-            return factors((*e)[value((*e)[0], at) != 0.0 ? 1 : 2], at, given, outside);
-        }
-        if (const auto place = place_of(e, at); place && !has_line(*place->of)) {
-            At there{place->of, place->cell};
-            return factors(place->of->body, there, given, outside);
-        }
+        if (auto in = inside(e, at, given)) return factors(in->e, in->at, given, outside);
         if (!is_product(e)) return {factor(e, at, given, outside)};
-        for (const Expr& x : numerators(e))
-            if (x->is(Op::bracket) && value(x, at) == 0.0) return {constant_factor(0.0, words(x, at))};
+        if (const Expr off = switched_off_by(e, at)) return {constant_factor(0.0, words(off, at))};
         Factors all = factors((*e)[0], at, given, outside);
         if (e->is(Op::divide))
             append(all, {inverse((*e)[1], at, given, outside)});
@@ -295,9 +318,9 @@ private:
 
     Factor cell_factor_of(const CellOf& cell, const Expr& e, At& at, Factors& given, bool outside) {
         if (const auto place = place_of(e, at)) {
-            const bool main = place->of == &evaluator_.formula().main;
-            if (outside && !main && has_line(*place->of)) return constant_factor(line_of(*place), line_name(cell.name));
-            return constant_factor(value(e, at), main ? cell_name(cell.name, place->cell) : line_name(cell.name));
+            if (outside && gets_line(*place)) return constant_factor(line_of(*place), line_name(cell.name));
+            return constant_factor(value(e, at),
+                                   place->of->start ? cell_name(cell.name, place->cell) : line_name(cell.name));
         }
         for (const Expr& i : e->children)  // where a number says which cell it is
             for_each(i, [&](const Expr& x) {
@@ -333,10 +356,9 @@ private:
         if (e->is(Op::choose)) return lines_inside((*e)[value((*e)[0], at) != 0.0 ? 1 : 2], at);
         if (const auto place = place_of(e, at)) {
             At there{place->of, place->cell};
-            if (place->of == &evaluator_.formula().main) return;
-            if (has_line(*place->of))
+            if (gets_line(*place))
                 line_of(*place);
-            else
+            else if (!has_line(*place->of))
                 lines_inside(place->of->body, there);
         } else if (is_sum(e)) {
             line_of(stripped(e, 0), {at.in, at.indices, e.get()}, e, at);
@@ -370,7 +392,7 @@ private:
 
     [[nodiscard]] Cell indices_of(const Expr& e, At& at) {
         Cell cell;
-        for (const Expr& i : e->children) cell.push_back(static_cast<Index>(value(i, at)));
+        for (const Expr& i : e->children) cell.push_back(index_of(value(i, at)));
         return cell;
     }
 
@@ -393,9 +415,9 @@ private:
             return v < 0.0 && tightly > level::sum ? "(" + short_number(v) + ")" : short_number(v);
         };
         const Instead numbers = [&](const Expr& x, int tightly) -> std::optional<std::string> {
-            if (x->is(Op::stop) || x->is(Op::round)) return words((*x)[0], at, tightly);
+            if (is_around(x)) return words((*x)[0], at, tightly);
             if (x->is(Op::choose)) return words((*x)[value((*x)[0], at) != 0.0 ? 1 : 2], at, tightly);
-            if (const auto place = place_of(x, at); place && !has_line(*place->of) && !place->of->start) {
+            if (const auto place = place_of(x, at); place && !has_line(*place->of)) {
                 At there{place->of, place->cell};
                 return words(place->of->body, there, tightly);
             }
@@ -412,7 +434,7 @@ private:
         return text_of(e, Script::unicode, within, numbers);
     }
     static bool is_number(const Expr& e) {
-        if (e->is(Op::stop) || e->is(Op::round)) return is_number((*e)[0]);
+        if (is_around(e)) return is_number((*e)[0]);
         const auto* constant = e->as<Constant>();
         return (constant != nullptr && constant->name != "pi") || e->as<Reduce>() != nullptr ||
                e->as<CellOf>() != nullptr || e->as<FreeIndex>() != nullptr || e->as<BoundIndex>() != nullptr;
@@ -427,7 +449,7 @@ private:
     // The expression without indices.
     [[nodiscard]] std::string stripped(const Expr& e, int within) {
         const Instead bare = [&](const Expr& x, int tightly) -> std::optional<std::string> {
-            if (x->is(Op::stop) || x->is(Op::round)) return stripped((*x)[0], tightly);
+            if (is_around(x)) return stripped((*x)[0], tightly);
             if (x->is(Op::multiply) && (*x)[0]->is(Op::bracket)) return stripped((*x)[1], tightly);
             if (x->is(Op::multiply) && (*x)[1]->is(Op::bracket)) return stripped((*x)[0], tightly);
             if (const auto* c = x->as<Constant>()) return shown(c->name);
@@ -446,6 +468,7 @@ private:
     Evaluator& evaluator_;
     const ShownNames& shown_;
     std::vector<Written> lines_;
+    std::vector<const Definition*> told_{};  // whose lines are being written
 };
 
 }  // namespace

@@ -24,40 +24,56 @@ std::size_t hash_of(const What& what) {
     return mixed(what.index(), std::visit(Visitor{text}, what));
 }
 
-// The tree with each leaf replaced by `leaf(leaf, depth)`, where depth counts the reductions around it.
-Expr with_leaves(const Expr& e, std::size_t depth, const std::function<Expr(const Expr&, std::size_t)>& leaf) {
-    if (e->children.empty()) return leaf(e, depth);
-    const std::size_t inside = depth + (e->as<Reduce>() != nullptr ? 1 : 0);
+// The same node over its children as `change` makes them; itself if it leaves them as they are.
+template <class Change>
+Expr over_changed(const Expr& e, const Change& change) {
     std::vector<Expr> children;
     children.reserve(e->children.size());
     bool changed = false;
     for (const Expr& child : e->children) {
-        children.push_back(with_leaves(child, inside, leaf));
+        children.push_back(change(child));
         changed = changed || children.back() != child;
     }
     return changed ? with_children(e, std::move(children)) : e;
 }
 
+// The tree with `leaf(leaf, depth)` for each leaf, where depth counts the reductions around it; what has no such leaf,
+// as `has(tree, depth)` says, stays as it is.
+template <class Has, class Leaf>
+Expr with_leaves(const Expr& e, std::size_t depth, const Has& has, const Leaf& leaf) {
+    if (!has(e, depth)) return e;
+    if (e->children.empty()) return leaf(e, depth);
+    const std::size_t inside = depth + (e->as<Reduce>() != nullptr ? 1 : 0);
+    return over_changed(e, [&](const Expr& child) { return with_leaves(child, inside, has, leaf); });
+}
+
 }  // namespace
 
-Expr node(What what, std::vector<Expr> children, std::size_t at) {
-    std::size_t hash = hash_of(what);
-    std::uint64_t nodes = 1;
-    std::size_t height = 1;
-    std::set<std::string> indices;
-    if (const auto* free = std::get_if<FreeIndex>(&what)) indices.insert(free->name);
-    for (const Expr& child : children) {
-        hash = mixed(hash, child->hash);
-        nodes += child->nodes;
-        height = std::max(height, child->height + 1);
-        indices.insert(child->indices.begin(), child->indices.end());
-    }
+void check_size(std::uint64_t nodes, std::size_t height, std::size_t at) {
     if (nodes > limits::kFormulaNodes || height > limits::kFormulaHeight)
         throw FormulaError(message("the formula is too large: written out it has more than {count} parts",
                                    {{"count", limits::kFormulaNodes}}),
                            at);
+}
+
+Expr node(What what, std::vector<Expr> children, std::size_t at) {
+    std::size_t hash = hash_of(what);
+    std::uint64_t nodes = 1;
+    std::size_t height = 1, open = 0;
+    std::set<std::string> indices;
+    if (const auto* free = std::get_if<FreeIndex>(&what)) indices.insert(free->name);
+    if (const auto* bound = std::get_if<BoundIndex>(&what)) open = bound->level + 1;
+    for (const Expr& child : children) {
+        hash = mixed(hash, child->hash);
+        nodes += child->nodes;
+        height = std::max(height, child->height + 1);
+        open = std::max(open, child->open);
+        indices.insert(child->indices.begin(), child->indices.end());
+    }
+    if (std::holds_alternative<Reduce>(what) && open > 0) --open;
+    check_size(nodes, height, at);
     return std::make_shared<const Node>(
-        Node{std::move(what), std::move(children), at, hash, nodes, height, std::move(indices)});
+        Node{std::move(what), std::move(children), at, hash, nodes, height, open, std::move(indices)});
 }
 
 bool same(const Expr& a, const Expr& b) {
@@ -83,19 +99,15 @@ Expr operator-(const Expr& a) {
 Expr with_children(const Expr& e, std::vector<Expr> children) { return node(e->what, std::move(children), e->at); }
 
 Expr reduction_of(const Reduce& reduce, const std::string& name, const Expr& body, std::size_t at) {
-    Expr bound = body;
-    if (body->indices.contains(name))
-        bound = with_leaves(body, 0, [&](const Expr& leaf, std::size_t depth) {
-            const auto* free = leaf->as<FreeIndex>();
-            return free != nullptr && free->name == name ? node(BoundIndex{depth}, {}, leaf->at) : leaf;
-        });
-    return node(reduce, {bound}, at);
+    const auto reads_it = [&](const Expr& e, std::size_t) { return e->indices.contains(name); };
+    const auto bound = [](const Expr& leaf, std::size_t depth) { return node(BoundIndex{depth}, {}, leaf->at); };
+    return node(reduce, {with_leaves(body, 0, reads_it, bound)}, at);
 }
 
 Expr body_at(const Expr& reduction, const Expr& index) {
-    return with_leaves((*reduction)[0], 0, [&](const Expr& leaf, std::size_t depth) {
-        const auto* bound = leaf->as<BoundIndex>();
-        return bound != nullptr && bound->level == depth ? index : leaf;
+    const auto reads_it = [](const Expr& e, std::size_t depth) { return e->open > depth; };
+    return with_leaves((*reduction)[0], 0, reads_it, [&](const Expr& leaf, std::size_t depth) {
+        return leaf->as<BoundIndex>()->level == depth ? index : leaf;
     });
 }
 
@@ -114,26 +126,20 @@ std::string inner_name(const Expr& reduction, const std::set<std::string>& taken
 }
 
 Expr substitute(const Expr& e, const Replacements& replacements) {
-    const bool any = std::ranges::any_of(replacements, [&](const auto& r) { return e->indices.contains(r.first); });
-    if (!any) return e;
-    return with_leaves(e, 0, [&](const Expr& leaf, std::size_t) {
-        if (const auto* free = leaf->as<FreeIndex>())
-            for (const auto& [name, instead] : replacements)
-                if (name == free->name) return instead;
-        return leaf;
-    });
+    const auto found = [&](const Expr& x) {
+        return std::ranges::find_if(replacements, [&](const auto& r) { return x->indices.contains(r.first); });
+    };
+    return with_leaves(
+        e, 0, [&](const Expr& x, std::size_t) { return found(x) != replacements.end(); },
+        [&](const Expr& leaf, std::size_t) { return found(leaf)->second; });
 }
 
 Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& rule, const std::set<std::string>& taken) {
-    if (const auto* reduce = e->as<Reduce>()) {
-        const std::string name = inner_name(e, taken);
-        return rule(reduction_of(*reduce, name, rewrite(body_at(e, index(name)), rule, taken), e->at));
-    }
-    if (e->children.empty()) return rule(e);
-    std::vector<Expr> children;
-    children.reserve(e->children.size());
-    for (const Expr& child : e->children) children.push_back(rewrite(child, rule, taken));
-    return rule(with_children(e, std::move(children)));
+    const auto* reduce = e->as<Reduce>();
+    if (reduce == nullptr) return rule(over_changed(e, [&](const Expr& child) { return rewrite(child, rule, taken); }));
+    const std::string name = inner_name(e, taken);
+    const Expr body = body_at(e, index(name)), changed = rewrite(body, rule, taken);
+    return rule(changed == body ? e : reduction_of(*reduce, name, changed, e->at));
 }
 
 void for_each(const Expr& e, const std::function<void(const Expr&)>& visit) {
@@ -145,8 +151,21 @@ bool any_node(const Expr& e, const std::function<bool(const Expr&)>& test) {
     return test(e) || std::ranges::any_of(e->children, [&](const Expr& child) { return any_node(child, test); });
 }
 
-bool reads(const Expr& e, const std::string& name) {
-    return any_node(e, [&](const Expr& x) { return x->as<CellOf>() != nullptr && x->as<CellOf>()->name == name; });
+bool is_cell_of(const Expr& e, std::string_view name) {
+    const auto* cell = e->as<CellOf>();
+    return cell != nullptr && cell->name == name;
+}
+
+bool reads(const Expr& e, std::string_view name) {
+    return any_node(e, [&](const Expr& x) { return is_cell_of(x, name); });
+}
+
+std::set<std::string> names_read(const Expr& e) {
+    std::set<std::string> names;
+    for_each(e, [&](const Expr& x) {
+        if (const auto* cell = x->as<CellOf>()) names.insert(cell->name);
+    });
+    return names;
 }
 
 bool Definition::operator==(const Definition& other) const {

@@ -150,6 +150,7 @@ struct Node {
     std::size_t hash;               // of its value
     std::uint64_t nodes;            // in the tree written out, which may be far more than are in memory
     std::size_t height;             // of the tree
+    std::size_t open;               // so many reductions around it have an index that it reads
     std::set<std::string> indices;  // the free ones
 
     template <class T>
@@ -161,7 +162,9 @@ struct Node {
     [[nodiscard]] const Expr& operator[](std::size_t i) const { return children[i]; }
 };
 
-// Throws FormulaError if the tree, written out, would have more nodes or levels than docs/limits.md says.
+// Throws FormulaError if these are more nodes or levels than docs/limits.md says.
+void check_size(std::uint64_t nodes, std::size_t height = 0, std::size_t at = kNowhere);
+// Checks the size of the tree, written out.
 [[nodiscard]] Expr node(What what, std::vector<Expr> children = {}, std::size_t at = kNowhere);
 // Whether both are the same value.
 [[nodiscard]] bool same(const Expr& a, const Expr& b);
@@ -201,8 +204,14 @@ using Replacements = std::vector<std::pair<std::string, Expr>>;
 void for_each(const Expr& e, const std::function<void(const Expr&)>& visit);
 // Whether some node is as `test` says.
 [[nodiscard]] bool any_node(const Expr& e, const std::function<bool(const Expr&)>& test);
-// Whether a cell of this operand or sub-result is read.
-[[nodiscard]] bool reads(const Expr& e, const std::string& name);
+// Whether this is a cell of this operand or sub-result, and whether one is read.
+[[nodiscard]] bool is_cell_of(const Expr& e, std::string_view name);
+[[nodiscard]] bool reads(const Expr& e, std::string_view name);
+// The names of all whose cells are read.
+[[nodiscard]] std::set<std::string> names_read(const Expr& e);
+
+// So many indices may be in scope at one place.
+inline constexpr std::size_t kMostPlaces = 64;
 
 // An index on the left-hand side. `axis` is written or empty; the name "…" stands for all leading axes.
 struct LeftIndex {

@@ -85,6 +85,8 @@ Index IndexedTensors::whole(const Part& x) const {
 
 Index IndexedTensors::from_front(Index n, Index size) { return n < 0 ? n + size : n; }
 
+bool IndexedTensors::is_axis_of_number(const Part& x, Index dim) { return x.axes.empty() && (dim == 0 || dim == -1); }
+
 std::size_t IndexedTensors::position(const Part& x, Index dim, std::size_t at) const {
     const Index place = from_front(dim, static_cast<Index>(x.axes.size()));
     if (place < 0 || place >= static_cast<Index>(x.axes.size()))
@@ -164,7 +166,10 @@ void IndexedTensors::broadcast(std::vector<Part>& parts, std::size_t at) {
         for (Part& x : parts) {
             if (x.axes.empty()) continue;
             const bool stretched = x.axes.back().dim.size != here->dim.size;
-            x = at_index(x, x.axes.size() - 1, stretched ? number(0.0) : index(here->index));
+            if (x.axes.back().index == here->index)
+                x.axes.pop_back();
+            else
+                x = at_index(x, x.axes.size() - 1, stretched ? number(0.0) : index(here->index));
         }
         axes.insert(axes.begin(), *here);
     }

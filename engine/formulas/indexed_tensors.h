@@ -53,6 +53,8 @@ protected:
     [[nodiscard]] static Index from_front(Index n, Index size);
     // Which axis −1 is.
     [[nodiscard]] std::size_t position(const Part& x, Index dim, std::size_t at) const;
+    // As in PyTorch, a number has axes 0 and −1, which are nowhere.
+    [[nodiscard]] static bool is_axis_of_number(const Part& x, Index dim);
 
     // ---- axes
 

@@ -34,6 +34,12 @@ public:
     }
 
 private:
+    // An index is in scope from here on.
+    void bind(const std::string& name) {
+        if (bound_.size() == limits::kFormulaDepth) fail_too_deep();
+        bound_.push_back(name);
+    }
+
     // ---- definitions
 
     LeftIndex left_index() {
@@ -49,7 +55,7 @@ private:
         need("=");
         outer_ = {bound_.begin(), bound_.end()};
         for (const LeftIndex& i : d.indices) {
-            bound_.push_back(i.name);
+            bind(i.name);
             outer_.erase(i.name);
         }
         d.body = expression();
@@ -95,7 +101,7 @@ private:
     Expr expression() {
         const Nesting nesting(*this);
         const std::size_t at = here().begin;
-        Expr condition = either();
+        Expr condition = chain(level::either);
         if (!take("?")) return condition;
         Expr yes = expression();
         need(":");
@@ -103,47 +109,24 @@ private:
         return apply(Op::choose, {condition, yes, no}, at);
     }
 
-    struct Infix {
-        std::string_view word;
-        Op op;
-    };
-    // Operations of one binding strength, the leftmost first.
-    template <class Below>
-    Expr chain(std::initializer_list<Infix> operations, const Below& below) {
-        Expr e = below();
+    // Operations of this binding strength and of tighter ones, the leftmost first.
+    Expr chain(int of) {
+        if (of == level::negation) return negation();
+        if (of > level::product) return unary();
+        const bool minus = of == level::sum && take("−");
+        Expr e = chain(of + 1);
+        if (minus) e = -e;
         for (;;) {
-            const auto* found = std::ranges::find_if(operations, [&](const Infix& i) { return is(i.word); });
-            if (found == operations.end()) return e;
+            const auto found =
+                std::ranges::find_if(spellings(), [&](const Spelling& s) { return s.level == of && is(s.unicode); });
+            if (found == spellings().end()) return e;
             const std::size_t at = tokens_[at_++].begin;
-            e = apply(found->op, {e, below()}, at);
+            e = apply(found->op, {e, chain(of + 1)}, at);
         }
-    }
-
-    Expr either() {
-        return chain({{"or", Op::either}}, [&] { return chain({{"and", Op::both}}, [&] { return negation(); }); });
     }
     Expr negation() {
         const Nesting nesting(*this);
-        if (take("not")) return apply(Op::negation, {negation()});
-        return chain({{"=", Op::equal},
-                      {"≠", Op::not_equal},
-                      {"<", Op::less},
-                      {"≤", Op::less_equal},
-                      {">", Op::greater},
-                      {"≥", Op::greater_equal}},
-                     [&] { return sum(); });
-    }
-    Expr sum() {
-        bool first = true;
-        return chain({{"+", Op::add}, {"−", Op::subtract}}, [&] {
-            const bool minus = std::exchange(first, false) && take("−");
-            Expr e = product();
-            return minus ? -e : e;
-        });
-    }
-    Expr product() {
-        return chain({{"·", Op::multiply}, {"/", Op::divide}, {"div", Op::quotient}, {"mod", Op::remainder}},
-                     [&] { return unary(); });
+        return take("not") ? apply(Op::negation, {negation()}) : chain(level::comparison);
     }
     Expr unary() {
         const Nesting nesting(*this);
@@ -203,7 +186,7 @@ private:
         const bool along = !functions_.contains(token.word) && functions_.contains(head) && letters_in(below) == 1;
         std::vector<Expr> children;
         if (along) {
-            bound_.emplace_back(below);
+            bind(std::string(below));
             children.push_back(index(std::string(below)));
         }
         for (Expr& e : listed<Expr>([&] { return expression(); }, ")")) children.push_back(std::move(e));
@@ -241,7 +224,7 @@ private:
         for (const LeftIndex& i : over) {
             if (std::ranges::find(bound_, i.name) != bound_.end() && !outer_.contains(i.name))
                 throw FormulaError(message("index {index} is in use already: choose another", {{"index", i.name}}), at);
-            bound_.push_back(i.name);
+            bind(i.name);
         }
         Expr e = reduced(at);
         bound_.resize(bound_.size() - over.size());
@@ -253,7 +236,7 @@ private:
 
     // The product that a reduction takes. Σ a / Σ b would be a sum of quotients, which is rarely meant.
     Expr reduced(std::size_t at) {
-        Expr e = product();
+        Expr e = chain(level::product);
         const auto* quotient = e->is(Op::divide) ? e.get() : nullptr;
         if (quotient != nullptr && (*quotient)[1]->as<Reduce>() != nullptr && !closes_before((*quotient)[1]->at))
             throw FormulaError(

@@ -20,14 +20,10 @@ struct Factor {
     const float* numbers = nullptr;
     const Tensor* tensor = nullptr;
     const Shape* shape = nullptr;
+    std::vector<Index> strides{};
     std::size_t summed = 0;
     std::optional<std::size_t> own{};
 
-    [[nodiscard]] Index stride(std::size_t axis) const {
-        Index stride = 1;
-        for (std::size_t i = axis + 1; i < shape->size(); ++i) stride *= (*shape)[i].size;
-        return stride;
-    }
     [[nodiscard]] bool is_last(std::optional<std::size_t> axis) const { return axis && *axis + 1 == shape->size(); }
     // Gives the axis that this place alone chooses; nothing if another index depends on it, too.
     [[nodiscard]] std::optional<std::size_t> axis_of(std::size_t place) const {
@@ -56,21 +52,18 @@ bool reads_nothing(const Code& code) {
 class Finder {
 public:
     Finder(const Shape& shape, const Operands& operands, std::size_t first, std::vector<Product>& products)
-        : operands_(operands), first_(first), products_(products) {
-        for (const Dim& dim : shape) sizes_.push_back(dim.size);
-    }
+        : sizes_(sizes_of(shape)), operands_(operands), first_(first), products_(products) {}
 
-    Code rewritten(const Code& code) {
+    Code rewritten(Code code) {
         if (code.kind == Code::Kind::reduce && code.fold == Fold::sum) {
             reduction_ = &code;
             if (auto found = outside(code.in[0])) return std::move(*found);
         }
         // The index of a reduction around a product chooses among many of them.
         if (code.kind == Code::Kind::reduce) sizes_.push_back(code.size);
-        Code made = code;
-        for (Code& child : made.in) child = rewritten(child);
+        for (Code& child : code.in) child = rewritten(std::move(child));
         if (code.kind == Code::Kind::reduce) sizes_.pop_back();
-        return made;
+        return code;
     }
 
 private:
@@ -94,7 +87,7 @@ private:
     std::optional<Factor> factor(const Code& read) const {
         if (read.kind != Code::Kind::operand || !std::ranges::all_of(read.in, reads_nothing)) return std::nullopt;
         const Operand& operand = operands_[read.which];
-        Factor f{.read = &read, .shape = &operand.shape};
+        Factor f{.read = &read, .shape = &operand.shape, .strides = strides_of(sizes_of(operand.shape))};
         if (const auto* tensor = std::get_if<const Tensor*>(&operand.numbers)) {
             f.numbers = (*tensor)->data();
             f.tensor = *tensor;
@@ -173,16 +166,16 @@ private:
             std::fill_n(out.data, out.rows * out.columns, static_cast<float>(kNaN));
             return;
         }
-        const Index a_stride = a.own ? a.stride(*a.own) : k;
+        const Index a_stride = a.own ? a.strides[*a.own] : k;
         if (!a.is_last(a.summed))
-            products::multiply_turned({left, k, out.rows, a.stride(a.summed)},
-                                      {right, k, out.columns, b.stride(b.summed)}, out);
+            products::multiply_turned({left, k, out.rows, a.strides[a.summed]},
+                                      {right, k, out.columns, b.strides[b.summed]}, out);
         else if (!b.is_last(b.summed))
-            products::multiply({left, out.rows, k, a_stride}, {right, k, out.columns, b.stride(b.summed)}, out);
+            products::multiply({left, out.rows, k, a_stride}, {right, k, out.columns, b.strides[b.summed]}, out);
         else if (b.tensor != nullptr && b.tensor->rank() == 2)
             products::multiply_weight({left, out.rows, k, a_stride}, *b.tensor, nullptr, out);
         else
-            products::multiply_transposed({left, out.rows, k, a_stride}, {right, out.columns, k, b.stride(*b.own)},
+            products::multiply_transposed({left, out.rows, k, a_stride}, {right, out.columns, k, b.strides[*b.own]},
                                           out);
     }
 
@@ -191,9 +184,9 @@ private:
         Index at = 0;
         for (std::size_t i = 0; i < f.read->in.size(); ++i) {
             if (i == f.summed || i == f.own) continue;
-            const double index = std::floor(value_at(f.read->in[i], scope));
-            if (!(index >= 0.0 && index < static_cast<double>((*f.shape)[i].size))) return nullptr;
-            at += static_cast<Index>(index) * f.stride(i);
+            const Index index = index_of(value_at(f.read->in[i], scope));
+            if (index < 0 || index >= (*f.shape)[i].size) return nullptr;
+            at += index * f.strides[i];
         }
         return f.numbers + at;
     }

@@ -1,28 +1,19 @@
 #include "engine/formulas/simplify.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <unordered_map>
 
 namespace decoderscope::formulas {
 namespace {
 
 std::optional<Op> opposite(Op op) {
-    switch (op) {
-        case Op::equal:
-            return Op::not_equal;
-        case Op::not_equal:
-            return Op::equal;
-        case Op::less:
-            return Op::greater_equal;
-        case Op::greater_equal:
-            return Op::less;
-        case Op::greater:
-            return Op::less_equal;
-        case Op::less_equal:
-            return Op::greater;
-        default:
-            return std::nullopt;
-    }
+    constexpr std::array kOpposites{std::pair{Op::equal, Op::not_equal}, std::pair{Op::less, Op::greater_equal},
+                                    std::pair{Op::greater, Op::less_equal}};
+    for (const auto& [one, other] : kOpposites)
+        if (op == one || op == other) return op == one ? other : one;
+    return std::nullopt;
 }
 
 using Binding = std::map<std::string, Expr>;
@@ -122,12 +113,18 @@ Simplifier::Sum Simplifier::collected(const Sum& sum) {
                });
     };
     Sum out;
+    std::unordered_map<std::size_t, std::vector<std::size_t>> found;  // products by their hashes
     for (const Product& m : sum) {
-        const auto same_one = std::ranges::find_if(out, [&](const Product& o) { return alike(m, o); });
-        if (same_one == out.end())
+        std::size_t hash = 0;
+        for (const Part& part : m.parts) hash += mixed(part.base->hash, std::hash<double>()(part.exponent));
+        std::vector<std::size_t>& near = found[hash];
+        const auto same_one = std::ranges::find_if(near, [&](std::size_t o) { return alike(m, out[o]); });
+        if (same_one != near.end()) {
+            out[*same_one].coefficient += m.coefficient;
+        } else {
+            near.push_back(out.size());
             out.push_back(m);
-        else
-            same_one->coefficient += m.coefficient;
+        }
     }
     std::erase_if(out, [](const Product& m) { return m.coefficient == 0.0; });
     return out;
@@ -143,22 +140,28 @@ Simplifier::Sum Simplifier::sum_of(const Expr& e) const {
     return {base(with_children(e, std::move(children)))};
 }
 
+void Simplifier::add_terms(Sum& to, const Expr& e, double sign) const {
+    if (e->is(Op::add) || e->is(Op::subtract)) {
+        add_terms(to, (*e)[0], sign);
+        return add_terms(to, (*e)[1], e->is(Op::add) ? sign : -sign);
+    }
+    if (e->is(Op::negate)) return add_terms(to, (*e)[0], -sign);
+    for (Product& m : sum_of(e)) {
+        m.coefficient *= sign;
+        to.push_back(std::move(m));
+    }
+}
+
 Simplifier::Sum Simplifier::applied(const Expr& e, Op op) const {
     const auto nonzero = [](Product m) { return m.coefficient == 0.0 ? Sum{} : Sum{std::move(m)}; };
-    const auto negated = [](Sum sum) {
-        for (Product& m : sum) m.coefficient = -m.coefficient;
-        return sum;
-    };
     switch (op) {
         case Op::add:
-        case Op::subtract: {
-            Sum all = sum_of((*e)[0]);
-            const Sum second = op == Op::add ? sum_of((*e)[1]) : negated(sum_of((*e)[1]));
-            all.insert(all.end(), second.begin(), second.end());
+        case Op::subtract:
+        case Op::negate: {
+            Sum all;
+            add_terms(all, e, 1.0);
             return collected(all);
         }
-        case Op::negate:
-            return negated(sum_of((*e)[0]));
         case Op::multiply:
             return nonzero(times(product_of((*e)[0]), product_of((*e)[1])));
         case Op::divide:
@@ -166,8 +169,10 @@ Simplifier::Sum Simplifier::applied(const Expr& e, Op op) const {
         case Op::root:
             return power_of((*e)[0], 0.5);
         case Op::power:
-            if (const auto* n = (*e)[1]->as<Literal>()) return power_of((*e)[0], n->value);
-            break;
+            if (const Expr n = (*this)((*e)[1]); n->as<Literal>() != nullptr)
+                return power_of((*e)[0], n->as<Literal>()->value);
+            else
+                return {base(apply(op, {(*this)((*e)[0]), n}))};
         default:
             break;
     }

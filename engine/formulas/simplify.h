@@ -39,6 +39,8 @@ private:
     [[nodiscard]] static Sum collected(const Sum& sum);
 
     [[nodiscard]] Sum sum_of(const Expr& e) const;
+    // Adds the products of `e` to those of a sum, of which it is a summand.
+    void add_terms(Sum& to, const Expr& e, double sign) const;
     [[nodiscard]] Sum applied(const Expr& e, Op op) const;
     [[nodiscard]] Sum power_of(const Expr& base, double exponent) const;
     [[nodiscard]] Sum reduced(const Expr& e) const;

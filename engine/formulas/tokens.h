@@ -40,6 +40,9 @@ protected:
     // Where a number or a name should be.
     [[noreturn]] void fail_without_operand() const;
     void need_end() const;
+    [[noreturn]] void fail_too_deep() const {
+        fail(message("more than {count} levels inside each other", {{"count", limits::kFormulaDepth}}));
+    }
 
     template <class T, class One>
     std::vector<T> listed(const One& one, std::string_view close) {
@@ -55,8 +58,7 @@ protected:
     struct Nesting {
         explicit Nesting(TokenReader& in) : reader(in) {
             // Four levels of the grammar for a pair of parentheses.
-            if (++reader.depth_ > 4 * limits::kFormulaDepth)
-                reader.fail(message("more than {count} levels inside each other", {{"count", limits::kFormulaDepth}}));
+            if (++reader.depth_ > 4 * limits::kFormulaDepth) reader.fail_too_deep();
         }
         ~Nesting() { --reader.depth_; }
         Nesting(const Nesting&) = delete;

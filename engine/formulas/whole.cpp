@@ -18,12 +18,6 @@ constexpr Index kBlock = 512;
 // The axis of what has no row.
 constexpr std::size_t kNoAxis = kMostPlaces;
 
-std::vector<Index> strides_of(const std::vector<Index>& sizes) {
-    std::vector<Index> strides(sizes.size(), 1);
-    for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-    return strides;
-}
-
 // Numbers that are read, row by row; the reader's first indices may be left out: it has all that they choose.
 struct Source {
     std::variant<std::span<const float>, std::span<const double>, std::span<const std::int64_t>> numbers;
@@ -32,12 +26,6 @@ struct Source {
     std::size_t left_out = 0;
     std::vector<Index> strides = strides_of(sizes);
 };
-
-std::vector<Index> sizes_of(const Shape& shape, std::size_t from = 0) {
-    std::vector<Index> sizes;
-    for (std::size_t i = from; i < shape.size(); ++i) sizes.push_back(shape[i].size);
-    return sizes;
-}
 
 Source source_of(const Operand& operand, const Shape& shape) {
     Source source{.numbers = {}, .sizes = sizes_of(shape)};
@@ -120,10 +108,6 @@ private:
 
 // ---- doing it
 
-void check(const std::stop_token& stop) {
-    if (stop.stop_requested()) throw Error("the formula was cancelled");
-}
-
 // Computes a program at places of its scope. What has been computed is computed anew only once a place that it depends
 // on has moved.
 class Runner {
@@ -198,7 +182,7 @@ private:
         const Code& code = *step.code;
         Folded folded(code.fold);
         for (Index first = 0; first < code.size; first += kBlock) {
-            check(stop_);
+            stop_if_asked(stop_);
             const Index count = std::min(kBlock, code.size - first);
             move(code.which, first, count);
             folded.take(code.fold, {row(step.in[0]), static_cast<std::size_t>(count)}, first);
@@ -284,7 +268,7 @@ private:
         std::vector<double> where(code.fold == Fold::argmax ? out.size() : 0, 0.0);
         const bool sum = code.fold == Fold::sum || code.fold == Fold::mean;
         for (Index at = 0; at < code.size; ++at) {
-            check(stop_);
+            stop_if_asked(stop_);
             move(code.which, at);
             const double* x = row(step.in[0]);
             if (sum) {
@@ -307,9 +291,6 @@ private:
     [[nodiscard]] const Source& source(const Code& code) const {
         return code.kind == Code::Kind::operand ? operands_[code.which] : results_[code.which];
     }
-
-    // An index as a number; outside of everything if it can't be one.
-    static Index index_of(double at) { return std::abs(at) < 1e15 ? static_cast<Index>(std::floor(at)) : -1; }
 
     // Where the numbers begin that all indices but those of the row choose; nothing if that is outside.
     std::optional<Index> begin_of(const Source& source, const Step& step) {
@@ -611,9 +592,8 @@ private:
 
 // The node with each result that it reads in its place, if all that it reads has its shape and its own indices; its
 // rows then needn't end where an axis does.
-std::optional<Code> as_one_row(const Code& code, const std::vector<CodedDefinition>& parts,
-                               const std::vector<Shape>& operands, const Shape& shape) {
-    Code flat = code;
+std::optional<Code> as_one_row(Code code, const std::vector<CodedDefinition>& parts, const std::vector<Shape>& operands,
+                               const Shape& shape) {
     if (code.kind == Code::Kind::index || code.kind == Code::Kind::reduce) return std::nullopt;
     const bool reads = code.kind == Code::Kind::operand || code.kind == Code::Kind::result;
     if (reads) {
@@ -623,18 +603,18 @@ std::optional<Code> as_one_row(const Code& code, const std::vector<CodedDefiniti
             !std::ranges::equal(read, shape, {}, &Dim::size, &Dim::size) || (result && parts[code.which].start))
             return std::nullopt;
         if (result) return as_one_row(parts[code.which].code, parts, operands, shape);
-        flat.in = {Code{.kind = Code::Kind::index, .uses = 1}};
-        flat.uses = 1;
-        return flat;
+        code.in = {Code{.kind = Code::Kind::index, .uses = 1}};
+        code.uses = 1;
+        return code;
     }
-    flat.uses = 0;
-    for (Code& child : flat.in) {
-        auto made = as_one_row(child, parts, operands, shape);
+    code.uses = 0;
+    for (Code& child : code.in) {
+        auto made = as_one_row(std::move(child), parts, operands, shape);
         if (!made) return std::nullopt;
-        flat.uses |= made->uses;
+        code.uses |= made->uses;
         child = std::move(*made);
     }
-    return flat;
+    return code;
 }
 
 }  // namespace
@@ -643,6 +623,10 @@ std::size_t count_of(const Shape& shape) {
     std::size_t count = 1;
     for (const Dim& dim : shape) count *= static_cast<std::size_t>(dim.size);
     return count;
+}
+
+void stop_if_asked(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Error("the formula was cancelled");
 }
 
 struct Computation::Plan {
@@ -663,7 +647,7 @@ struct Computation::Plan {
         in_parallel(rows * blocks, static_cast<Index>(std::min(cost, 1e12)), [&](Index begin, Index end) {
             Worker worker(parts, stage, program, from, results, stop);
             for (Index unit = begin; unit < end; ++unit) {
-                check(stop);
+                stop_if_asked(stop);
                 const Index row = unit / blocks, first = unit % blocks * block;
                 worker.row(row);
                 worker.write(first, std::min(block, width - first), row * width + first, to);

@@ -12,7 +12,7 @@ namespace decoderscope::formulas {
 // computed here.
 class Computation {
 public:
-    // Of operands with these shapes, in the order of their names. `places` of the parts must be at most kMostPlaces.
+    // Of operands with these shapes, in the order of their names.
     Computation(std::vector<CodedDefinition> parts, std::vector<Shape> operands);
     ~Computation();
     Computation(Computation&&) noexcept;
@@ -34,5 +34,7 @@ private:
 };
 
 [[nodiscard]] std::size_t count_of(const Shape& shape);
+// Throws Error if it was.
+void stop_if_asked(const std::stop_token& stop);
 
 }  // namespace decoderscope::formulas

@@ -148,14 +148,16 @@ public:
         return result;
     }
 
-    Part matmul(Arguments& a) { return product(tensor(a.by_name.at("input")), tensor(a.by_name.at("other")), a.at); }
+    Part matmul(Arguments& a) { return product(tensor(a_input(a)), tensor(a.by_name.at("other")), a.at); }
     Part linear(Arguments& a) {
         const Part& bias = tensor(a.by_name.at("bias"));
-        const Part y = product(tensor(a.by_name.at("input")), swapped(tensor(a.by_name.at("weight")), -2, -1), a.at);
+        const Part y = product(tensor(a_input(a)), swapped(tensor(a.by_name.at("weight")), -2, -1), a.at);
         return bias.axes.empty() ? y : applied_to(Op::add, {y, bias}, a.at);
     }
     Part transpose(Arguments& a) {
-        return swapped(tensor(a.by_name.at("input")), whole(a.by_name.at("dim0")), whole(a.by_name.at("dim1")));
+        const Part& x = tensor(a_input(a));
+        const Index one = whole(a.by_name.at("dim0")), other = whole(a.by_name.at("dim1"));
+        return is_axis_of_number(x, one) && is_axis_of_number(x, other) ? x : swapped(x, one, other);
     }
     Part matrix_transpose(Arguments& a) { return swapped(tensor(a_input(a)), -2, -1); }
     Part reversed(Arguments& a) {
@@ -179,7 +181,7 @@ public:
         return y;
     }
     Part unsqueeze(Arguments& a) {
-        const Part& x = tensor(a.by_name.at("input"));
+        const Part& x = tensor(a_input(a));
         const Index dim = whole(a.by_name.at("dim"));
         Part wider = x;
         wider.axes.push_back(axis_of_size("1", 1));
@@ -188,12 +190,13 @@ public:
         return wider;
     }
     Part squeeze(Arguments& a) {
-        const Part& x = tensor(a.by_name.at("input"));
+        const Part& x = tensor(a_input(a));
+        if (is_axis_of_number(x, whole(a.by_name.at("dim")))) return x;
         const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
         return x.axes[n].dim.size == 1 ? at_index(x, n, number(0.0)) : x;
     }
     Part repeat_interleave(Arguments& a) {
-        Part x = tensor(a.by_name.at("input"));
+        Part x = tensor(a_input(a));
         const Part& times = tensor(a.by_name.at("repeats"));
         const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
         const auto size = limits::count_of({x.axes[n].dim.size, whole(times)});
@@ -212,7 +215,7 @@ public:
         return {.axes = {axis}, .cell = index(axis.index)};
     }
     Part size(Arguments& a) {
-        const Part& x = tensor(a.by_name.at("input"));
+        const Part& x = tensor(a_input(a));
         Part sizes;
         for (const IndexedAxis& axis : x.axes) sizes.items.push_back({.cell = size_of(axis)});
         const auto dim = a.by_name.find("dim");
@@ -305,6 +308,13 @@ private:
 
     [[nodiscard]] Part by_formula(const Row& row, const std::vector<std::string>& parameters, const Arguments& a) {
         const bool along = row.parameters.find("dim") != std::string::npos;
+        if (along && a.by_name.contains("dim") && !a.by_name.contains("normalized_shape") && a_input(a).axes.empty()) {
+            Arguments wider = a;  // a number along an axis of length 1
+            tensor(wider.by_name["input"]);
+            wider.by_name["input"].axes = {axis_of_size("1", 1)};
+            const Part y = by_formula(row, parameters, wider);
+            return y.axes.empty() ? y : at_index(y, 0, number(0.0));
+        }
         std::string head = along ? "f_k(" : "f(";
         std::vector<Part> parts;
         std::vector<std::string> of_parts;

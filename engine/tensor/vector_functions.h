@@ -35,6 +35,13 @@ template <class Of>
     return lanes[0];
 }
 
+// The polynomial in x with these coefficients, the highest first.
+template <class... Rest>
+[[gnu::always_inline]] inline double polynomial(double x, double highest, Rest... rest) {
+    ((highest = highest * x + rest), ...);
+    return highest;
+}
+
 // Added to a small number, it leaves the nearest integer in the last bits.
 constexpr double kToInteger = 0x1.8p52;
 
@@ -51,22 +58,10 @@ inline double exponential(double of) {
     const double n = shifted - kToInteger;
     const double r = (x - n * kLn2High) - n * kLn2Low;
     double power = 1.0 / 362880.0;  // Taylor's series: 1/9!, 1/8!, …
-    if constexpr (exactly) {
-        power = 1.0 / 6227020800.0;  // 1/13!, …
-        power = power * r + 1.0 / 479001600.0;
-        power = power * r + 1.0 / 39916800.0;
-        power = power * r + 1.0 / 3628800.0;
-        power = power * r + 1.0 / 362880.0;
-    }
-    power = power * r + 1.0 / 40320.0;
-    power = power * r + 1.0 / 5040.0;
-    power = power * r + 1.0 / 720.0;
-    power = power * r + 1.0 / 120.0;
-    power = power * r + 1.0 / 24.0;
-    power = power * r + 1.0 / 6.0;
-    power = power * r + 0.5;
-    power = power * r + 1.0;
-    power = power * r + 1.0;
+    if constexpr (exactly)          // from 1/13! on
+        power = polynomial(r, 1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, power);
+    power = polynomial(r, power, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0,
+                       1.0);
     const std::uint64_t exponent = std::bit_cast<std::uint64_t>(shifted) + 1023U;
     const double found = power * std::bit_cast<double>(exponent << 52U);
     const double not_below = of < -kFarthest ? 0.0 : found;
@@ -89,21 +84,12 @@ inline Turn turn(double angle) {
     const double n = shifted - kToInteger;
     const double r = (angle - n * kQuarterHigh) - n * kQuarterLow;
     const double square = r * r;
-    double sine = 1.0 / 6227020800.0;  // Taylor's series: 1/13!, −1/11!, …
-    sine = sine * square - 1.0 / 39916800.0;
-    sine = sine * square + 1.0 / 362880.0;
-    sine = sine * square - 1.0 / 5040.0;
-    sine = sine * square + 1.0 / 120.0;
-    sine = sine * square - 1.0 / 6.0;
-    sine = sine * square * r + r;
-    double cosine = -1.0 / 87178291200.0;  // −1/14!, 1/12!, …
-    cosine = cosine * square + 1.0 / 479001600.0;
-    cosine = cosine * square - 1.0 / 3628800.0;
-    cosine = cosine * square + 1.0 / 40320.0;
-    cosine = cosine * square - 1.0 / 720.0;
-    cosine = cosine * square + 1.0 / 24.0;
-    cosine = cosine * square - 0.5;
-    cosine = cosine * square + 1.0;
+    // Taylor's series: 1/13!, −1/11!, … and −1/14!, 1/12!, …
+    const double sine_by_cube = polynomial(square, 1.0 / 6227020800.0, -1.0 / 39916800.0, 1.0 / 362880.0, -1.0 / 5040.0,
+                                           1.0 / 120.0, -1.0 / 6.0);
+    const double sine = sine_by_cube * square * r + r;
+    const double cosine = polynomial(square, -1.0 / 87178291200.0, 1.0 / 479001600.0, -1.0 / 3628800.0, 1.0 / 40320.0,
+                                     -1.0 / 720.0, 1.0 / 24.0, -0.5, 1.0);
     const auto quarters = std::bit_cast<std::uint64_t>(shifted);
     const bool odd = (quarters & 1U) != 0;
     const auto signed_by = [](double value, std::uint64_t half_turns) {
@@ -117,24 +103,11 @@ inline Turn turn(double angle) {
 inline double scaled_erfc(double z) {
     const double t = 2.0 / (2.0 + z);
     const double u = t * 2.2666666666666666 - 1.2666666666666666;  // from −1 to 1
-    double p = 5.5072806577084934e-08;
-    p = p * u + -9.827871271064819e-08;
-    p = p * u + -3.2206203574957936e-07;
-    p = p * u + 1.1301344049057193e-06;
-    p = p * u + -1.2482289643405962e-07;
-    p = p * u + -6.213875161674625e-06;
-    p = p * u + 1.2562979086601483e-05;
-    p = p * u + 1.6871786938395576e-05;
-    p = p * u + -0.0001139571536959461;
-    p = p * u + 4.618260857314806e-05;
-    p = p * u + 0.000831472550435695;
-    p = p * u + -0.001100329138082736;
-    p = p * u + -0.007468035287555155;
-    p = p * u + 0.008768343242597686;
-    p = p * u + 0.11306500273577307;
-    p = p * u + 0.33277328636832326;
-    p = p * u + 0.5531741731393167;
-    return p * t;
+    return t * polynomial(u, 5.5072806577084934e-08, -9.827871271064819e-08, -3.2206203574957936e-07,
+                          1.1301344049057193e-06, -1.2482289643405962e-07, -6.213875161674625e-06,
+                          1.2562979086601483e-05, 1.6871786938395576e-05, -0.0001139571536959461, 4.618260857314806e-05,
+                          0.000831472550435695, -0.001100329138082736, -0.007468035287555155, 0.008768343242597686,
+                          0.11306500273577307, 0.33277328636832326, 0.5531741731393167);
 }
 
 // Φ(x) = ½ erfc(−x / √2), the share of a normal distribution below x.
@@ -151,8 +124,7 @@ inline double normal_share(double x) {
 inline double error_function(double x) {
     const double square = x * x;
     const double near =
-        2.0 * std::numbers::inv_sqrtpi * x *
-        (1.0 + square * (-1.0 / 3.0 + square * (1.0 / 10.0 + square * (-1.0 / 42.0 + square * (1.0 / 216.0)))));
+        2.0 * std::numbers::inv_sqrtpi * x * polynomial(square, 1.0 / 216.0, -1.0 / 42.0, 1.0 / 10.0, -1.0 / 3.0, 1.0);
     const double far = 2.0 * normal_share<true>(x * std::numbers::sqrt2) - 1.0;
     return square < 0.01 ? near : far;
 }
@@ -160,8 +132,7 @@ inline double error_function(double x) {
 // tanh x = 1 − 2 / (e^2x + 1), and near 0 its series.
 inline double hyperbolic_tangent(double x) {
     const double square = x * x;
-    const double near =
-        x * (1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0)))));
+    const double near = x * polynomial(square, 62.0 / 2835.0, -17.0 / 315.0, 2.0 / 15.0, -1.0 / 3.0, 1.0);
     const double far = 1.0 - 2.0 / (exponential<true>(2.0 * x) + 1.0);
     return square < 0.0025 ? near : far;
 }
@@ -175,15 +146,8 @@ inline double logarithm(double x) {
                           (denormal ? 54.0 : 0.0);
     const double m = std::bit_cast<double>((shifted & 0xfffffffffffffULL) + 0x3fe6a09e667f3bcdULL);
     const double f = (m - 1.0) / (m + 1.0), square = f * f;
-    double series = 2.0 / 19.0;
-    series = series * square + 2.0 / 17.0;
-    series = series * square + 2.0 / 15.0;
-    series = series * square + 2.0 / 13.0;
-    series = series * square + 2.0 / 11.0;
-    series = series * square + 2.0 / 9.0;
-    series = series * square + 2.0 / 7.0;
-    series = series * square + 2.0 / 5.0;
-    series = series * square + 2.0 / 3.0;
+    const double series = polynomial(square, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0,
+                                     2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0);
     const double found = exponent * std::numbers::ln2 + (2.0 * f + f * square * series);
     const double of_zero = x == 0.0 ? -std::numeric_limits<double>::infinity() : found;
     const double of_any = x >= 0.0 ? of_zero : std::numeric_limits<double>::quiet_NaN();

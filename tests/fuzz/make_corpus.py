@@ -350,6 +350,7 @@ FORMULAS = {
     "linear": "F.gelu(F.linear(x, W), approximate='tanh')[..., None, :2] ** 2",
     "causal": "torch.where(torch.arange(pos)[None, :] <= torch.arange(pos)[:, None], mask, mask_value).log_softmax(-1)",
     "axes": "x.permute(2, 0, 1).unsqueeze(0).squeeze(0).repeat_interleave(2, dim=1)[:, 1:] // 2 % s",
+    "matrices": "C[i: row, j] = Σ_k A[i, k] · B[j, k]",
     "refused-axes": "x + q[:, 0, :, :1].mT",
 }
 

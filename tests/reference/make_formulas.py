@@ -439,6 +439,8 @@ x.detach() % 2 + x.detach() // 0.5 + x
 x * x.shape[-1] / x.shape[0]
 1.5 * torch.tanh(logits / 1.5)
 gain.T
+s.softmax(0) * s.sum(-1, keepdim=True) + s.max(0)[0] - s.var(0, unbiased=False)
+s.transpose(0, -1).squeeze(0).logsumexp(dim=0) * s.mean((0,))
 """
 
 

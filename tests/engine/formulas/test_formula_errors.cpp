@@ -2,10 +2,14 @@
 // hostile ones, which cost no more than docs/limits.md says.
 #include "engine/base/limits.h"
 #include "engine/formulas/book.h"
+#include "engine/formulas/derive.h"
+#include "engine/formulas/evaluate.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/whole_tensors.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
+
+#include <cmath>
 
 using namespace decoderscope;
 using namespace decoderscope::formulas;
@@ -41,6 +45,13 @@ std::size_t place_of(const std::string& text) {
 std::string repeated(const std::string& text, std::size_t times) {
     std::string all;
     for (std::size_t i = 0; i < times; ++i) all += text;
+    return all;
+}
+
+// Indices or numbers: "n1, n2, …".
+std::string names(int count, const std::string& between = ", ", const std::string& name = "n") {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += (i == 0 ? "" : between) + name + std::to_string(i);
     return all;
 }
 
@@ -148,6 +159,11 @@ TEST_CASE("hostile formulas end in a sentence, or cost no more than the limits s
         "x[" + repeated("None,", 3000) + "]",
         "x" + repeated("[None]", 2000),
         "einsum(equation='a')",
+        "y[" + names(900) + "] = " + names(900, " + "),
+        "y = Σ_{" + names(900) + "} (" + names(900, " + ") + ")",
+        "x" + repeated(".log_softmax(-1)", 12),
+        "x" + repeated(".softmax(-1)", 300),
+        "y[i: 0, j: 9223372036854775807, k: 9223372036854775807] = 1",
         "np.transpose(input=x)",
         "x.permute()",
         "torch.permute(input=x)",
@@ -181,6 +197,74 @@ TEST_CASE("hostile formulas end in a sentence, or cost no more than the limits s
     refuses(repeated("F.gelu(", 30) + "x" + repeated(", approximate='tanh')", 30),
             {"more than " + std::to_string(limits::kFormulaNodes) + " parts"});
     refuses("x" + repeated("[None]", 20), {"at most " + std::to_string(limits::kAxes) + " axes"});
+    refuses("y = Σ_{" + names(900) + "} 1", {"more than 40 levels"});
+    refuses("y[i: eps] = i", {"no axis “eps”"});
+    refuses("y[i: 0, j: 999999999999, k: 999999999999] = i", {"steps", std::to_string(limits::kFormulaSteps)});
+    refuses("y[b] = Σ_p x[…, p]", {"“…” is read here"});
+    refuses("y = 1 from 0", {"“y” may read itself only whole steps back"});
+    refuses("y[p: pos] = y[p] from 0", {"“y” may read itself only whole steps back"});
+    refuses("y[p: pos] = a[p − 1] from 0 where a[p: pos] = y[p − 1] from 0", {"may read itself only whole steps back"});
+    refuses("y[p: pos] = y[p − 1] from y[0 − 1]", {"a recurrence begins from a number"});
+    refuses("y[b] = x[]", {"“x” needs its indices"});
+    refuses("x[None:]", {"a whole number is needed here"});
     refuses("x + \xff", {"can't be shown"});
     refuses(std::string("x + \0 x", 7), {"can't be shown"});
+}
+
+TEST_CASE("the derivative of a long formula is made at once, or refused") {
+    std::string powers, products;
+    for (int i = 0; i < 900; ++i) {
+        powers += (i == 0 ? "" : " + ") + ("x[b, 0, 0]^" + std::to_string(i + 2));
+        if (i < 500) products += (i == 0 ? "" : " · ") + ("exp(x[b, 0, 0] · " + std::to_string(i) + ")");
+    }
+    const std::string tower = "y[b] = x[b, 0, 0]" + repeated(" ^ x[b, 0, 0]", 30);
+    const auto slope = [](const std::string& text) { return derivative(meant(text), "x", small_known()); };
+    CHECK(slope("y[b] = " + powers).main.body->nodes > 900);
+    CHECK(slope(tower).main.body->nodes > 100);
+    check_message(error_of([&] { static_cast<void>(slope("y[b] = " + products)); }), {"the formula is too large"});
+    check_message(error_of([&] { static_cast<void>(slope("x" + repeated(".silu()", 12))); }),
+                  {"the formula is too large"});
+}
+
+TEST_CASE("a recurrence is explained by one step") {
+    const std::vector<double> numbers{1.0, 2.0, 4.0};
+    const Operands operands{{"x", {{"pos", 3}}, std::span<const double>(numbers)}};
+    const Known known = known_of(operands, {});
+    for (const char* text : {"y[t] = y[t − 1] + x[t] from 0", "y[t] = y[t + 1] + x[t] from 0",
+                             "y[t] = a[t] from 0 where a[t] = y[t − 1] + x[t]",
+                             "y[t: pos] = s[t] where s[t: pos] = s[t − 1] + x[t] from 0",
+                             "y[t: pos] = sum[t] where sum[t: pos] = sum[t − 1] + x[t] from 0",
+                             "y[t: pos] = Σ_i x[i] · s[t] where s[t: pos] = s[t − 1] + x[t] from 0"}) {
+        INFO(text);
+        const Formula f = elaborate(parse(text), known);
+        Evaluator evaluator(f, operands, known);
+        for (Index t = 0; t < 3; ++t) {
+            const Explanation explanation = explain(evaluator, Cell{t});
+            CHECK(explanation.lines.size() <= 2);
+            CHECK(explanation.lines.back().value == evaluator.cell(Cell{t}));
+        }
+    }
+}
+
+TEST_CASE("an index that is no number of a cell is outside") {
+    const std::vector<double> numbers{1.0, 2.0, 4.0};
+    const Operands operands{{"x", {{"pos", 3}}, std::span<const double>(numbers)}};
+    const Known known = known_of(operands, {});
+    for (const char* text : {"y = x[∞]", "y = x[1e300]", "y = x[0 / 0]", "y = x[−1]", "y = z[9] where z[i] = x[i]"}) {
+        INFO(text);
+        const Formula f = elaborate(parse(text), known);
+        Evaluator evaluator(f, operands, known);
+        CHECK(std::isnan(evaluator.cell({})));
+        CHECK(std::isnan(explain(evaluator, Cell{}).lines.back().value));
+    }
+}
+
+TEST_CASE("what has no cells is computed as nothing, also as a recurrence") {
+    const Operands none;
+    const Known known;
+    for (const char* text :
+         {"y[t: 3, i: 0] = y[t − 1, i] + 1 from 0", "y[t: 0] = y[t − 1] + 1 from 0", "y[i: 0] = i"}) {
+        INFO(text);
+        CHECK(Evaluator(elaborate(parse(text), known), none, known).all().empty());
+    }
 }
