@@ -11,30 +11,6 @@ namespace decoderscope::core {
 
 namespace {
 
-bool same_target(const Edit& a, const Edit& b) {
-    if (a.index() != b.index()) return false;
-    if (const auto* formula = std::get_if<RewriteStep>(&a)) return formula->step == std::get<RewriteStep>(b).step;
-    if (const auto* row = std::get_if<AddRow>(&a)) return row_name(*row) == row_name(std::get<AddRow>(b));
-    if (const auto* mask = std::get_if<MaskEdit>(&a)) {
-        const auto& other = std::get<MaskEdit>(b);
-        return mask->attention == other.attention && mask->batch == other.batch && mask->head == other.head &&
-               mask->query == other.query && mask->key == other.key;
-    }
-    if (const auto* scale = std::get_if<ScaleHead>(&a)) {
-        const auto& other = std::get<ScaleHead>(b);
-        return scale->attention == other.attention && scale->head == other.head;
-    }
-    if (const auto* route = std::get_if<RouteExpert>(&a)) {
-        // A position goes to one expert alone, but any of them may be off.
-        const auto& other = std::get<RouteExpert>(b);
-        return route->mlp == other.mlp && route->batch == other.batch && route->pos == other.pos &&
-               route->alone == other.alone && (route->alone || route->expert == other.expert);
-    }
-    const auto& cell = std::get<SetCell>(a);
-    const auto& other = std::get<SetCell>(b);
-    return cell.tensor == other.tensor && cell.index == other.index;
-}
-
 bool touches(const std::optional<Index>& along, Index index) { return !along || *along == index; }
 
 // The edit if it is one of this attention's mask; otherwise nullptr.
@@ -124,8 +100,32 @@ std::vector<MaskEdit> spread(const std::vector<MaskEdit>& edits, std::optional<I
 
 }  // namespace
 
+bool is_same_thing(const Edit& a, const Edit& b) {
+    if (a.index() != b.index()) return false;
+    if (const auto* formula = std::get_if<RewriteStep>(&a)) return formula->step == std::get<RewriteStep>(b).step;
+    if (const auto* row = std::get_if<AddRow>(&a)) return row_name(*row) == row_name(std::get<AddRow>(b));
+    if (const auto* mask = std::get_if<MaskEdit>(&a)) {
+        const auto& other = std::get<MaskEdit>(b);
+        return mask->attention == other.attention && mask->batch == other.batch && mask->head == other.head &&
+               mask->query == other.query && mask->key == other.key;
+    }
+    if (const auto* scale = std::get_if<ScaleHead>(&a)) {
+        const auto& other = std::get<ScaleHead>(b);
+        return scale->attention == other.attention && scale->head == other.head;
+    }
+    if (const auto* route = std::get_if<RouteExpert>(&a)) {
+        // A position goes to one expert alone, but any of them may be off.
+        const auto& other = std::get<RouteExpert>(b);
+        return route->mlp == other.mlp && route->batch == other.batch && route->pos == other.pos &&
+               route->alone == other.alone && (route->alone || route->expert == other.expert);
+    }
+    const auto& cell = std::get<SetCell>(a);
+    const auto& other = std::get<SetCell>(b);
+    return cell.tensor == other.tensor && cell.index == other.index;
+}
+
 void remove_target(std::vector<Edit>& edits, const Edit& edit) {
-    std::erase_if(edits, [&](const Edit& other) { return same_target(edit, other); });
+    std::erase_if(edits, [&](const Edit& other) { return is_same_thing(edit, other); });
 }
 
 void replace_edit(std::vector<Edit>& edits, Edit edit) {

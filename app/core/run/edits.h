@@ -12,6 +12,8 @@
 // Lists of edits, where a later edit of the same thing replaces an earlier one.
 namespace decoderscope::core {
 
+// Whether two edits are of the same thing, so that the later one replaces the earlier.
+[[nodiscard]] bool is_same_thing(const Edit& a, const Edit& b);
 // Removes the edit, if any, of the same thing as `edit`.
 void remove_target(std::vector<Edit>& edits, const Edit& edit);
 void replace_edit(std::vector<Edit>& edits, Edit edit);

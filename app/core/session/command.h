@@ -165,6 +165,10 @@ struct TypeOver {
     Cell cell;
     float value = 0.0F;
 };
+// Makes this edit part of the work, in place of one of the same thing: a formula, a row.
+struct MakeEdit {
+    Edit edit;
+};
 // Makes a companion run's variation part of the work: its configuration keys and its edits, as one change. Only keys
 // and edits can be kept.
 struct KeepVariation {
@@ -292,11 +296,11 @@ struct Tell {
 struct All
     : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
             TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
-            RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, KeepVariation,
-            RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move, MoveLayer, GoFirst,
-            GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay, RemoveOverlay, SelectCell,
-            Follow, GoBack, Deselect, RequestAuxRun, Pin, CompareWithFile, ChangeTraining, StartTraining, PauseTraining,
-            ClearTraining, LookAtTraining, Export, StopExport, SaveModel, Tell> {};
+            RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, MakeEdit,
+            KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move,
+            MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay,
+            RemoveOverlay, SelectCell, Follow, GoBack, Deselect, RequestAuxRun, Pin, CompareWithFile, ChangeTraining,
+            StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport, SaveModel, Tell> {};
 
 }  // namespace decoderscope::core::command
 

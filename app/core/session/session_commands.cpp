@@ -120,6 +120,17 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     return scenario;
 }
 
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::MakeEdit& c) {
+    // A row that others read stays where it is among them.
+    const auto same =
+        std::ranges::find_if(scenario.edits, [&](const Edit& edit) { return is_same_thing(edit, c.edit); });
+    if (same != scenario.edits.end())
+        *same = c.edit;
+    else
+        scenario.edits.push_back(c.edit);
+    return scenario;
+}
+
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::KeepVariation& c) {
     scenario = without_lost_gradients(with_overrides(std::move(scenario), c.variation.overrides));
     for (const Edit& edit : c.variation.more_edits) replace_edit(scenario.edits, edit);

@@ -287,6 +287,7 @@ void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
         std::to_array<std::pair<Dialog, Draw>>({{Dialog::keys, keys_dialog},
                                                 {Dialog::glossary, draw_glossary_dialog},
                                                 {Dialog::formulas, draw_formulas_dialog},
+                                                {Dialog::formula, draw_formula_editor},
                                                 {Dialog::palette, draw_palette_dialog},
                                                 {Dialog::export_file, draw_export_dialog},
                                                 {Dialog::open_model, draw_open_dialog},

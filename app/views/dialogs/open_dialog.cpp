@@ -83,15 +83,6 @@ void failure(const Ui& ui, OpenDialogState& open, const core::Opening& opening) 
 
 // ---- the choice
 
-int complete(ImGuiInputTextCallbackData* data) {
-    const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-    const std::string completed = core::list_paths(typed).completed;
-    if (completed == typed) return 0;
-    data->DeleteChars(0, data->BufTextLen);
-    data->InsertChars(0, completed.c_str());
-    return 0;
-}
-
 const char* words_for(PathKind kind) {
     switch (kind) {
         case PathKind::model_folder:
@@ -150,7 +141,8 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
     ImGui::SetNextItemWidth(ui.px(kOpenWidth));
     if (state.dialog_opens || open.refocus) compat::take_keyboard();
     open.refocus = false;
-    const bool entered = text_field("##path", open.path, ImGuiInputTextFlags_EnterReturnsTrue, "", complete);
+    const bool entered = text_field("##path", open.path, ImGuiInputTextFlags_EnterReturnsTrue, "",
+                                    [](const std::string& typed) { return core::list_paths(typed).completed; });
     path_list(ui, open, commands);
     if (session.opening()) failure(ui, open, *session.opening());
     const std::string path = core::path_of(open.path);

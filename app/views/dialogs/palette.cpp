@@ -2,6 +2,7 @@
 
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
+#include "app/core/sheet/draft.h"
 #include "app/core/tabs/diff/shown_comparison.h"
 #include "app/core/text/characters.h"
 #include "app/views/frame/actions.h"
@@ -15,6 +16,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 namespace decoderscope::views::dialogs {
@@ -91,6 +93,19 @@ void add_settings(const ViewState& state, Entries& entries) {
     for (const core::language::Language& language : state.languages)
         add(message("Language: {language}", {{"language", language.name}}),
             [code = language.code](core::files::Settings& s) { s.language = code; });
+}
+
+// Questions that a row answers.
+void add_rows(const core::Session& session, Entries& entries) {
+    for (const core::sheet::ReadyRow& ready : core::sheet::ready_rows(session.shown()))
+        entries.push_back({tr(ready.question), tr("row"), false,
+                           [row = ready.row](const core::Session& now, ViewState& state, Commands& commands) {
+                               state.tab = core::files::kStepTab;
+                               commands.push_back(core::command::MakeEdit{row});
+                               commands.push_back(
+                                   core::command::GoTo{core::sheet::row_beside(now.shown(), now.step(), row)});
+                           },
+                           ready.question.english(), ready.words});
 }
 
 // The keys of the model's configuration, with the values that they can have instead.
@@ -192,6 +207,7 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
     add_models(state, entries);
     add_settings(state, entries);
     add_options(session, entries);
+    add_rows(session, entries);
     return entries;
 }
 
@@ -213,11 +229,26 @@ int match_score(std::string_view name, std::string_view typed) {
     return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
 }
 
+// As many of the typed words as begin one of the entry's words; negative unless all do.
+int words_score(std::string_view words, std::string_view typed) {
+    if (words.empty() || typed.empty()) return -1;
+    std::istringstream asked{std::string(typed)};
+    int score = 0;
+    for (std::string word; asked >> word; ++score) {
+        bool found = false;
+        for (std::size_t at = 0; at < words.size() && !found; ++at)
+            found = begins_word(words, at) && std::ranges::equal(words.substr(at, word.size()), word, same_letter);
+        if (!found) return -1;
+    }
+    return 1500 + score;
+}
+
 std::vector<std::size_t> best_matches(const Entries& entries, std::string_view typed) {
     std::vector<std::pair<int, std::size_t>> scored;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (typed.empty() && !entries[i].first) continue;
-        const int score = std::max(match_score(entries[i].name, typed), match_score(entries[i].english, typed));
+        const int score = std::max({match_score(entries[i].name, typed), match_score(entries[i].english, typed),
+                                    words_score(entries[i].words, typed)});
         if (score >= 0) scored.emplace_back(score, i);
     }
     std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -26,6 +26,7 @@ struct PaletteEntry {
     bool first = true;  // listed before anything is typed
     std::function<void(const core::Session&, ViewState&, Commands&)> run;
     std::string english = {};  // the name in English, which finds it, too; empty: there is no other
+    std::string words = {};    // by any of which it is found, too
 };
 
 // What the palette remembers while it is open.

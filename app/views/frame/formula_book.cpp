@@ -1,5 +1,6 @@
 #include "app/views/frame/formula_book.h"
 
+#include "app/core/session/session.h"
 #include "app/views/frame/view_state.h"
 
 namespace decoderscope::views {
@@ -10,6 +11,23 @@ void open_formulas(ViewState& state, std::string_view label) {
     book.search.fill('\0');
     if (!label.empty()) book.label = label;
     book.scrolls = true;
+}
+
+namespace {
+
+void open_editor(ViewState& state, core::sheet::Draft draft) {
+    state.part<FormulaEditorState>().draft = std::move(draft);
+    state.show(Dialog::formula);
+}
+
+}  // namespace
+
+void write_formula(const core::Session& session, ViewState& state) {
+    open_editor(state, core::sheet::draft_of(session.shown(), session.step()));
+}
+
+void write_row(const core::Session& session, ViewState& state) {
+    open_editor(state, core::sheet::new_row(session.shown(), session.step()));
 }
 
 }  // namespace decoderscope::views

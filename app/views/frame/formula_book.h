@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/core/sheet/draft.h"
+
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -9,6 +11,10 @@
 
 namespace decoderscope::formulas {
 struct BookLine;
+}
+
+namespace decoderscope::core {
+class Session;
 }
 
 namespace decoderscope::views {
@@ -25,6 +31,15 @@ struct FormulaBookState {
     std::vector<float> heights;          // of these, in pixels, as drawn last: what isn't seen is only left room for
     float width = 0.0F, letters = 0.0F;  // of the page, and of its text, as drawn then
 };
+
+// What the editor of a formula remembers while it is open.
+struct FormulaEditorState {
+    core::sheet::Draft draft;
+};
+
+// Opens the editor on a step's formula, on the row that the step is, or on a new row beside it.
+void write_formula(const core::Session& session, ViewState& state);
+void write_row(const core::Session& session, ViewState& state);
 
 // Opens the book, at a line if one is given.
 void open_formulas(ViewState& state, std::string_view label = {});

@@ -52,6 +52,7 @@ enum class Dialog {
     keys,
     glossary,
     formulas,
+    formula,
     palette,
     export_file,
     open_model,

@@ -155,14 +155,14 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
     if (const Tab* open = find_tab(state.tab);
         open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
         if (open->explains_cells && selected_cell(session)) {
-            describe_step(ui, state, session.shown().run->plan(), session.step());
+            describe_step(ui, session, state);
             section_line(ui);
             inspect_cell(ui, session, state, commands);
             section_line(ui);
         }
         open->inspect(ui, session, state, commands);
     } else {
-        describe_step(ui, state, session.shown().run->plan(), session.step());
+        describe_step(ui, session, state);
         section_line(ui);
         inspect_cell(ui, session, state, commands);
     }
@@ -198,7 +198,9 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
     list_vectors(ui, session, commands);
 }
 
-void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step) {
+void describe_step(const Ui& ui, const core::Session& session, ViewState& state) {
+    const Plan& plan = session.shown().run->plan();
+    const Step& step = session.step();
     const OpDescription about = step.operation.about();
     paragraph(ui.fonts.mono, ui.theme.text, step.name);
     const std::string hook = core::diff::transformer_lens_name(plan, step);
@@ -208,6 +210,13 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
               std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
     formula_of_step(ui, state, about);
+    if (!step.is_source() && !step.backward && session.scenario().computes()) {
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Write another …"), -11)) write_formula(session, state);
+        tooltip(tr("=: this step's formula, yours to change"));
+        ImGui::SameLine(0, ui.px(14));
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Add a row …"), -12)) write_row(session, state);
+        tooltip(tr("Shift+R: a row of your own, computed from any others"));
+    }
     ImGui::Dummy({1, ui.px(2)});
 }
 

@@ -56,7 +56,7 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
 
 // The step: name, shape, formula.
-void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step);
+void describe_step(const Ui& ui, const core::Session& session, ViewState& state);
 
 // What the step is for. Its terms open the glossary.
 void teach_step(const Ui& ui, ViewState& state, const Step& step);

@@ -320,6 +320,19 @@ Action also(Action action, Key key, Mods mods) {
     return action;
 }
 
+bool can_compute(const core::Session& session) { return session.scenario().computes(); }
+
+Effect writes(void (*open)(const core::Session&, ViewState&)) {
+    return [open](const core::Session& session, ViewState& state, Commands&) { open(session, state); };
+}
+
+std::vector<Action> actions_of_formulas() {
+    const Action formula =
+        only_if(can_compute, action(message("Write this step's formula …"), Key::equal, writes(write_formula)));
+    return {formula, also(formula, Key::equal, with_shift),
+            only_if(can_compute, action(message("Add a row of your own …"), Key::r, with_shift, writes(write_row)))};
+}
+
 std::vector<Action> actions_of_edits() {
     const Action redo = only_if(can_redo, repeated(message("Redo"), Key::y, with_ctrl, asks(core::command::Redo{})));
     return {only_if(can_undo, repeated(message("Undo"), Key::z, with_ctrl, asks(core::command::Undo{}))), redo,
@@ -423,6 +436,7 @@ std::vector<Action> make_actions() {
     add(actions_of_run());
     add(actions_of_gradients());
     add(actions_of_edits());
+    add(actions_of_formulas());
     add(actions_of_files());
     add(actions_of_window());
     add(actions_of_panels());

@@ -469,7 +469,8 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
-    state.focus.begin(state.dialog == Dialog::open_model && typing());
+    const bool completes = state.dialog == Dialog::open_model || state.dialog == Dialog::formula;
+    state.focus.begin(completes && typing());
     const bool popup_ends = escape_closes_popup(state);
     guarded(commands, [&](Commands& heard) { run_shortcuts(session, state, heard); });
     state.part<GlossaryState>().pointed_at.clear();

@@ -14,12 +14,18 @@ KeyboardFocus* in_use() { return context_data() == nullptr ? nullptr : context_d
 
 struct EditedText {
     std::string& text;
-    ImGuiInputTextCallback complete;
+    const Completion& complete;
 };
 
 int edit_text(ImGuiInputTextCallbackData* data) {
     const auto& edited = *static_cast<EditedText*>(data->UserData);
-    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return edited.complete(data);
+    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) {
+        const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen)), made = edited.complete(typed);
+        if (made == typed) return 0;
+        data->DeleteChars(0, data->BufTextLen);
+        data->InsertChars(0, made.c_str());
+        return 0;
+    }
     edited.text.resize(static_cast<std::size_t>(data->BufTextLen));
     data->Buf = edited.text.data();
     return 0;
@@ -81,7 +87,7 @@ bool focusable(bool clicked) {
 }
 
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, const char* hint,
-                ImGuiInputTextCallback complete) {
+                const Completion& complete) {
     focusable_field(id);
     EditedText edited{text, complete};
     flags |= ImGuiInputTextFlags_CallbackResize;

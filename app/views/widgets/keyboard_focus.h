@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <functional>
 #include <string>
 
 namespace decoderscope::views {
@@ -45,10 +46,11 @@ private:
 bool focusable(bool clicked);
 // Registers a field by its label, just before it is drawn.
 void focusable_field(const char* label);
-// ImGui's field for one line of any length, with a border while it has the focus. `complete` is ImGui's callback for
-// Tab.
+// ImGui's field for one line of any length, with a border while it has the focus. `complete` is what
+// Tab makes of the text.
+using Completion = std::function<std::string(const std::string& typed)>;
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "",
-                ImGuiInputTextCallback complete = nullptr);
+                const Completion& complete = nullptr);
 // ImGui::InvisibleButton at least a pixel large, and reached by Tab.
 bool press_area(const char* id, ImVec2 size);
 // ImGui::BeginCombo, reached by Tab and opened by Enter.

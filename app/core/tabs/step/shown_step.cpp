@@ -84,9 +84,11 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
     for (const Step& step : plan.steps()) {
         if (step.is_source()) continue;
         const bool is_back = step.id >= back;
-        if (before == nullptr || before->block != step.block || before->stack != step.stack ||
-            outline.back().is_back != is_back)
-            outline.push_back({step.block, step.stack, {}, is_back});
+        // The rows of all blocks stand together.
+        const std::string block = step.part == Part::own ? std::string() : step.block;
+        if (outline.empty() || outline.back().name != block || outline.back().stack != step.stack ||
+            outline.back().is_back != is_back || (before->part == Part::own) != (step.part == Part::own))
+            outline.push_back({block, step.stack, {}, is_back});
         std::vector<OutlinePart>& parts = outline.back().parts;
         if (parts.empty() || before->part != step.part)
             parts.push_back({step.part, step.title, step.meaning, {}, false});

@@ -234,7 +234,7 @@ void say_step(const Ui& ui, const core::Session& session, ViewState& state, cons
     if (const auto pair = shown_pair(session, scene); *pair)
         paragraph(ui.fonts.caption, ui.theme.text, core::norms::pair_sentence(**pair, scene.here.name));
     section_line(ui);
-    inspector::describe_step(ui, state, session.shown().run->plan(), session.step());
+    inspector::describe_step(ui, session, state);
     section_line(ui);
     inspector::inspect_cell(ui, session, state, commands);
 }

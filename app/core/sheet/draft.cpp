@@ -1,0 +1,196 @@
+#include "app/core/sheet/draft.h"
+
+#include "app/core/run/edits.h"
+#include "engine/base/tables.h"
+#include "engine/formulas/elaborate.h"
+#include "engine/formulas/print.h"
+#include "engine/sheet/sheet.h"
+
+#include <algorithm>
+
+namespace decoderscope::core::sheet {
+
+namespace {
+
+// A formula that takes longer than this many steps isn't computed while it is typed.
+constexpr double kWhileTyping = 2e8;
+
+using decoderscope::sheet::Beside;
+using decoderscope::sheet::Written;
+
+std::string part_of(const std::string& name) {
+    return name.substr(0, name.find('.') == std::string::npos ? 0 : name.rfind('.'));
+}
+std::string last_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+double steps_of(const Plan& plan, const Written& written) {
+    OperandAxes in;
+    for (const decoderscope::sheet::Read& read : written.operands) in.push_back(plan[read.step].axes);
+    return formulas::steps_of(written.operation.formula().fitted(in, written.operation.shape));
+}
+
+template <class Edited>
+void try_edit(Outcome& outcome, const Snapshot& shown, const Edited& edit, const Scenario& scenario) {
+    const Plan& plan = shown.run->plan();
+    const Written written = tried(plan, edit, Beside{scenario.config(), scenario.inputs});
+    const std::vector<std::string> places = decoderscope::sheet::places_of(plan, edit);
+    outcome.reads = written.operation.text;
+    outcome.places = places.size();
+    outcome.step = places.front();
+    if constexpr (std::is_same_v<Edited, AddRow>) outcome.step += (outcome.step.empty() ? "" : ".") + edit.name;
+    outcome.scenario = scenario;
+    if (steps_of(plan, written) > kWhileTyping) return;
+    const std::shared_ptr<const Plan> next = plan_of(scenario);
+    const std::string& name = outcome.step;
+    const NeededSteps needed = needed_steps(*next, [&](const Step& step) { return step.name == name; });
+    outcome.run = execute(next, {.previous = shown.run.get(), .needed = &needed});
+}
+
+Outcome made(const Snapshot& shown, const Draft& draft) {
+    Outcome outcome;
+    try {
+        const Edit edit = draft.edit();
+        Scenario scenario = shown.scenario;
+        std::erase_if(scenario.edits, [&](const Edit& other) { return is_same_thing(other, edit); });
+        scenario.edits.push_back(edit);
+        if (const auto* row = std::get_if<AddRow>(&edit))
+            try_edit(outcome, shown, *row, scenario);
+        else
+            try_edit(outcome, shown, std::get<RewriteStep>(edit), scenario);
+    } catch (const formulas::FormulaError& error) {
+        outcome.error = error.sentence();
+        if (error.at() != formulas::kNowhere) outcome.at = error.at();
+    } catch (const Error& error) {
+        outcome.error = error.sentence();
+    }
+    return outcome;
+}
+
+// Where the name at the end of a text begins.
+std::size_t word_begins(std::string_view text) {
+    const auto is_part = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '*';
+    };
+    std::size_t begin = text.size();
+    while (begin > 0 && is_part(text[begin - 1])) --begin;
+    return begin;
+}
+
+}  // namespace
+
+bool Draft::has_layers() const {
+    return decoderscope::sheet::for_all_layers(is_row ? name : step).find('*') != std::string::npos;
+}
+
+Edit Draft::edit() const {
+    const auto reaching = [&](const std::string& of) {
+        return every_layer ? decoderscope::sheet::for_all_layers(of) : of;
+    };
+    if (!is_row) return RewriteStep{reaching(step), formula};
+    return AddRow{last_of(name), reaching(part_of(name)), formula};
+}
+
+Draft draft_of(const Snapshot& shown, const Step& step) {
+    Draft draft{.step = step.name};
+    const std::string everywhere = decoderscope::sheet::for_all_layers(step.name);
+    for (const Edit& edit : shown.scenario.edits) {
+        if (const auto* row = std::get_if<AddRow>(&edit); row != nullptr && step.part == Part::own) {
+            const std::string name = row_name(*row);
+            if (name != step.name && name != everywhere) continue;
+            return {.is_row = true,
+                    .step = step.name,
+                    .name = step.name,
+                    .every_layer = name != step.name,
+                    .is_edited = true,
+                    .formula = row->formula};
+        }
+        const auto* written = std::get_if<RewriteStep>(&edit);
+        if (written == nullptr || (written->step != step.name && written->step != everywhere)) continue;
+        draft.every_layer = written->step != step.name;
+        draft.formula = written->formula;
+        draft.is_edited = true;
+    }
+    if (draft.formula.empty())
+        if (const auto by = ops::formula_of(step.operation)) draft.formula = text_of(by->written());
+    return draft;
+}
+
+Draft new_row(const Snapshot& shown, const Step& step) {
+    const std::string of = step.is_source() ? std::string() : part_of(step.name);
+    const Plan& plan = shown.run->plan();
+    std::string name = "row";
+    for (int number = 2; plan.find((of.empty() ? "" : of + ".") + name) != nullptr; ++number)
+        name = "row" + std::to_string(number);
+    return {.is_row = true,
+            .step = step.name,
+            .name = (of.empty() ? "" : of + ".") + name,
+            .every_layer = decoderscope::sheet::for_all_layers(of) != of};
+}
+
+Value<Outcome> outcome_of(Derived& derived, const Snapshot& shown, const Draft& draft) {
+    return derived.get<Outcome>({shown.run}, std::make_tuple(edits_to_json({draft.edit()})),
+                                [&] { return made(shown, draft); });
+}
+
+std::vector<std::string> completions(const Snapshot& shown, const Draft& draft, std::string_view text,
+                                     std::size_t most) {
+    const std::string_view typed = text.substr(word_begins(text));
+    std::vector<std::string> found;
+    if (typed.empty()) return found;
+    const Plan& plan = shown.run->plan();
+    const Ref step = plan.find(draft.step);
+    const StepId before = draft.is_row || step == nullptr ? plan.steps().size() : step->id;
+    const decoderscope::sheet::Scope scope(plan, part_of(draft.is_row ? draft.name : draft.step), before);
+    const std::string_view prefix = typed.starts_with("base.") || typed.starts_with("grad.") ? typed.substr(0, 5) : "";
+    for (const std::string& name : scope.names()) {
+        if (found.size() == most) break;
+        if (name.starts_with(typed.substr(prefix.size())) && name.size() + prefix.size() > typed.size())
+            found.push_back(std::string(prefix) + name);
+    }
+    return found;
+}
+
+std::string completed(std::string_view text, std::string_view name) {
+    return std::string(text.substr(0, word_begins(text))).append(name);
+}
+
+const std::vector<ReadyRow>& ready_rows() {
+    static const std::vector<ReadyRow> all = [] {
+        std::vector<ReadyRow> rows;
+        for (const OrderedJson& one : asset_table("rows")) {
+            const auto text = [&](const char* key) { return one.value(key, std::string()); };
+            const std::string name = text("row");
+            rows.push_back({{last_of(name), part_of(name), text("formula")},
+                            asset_phrase(one.at("title").get_ref<const std::string&>()),
+                            text("words")});
+        }
+        return rows;
+    }();
+    return all;
+}
+
+std::vector<ReadyRow> ready_rows(const Snapshot& shown) {
+    std::vector<ReadyRow> fitting;
+    if (!shown.scenario.computes()) return fitting;
+    for (const ReadyRow& ready : ready_rows()) {
+        try {
+            static_cast<void>(
+                tried(shown.run->plan(), ready.row, Beside{shown.scenario.config(), shown.scenario.inputs}));
+            fitting.push_back(ready);
+        } catch (const Error&) {
+            // This model hasn't what the row reads.
+        }
+    }
+    return fitting;
+}
+
+std::string row_beside(const Snapshot& shown, const Step& step, const AddRow& row) {
+    const std::vector<std::string> parts = decoderscope::sheet::places_of(shown.run->plan(), row);
+    const auto here = std::ranges::find_if(parts, [&](const std::string& part) {
+        return !step.block.empty() && (part == step.block || part.starts_with(step.block + "."));
+    });
+    const std::string& part = here != parts.end() ? *here : parts.front();
+    return part.empty() ? row.name : part + "." + row.name;
+}
+
+}  // namespace decoderscope::core::sheet

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/run/snapshot.h"
+#include "engine/graph/edit.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Formulas as they are typed: a step's own, rewritten, or a row that is added.
+namespace decoderscope::core::sheet {
+
+// What a person is writing.
+struct Draft {
+    bool is_row = false;
+    std::string step;  // that is rewritten
+    std::string name;  // the row's, with the part that it is of: "blocks.*.attn.entropy"
+    bool every_layer = false;
+    bool is_edited = false;  // the step has a formula of the person's own already
+    std::string formula;
+
+    // A step outside the blocks has no other layers.
+    [[nodiscard]] bool has_layers() const;
+    [[nodiscard]] Edit edit() const;
+};
+
+// A draft that rewrites a step, beginning with the formula that it has now; its row, if it is one.
+[[nodiscard]] Draft draft_of(const Snapshot& shown, const Step& step);
+// A row beside a step, nothing written yet.
+[[nodiscard]] Draft new_row(const Snapshot& shown, const Step& step);
+
+// What becomes of a draft, with the run as far as the draft's first step needs it.
+struct Outcome {
+    Sentence error;                  // empty if it can be computed
+    std::optional<std::size_t> at;   // the byte of the formula that it is about
+    std::string reads;               // the formula in index notation
+    std::size_t places = 0;          // how many steps it makes or changes
+    std::string step;                // the first of them
+    std::shared_ptr<const Run> run;  // with its values; nullptr if computing takes longer than typing allows
+    Scenario scenario;               // that the run is of
+};
+[[nodiscard]] Value<Outcome> outcome_of(Derived& derived, const Snapshot& shown, const Draft& draft);
+
+// Names that the word at the end of a text may become, the nearest part's first.
+[[nodiscard]] std::vector<std::string> completions(const Snapshot& shown, const Draft& draft, std::string_view text,
+                                                   std::size_t most);
+
+// The text with a name in place of the word at its end.
+[[nodiscard]] std::string completed(std::string_view text, std::string_view name);
+
+// ---- rows that are ready
+
+// A question that a row answers.
+struct ReadyRow {
+    AddRow row;
+    Phrase question = Phrase("");
+    std::string words;  // that people use for it
+};
+// All of them; those that this run can have.
+[[nodiscard]] const std::vector<ReadyRow>& ready_rows();
+[[nodiscard]] std::vector<ReadyRow> ready_rows(const Snapshot& shown);
+
+// The name of a row's step to go to, beside a step: in its layer if the row is of every one.
+[[nodiscard]] std::string row_beside(const Snapshot& shown, const Step& step, const AddRow& row);
+
+}  // namespace decoderscope::core::sheet
