@@ -1,3 +1,4 @@
+#include "engine/formulas/code.h"
 #include "engine/formulas/evaluate.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/words.h"
@@ -15,9 +16,10 @@ bool is_sum(const Expr& e) { return e->is(Fold::sum) || e->is(Fold::mean); }
 bool is_extreme(const Expr& e) { return e->is(Fold::max) || e->is(Fold::min); }
 bool is_product(const Expr& e) { return e->is(Op::multiply) || e->is(Op::divide); }
 
-// Whether a sub-result gets a line of its own, where that is possible: it reduces something, or its name is a word.
+// Whether a sub-result gets a line of its own, where that is possible: it reads itself, it reduces something, or its
+// name is a word.
 bool has_line(const Definition& d) {
-    return d.name.size() > 1 || any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
+    return d.start || d.name.size() > 1 || any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
 }
 
 // What these stand around has the same numbers.
@@ -72,6 +74,7 @@ public:
     [[nodiscard]] Explanation explanation(std::span<const Index> cell) {
         const Definition& main = evaluator_.formula().main;
         At at{&main, {cell.begin(), cell.end()}};
+        told_ = {&main};
         (void)line_of(heading(main), {&main, at.indices, nullptr}, main.body, at);
         Explanation out;
         for (Written& written : lines_) out.lines.push_back(std::move(written.line));
@@ -116,7 +119,20 @@ private:
     }
     double line_of(const Place& place) {
         At at{place.of, place.cell};
-        return line_of(line_name(place.of->name), {place.of, place.cell, nullptr}, place.of->body, at);
+        told_.push_back(place.of);
+        const double value = line_of(line_name(place.of->name), {place.of, place.cell, nullptr}, place.of->body, at);
+        told_.pop_back();
+        return value;
+    }
+    // What is outside is a number, and so are the other steps in a recurrence's line.
+    [[nodiscard]] bool gets_line(const Place& place) const {
+        const bool is_told = place.of->start && std::ranges::find(told_, place.of) != told_.end();
+        return has_line(*place.of) && is_inside(place) && !is_told;
+    }
+    [[nodiscard]] static bool is_inside(const Place& place) {
+        for (std::size_t i = 0; i < place.cell.size(); ++i)
+            if (place.cell[i] < 0 || place.cell[i] >= place.of->indices[i].dim->size) return false;
+        return true;
     }
 
     // Why there is no term: the condition that doesn't hold.
@@ -145,7 +161,7 @@ private:
         }
         if (is_around(e)) return Inside{(*e)[0], at};
         const auto place = place_of(e, at);
-        if (!place || has_line(*place->of)) return std::nullopt;
+        if (!place || has_line(*place->of) || !is_inside(*place)) return std::nullopt;
         return Inside{place->of->body, {place->of, place->cell}};
     }
 
@@ -212,9 +228,9 @@ private:
     void needs(const Expr& e, At& at, std::vector<Place>& all) {
         if (const auto place = place_of(e, at)) {
             At there{place->of, place->cell};
-            if (has_line(*place->of))
+            if (gets_line(*place))
                 all.push_back(*place);
-            else
+            else if (!has_line(*place->of))
                 needs(place->of->body, there, all);
         } else if (e->is(Op::choose)) {
             needs((*e)[value((*e)[0], at) != 0.0 ? 1 : 2], at, all);
@@ -302,9 +318,9 @@ private:
 
     Factor cell_factor_of(const CellOf& cell, const Expr& e, At& at, Factors& given, bool outside) {
         if (const auto place = place_of(e, at)) {
-            const bool main = place->of == &evaluator_.formula().main;
-            if (outside && !main && has_line(*place->of)) return constant_factor(line_of(*place), line_name(cell.name));
-            return constant_factor(value(e, at), main ? cell_name(cell.name, place->cell) : line_name(cell.name));
+            if (outside && gets_line(*place)) return constant_factor(line_of(*place), line_name(cell.name));
+            return constant_factor(value(e, at),
+                                   place->of->start ? cell_name(cell.name, place->cell) : line_name(cell.name));
         }
         for (const Expr& i : e->children)  // where a number says which cell it is
             for_each(i, [&](const Expr& x) {
@@ -340,10 +356,9 @@ private:
         if (e->is(Op::choose)) return lines_inside((*e)[value((*e)[0], at) != 0.0 ? 1 : 2], at);
         if (const auto place = place_of(e, at)) {
             At there{place->of, place->cell};
-            if (place->of == &evaluator_.formula().main) return;
-            if (has_line(*place->of))
+            if (gets_line(*place))
                 line_of(*place);
-            else
+            else if (!has_line(*place->of))
                 lines_inside(place->of->body, there);
         } else if (is_sum(e)) {
             line_of(stripped(e, 0), {at.in, at.indices, e.get()}, e, at);
@@ -377,7 +392,7 @@ private:
 
     [[nodiscard]] Cell indices_of(const Expr& e, At& at) {
         Cell cell;
-        for (const Expr& i : e->children) cell.push_back(static_cast<Index>(value(i, at)));
+        for (const Expr& i : e->children) cell.push_back(index_of(value(i, at)));
         return cell;
     }
 
@@ -402,7 +417,7 @@ private:
         const Instead numbers = [&](const Expr& x, int tightly) -> std::optional<std::string> {
             if (is_around(x)) return words((*x)[0], at, tightly);
             if (x->is(Op::choose)) return words((*x)[value((*x)[0], at) != 0.0 ? 1 : 2], at, tightly);
-            if (const auto place = place_of(x, at); place && !has_line(*place->of) && !place->of->start) {
+            if (const auto place = place_of(x, at); place && !has_line(*place->of)) {
                 At there{place->of, place->cell};
                 return words(place->of->body, there, tightly);
             }
@@ -453,6 +468,7 @@ private:
     Evaluator& evaluator_;
     const ShownNames& shown_;
     std::vector<Written> lines_;
+    std::vector<const Definition*> told_{};  // whose lines are being written
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 
+#include <cmath>
+
 using namespace decoderscope;
 using namespace decoderscope::formulas;
 using namespace decoderscope::testing;
@@ -222,6 +224,39 @@ TEST_CASE("the derivative of a long formula is made at once, or refused") {
     check_message(error_of([&] { static_cast<void>(slope("y[b] = " + products)); }), {"the formula is too large"});
     check_message(error_of([&] { static_cast<void>(slope("x" + repeated(".silu()", 12))); }),
                   {"the formula is too large"});
+}
+
+TEST_CASE("a recurrence is explained by one step") {
+    const std::vector<double> numbers{1.0, 2.0, 4.0};
+    const Operands operands{{"x", {{"pos", 3}}, std::span<const double>(numbers)}};
+    const Known known = known_of(operands, {});
+    for (const char* text : {"y[t] = y[t − 1] + x[t] from 0", "y[t] = y[t + 1] + x[t] from 0",
+                             "y[t] = a[t] from 0 where a[t] = y[t − 1] + x[t]",
+                             "y[t: pos] = s[t] where s[t: pos] = s[t − 1] + x[t] from 0",
+                             "y[t: pos] = sum[t] where sum[t: pos] = sum[t − 1] + x[t] from 0",
+                             "y[t: pos] = Σ_i x[i] · s[t] where s[t: pos] = s[t − 1] + x[t] from 0"}) {
+        INFO(text);
+        const Formula f = elaborate(parse(text), known);
+        Evaluator evaluator(f, operands, known);
+        for (Index t = 0; t < 3; ++t) {
+            const Explanation explanation = explain(evaluator, Cell{t});
+            CHECK(explanation.lines.size() <= 2);
+            CHECK(explanation.lines.back().value == evaluator.cell(Cell{t}));
+        }
+    }
+}
+
+TEST_CASE("an index that is no number of a cell is outside") {
+    const std::vector<double> numbers{1.0, 2.0, 4.0};
+    const Operands operands{{"x", {{"pos", 3}}, std::span<const double>(numbers)}};
+    const Known known = known_of(operands, {});
+    for (const char* text : {"y = x[∞]", "y = x[1e300]", "y = x[0 / 0]", "y = x[−1]", "y = z[9] where z[i] = x[i]"}) {
+        INFO(text);
+        const Formula f = elaborate(parse(text), known);
+        Evaluator evaluator(f, operands, known);
+        CHECK(std::isnan(evaluator.cell({})));
+        CHECK(std::isnan(explain(evaluator, Cell{}).lines.back().value));
+    }
 }
 
 TEST_CASE("what has no cells is computed as nothing, also as a recurrence") {
