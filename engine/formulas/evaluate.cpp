@@ -73,11 +73,11 @@ public:
         }
         const Result& main = results_.back();
         if (main.part.start) {
-            std::visit(
-                [&](auto out) {
-                    std::ranges::transform(main.whole, out.begin(), as<typename decltype(out)::value_type>);
-                },
-                to);
+            const auto copy = [&](auto out) {
+                for (std::size_t i = 0; i < out.size(); ++i)
+                    out[i] = static_cast<typename decltype(out)::value_type>(main.whole[i]);
+            };
+            std::visit(copy, to);
             return;
         }
         std::vector<Shape> shapes;
@@ -144,11 +144,6 @@ private:
     [[nodiscard]] double outside(const Result& r) {
         Scope none;
         return r.part.start ? value(*r.part.start, none) : kNaN;
-    }
-
-    template <class Number>
-    static Number as(double value) {
-        return static_cast<Number>(value);
     }
 
     [[nodiscard]] double value(const Code& c, Scope& scope) {

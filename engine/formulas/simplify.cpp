@@ -79,15 +79,14 @@ Expr Simplifier::operator()(const Expr& e) const { return written({product_of(e)
 Simplifier::Product Simplifier::times(Product a, const Product& b) {
     a.coefficient *= b.coefficient;
     for (const Part& part : b.parts) {
-        const Part* mine = a.find(part.base);
-        double exponent = part.exponent + (mine != nullptr ? mine->exponent : 0.0);
+        const auto at = std::ranges::find_if(a.parts, [&](const Part& p) { return same(p.base, part.base); });
+        double exponent = part.exponent + (at != a.parts.end() ? at->exponent : 0.0);
         if (exponent != 0.0 && part.base->is(Op::bracket)) exponent = 1.0;  // a condition twice is that condition
         const auto* n = part.base->as<Literal>();
         if (n != nullptr && exponent == std::floor(exponent)) {
             a.coefficient *= std::pow(n->value, exponent);
             exponent = 0.0;
         }
-        const auto at = std::ranges::find_if(a.parts, [&](const Part& p) { return same(p.base, part.base); });
         if (at == a.parts.end() && exponent != 0.0)
             a.parts.push_back({part.base, exponent});
         else if (at != a.parts.end() && exponent == 0.0)

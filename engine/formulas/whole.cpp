@@ -428,11 +428,30 @@ double cost_of(const Code& code) {
     return code.kind == Code::Kind::reduce ? cost * static_cast<double>(code.size) : cost;
 }
 
+// Whether something is read in a row along this axis, one number after the other.
+bool reads_along(const Code& code, std::size_t axis) {
+    bool found = false;
+    for_each_code(code, [&](const Code& c) {
+        const bool reads = c.kind == Code::Kind::operand || c.kind == Code::Kind::result;
+        found = found || (reads && !c.in.empty() && (c.in.back().uses & bit(axis)) != 0);
+    });
+    return found;
+}
+
+// Whether some reduction reads along its index.
+bool reduces_along(const Code& code) {
+    bool found = false;
+    for_each_code(
+        code, [&](const Code& c) { found = found || (c.kind == Code::Kind::reduce && reads_along(c.in[0], c.which)); });
+    return found;
+}
+
 // How a definition is computed: its rows, and beside each the definitions of which the row reads only what has the
 // row's own first indices.
 struct Stage {
     std::size_t part;
-    std::size_t lead;  // so many indices choose a row
+    std::size_t lead;  // so many indices choose a row; all of them if it is a number each
+    std::size_t axis;  // of the row
     std::vector<std::size_t> beside;
     Program program;
     std::vector<Program> programs;
@@ -446,19 +465,25 @@ public:
     // Plans what a definition reads, then the definition.
     void plan(std::size_t part) {
         planned_[part] = true;
-        const std::size_t rank = parts_[part].shape.size(), lead = rank == 0 ? 0 : rank - 1;
+        const Code& code = parts_[part].code;
+        // A mean over each position's numbers runs along these, not along the positions, which lie far apart; matrices'
+        // products are made otherwise.
+        const std::size_t rank = parts_[part].shape.size();
+        const bool has_rows = rank > 0 && (reads_along(code, rank - 1) || !reduces_along(code) ||
+                                           (part + 1 == parts_.size() && may_have_products(code)));
+        const std::size_t lead = has_rows ? rank - 1 : rank;
         const std::vector<std::size_t> beside = lead == 0 ? std::vector<std::size_t>{} : read_beside(part, lead);
-        double cost = cost_of(parts_[part].code);
+        double cost = cost_of(code);
         std::vector<Program> programs;
-        plan_what_is_read(parts_[part].code, beside);
+        plan_what_is_read(code, beside);
         for (const std::size_t b : beside) {
             plan_what_is_read(parts_[b].code, beside);
             const std::size_t own = parts_[b].shape.size();
             programs.emplace_back(parts_[b].code, own > lead ? own - 1 : kNoAxis);
             cost += cost_of(parts_[b].code);
         }
-        stages.push_back(
-            {part, lead, beside, Program(parts_[part].code, rank == 0 ? kNoAxis : lead), std::move(programs), cost});
+        const std::size_t axis = has_rows ? lead : kNoAxis;
+        stages.push_back({part, lead, axis, beside, Program(code, axis), std::move(programs), cost});
     }
 
     std::vector<Stage> stages;
@@ -545,8 +570,8 @@ public:
     void write(Index first, Index count, Index offset, Computation::Numbers& to) {
         const auto copy = [&](auto out) {
             using Number = typename decltype(out)::value_type;
-            if (shape_.empty()) {
-                out[0] = static_cast<Number>(main_.number());
+            if (stage_.axis == kNoAxis) {
+                out[static_cast<std::size_t>(offset)] = static_cast<Number>(main_.number());
                 return;
             }
             for (Index done = 0; done < count; done += kBlock) {
@@ -638,7 +663,7 @@ struct Computation::Plan {
     void compute(const Stage& stage, const Program& program, const std::vector<Source>& from,
                  const std::vector<Source>& results, Numbers to, const std::stop_token& stop) const {
         const Shape& shape = parts[stage.part].shape;
-        const Index width = shape.empty() ? 1 : shape.back().size;
+        const Index width = stage.axis == kNoAxis ? 1 : shape.back().size;
         const Index rows = static_cast<Index>(count_of(shape)) / std::max(width, Index{1});
         // Rows that have nothing beside them may be cut.
         const Index block = stage.beside.empty() ? kBlock : std::max(width, Index{1}),
@@ -699,7 +724,7 @@ void Computation::run(const Operands& operands, Numbers to, const std::stop_toke
     std::vector<Product> products;
     const Code code = with_products(parts.back().code, parts.back().shape, operands, results.size(), products);
     for (const Product& product : products) results.push_back({product.values(), product.sizes});
-    plan_->compute(last, Program(code, last.lead), from, results, to, stop);
+    plan_->compute(last, Program(code, last.axis), from, results, to, stop);
 }
 
 }  // namespace decoderscope::formulas
