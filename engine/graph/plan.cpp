@@ -30,6 +30,7 @@ Phrase title_of(Part part) {
         {message("Input"), message("Embedding"), message("Residual stream"), message("Norm"), message("Self-attention"),
          message("Cross-attention"), message("MLP"), message("Add"), message("Encoder output"), message("Head"),
          message("Loss"), message("Logit lens"), message("Mine")});
+    static_assert(titles.size() == kParts);
     return titles[static_cast<std::size_t>(part)];
 }
 

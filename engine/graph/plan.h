@@ -42,6 +42,7 @@ enum class Part {
     logit_lens,
     own,  // rows that a person added
 };
+inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::own) + 1;
 [[nodiscard]] Phrase title_of(Part part);
 
 // Whether the decoder's or the encoder's blocks compute a step.

@@ -195,6 +195,10 @@ void Session::take(const Worker::Result& result) {
     }
     work_.note_shown();
     work_.keep_cursor_in(*shown().run);
+    if (const std::string next = std::exchange(goes_to_, {}); computed_.plan().find(next) != nullptr) {
+        work_.leave_trail();
+        look_at({next, cursor().place, {}});
+    }
     if (const auto opened = file_jobs_.take_started_model()) look_at_opened(*opened);
     if (arriving_) arrive_at(*std::exchange(arriving_, std::nullopt));
 }

@@ -203,7 +203,10 @@ struct Session::Apply {
 
     template <EditCommand C>
     void operator()(const C& c) const {
-        if (std::optional<Scenario> next = edited(s.scenario(), s.shown(), c)) s.change(std::move(*next), continues(c));
+        std::optional<Scenario> next = edited(s.scenario(), s.shown(), c);
+        if (!next) return;
+        s.change(std::move(*next), continues(c));
+        if constexpr (requires { c.goes_to; }) s.goes_to_ = c.goes_to;
     }
 
     void operator()(const command::SetRecording& c) const {

@@ -30,19 +30,25 @@ double steps_of(const Plan& plan, const Written& written) {
 }
 
 template <class Edited>
-void try_edit(Outcome& outcome, const Snapshot& shown, const Edited& edit, const Scenario& scenario) {
+void try_edit(Outcome& outcome, const Snapshot& shown, const Edited& edit, const Step& from, const Scenario& scenario) {
     const Plan& plan = shown.run->plan();
     const Written written = tried(plan, edit, Beside{scenario.config(), scenario.inputs});
     const std::vector<std::string> places = decoderscope::sheet::places_of(plan, edit);
     outcome.reads = written.operation.text;
     outcome.places = places.size();
-    outcome.step = places.front();
-    if constexpr (std::is_same_v<Edited, AddRow>) outcome.step += (outcome.step.empty() ? "" : ".") + edit.name;
+    if constexpr (std::is_same_v<Edited, AddRow>)
+        outcome.step = row_beside(shown, from, edit);
+    else
+        outcome.step = from.name;
     outcome.scenario = scenario;
     if (steps_of(plan, written) > kWhileTyping) return;
     const std::shared_ptr<const Plan> next = plan_of(scenario);
-    const std::string& name = outcome.step;
-    const NeededSteps needed = needed_steps(*next, [&](const Step& step) { return step.name == name; });
+    const Ref first = next->find(outcome.step);
+    // Its picture also has what the mask hides, and an attention's sink.
+    const NeededSteps needed = needed_steps(*next, [&](const Step& step) {
+        return step.id == first->id || step.id == first->masked_by ||
+               (!first->attention.empty() && step.attention == first->attention);
+    });
     outcome.run = execute(next, {.previous = shown.run.get(), .needed = &needed});
 }
 
@@ -50,13 +56,15 @@ Outcome made(const Snapshot& shown, const Draft& draft) {
     Outcome outcome;
     try {
         const Edit edit = draft.edit();
+        const Ref at = shown.run->plan().find(draft.step);
+        const Step& from = at != nullptr ? *at : shown.run->plan().steps().back();
         Scenario scenario = shown.scenario;
         std::erase_if(scenario.edits, [&](const Edit& other) { return is_same_thing(other, edit); });
         scenario.edits.push_back(edit);
         if (const auto* row = std::get_if<AddRow>(&edit))
-            try_edit(outcome, shown, *row, scenario);
+            try_edit(outcome, shown, *row, from, scenario);
         else
-            try_edit(outcome, shown, std::get<RewriteStep>(edit), scenario);
+            try_edit(outcome, shown, std::get<RewriteStep>(edit), from, scenario);
     } catch (const formulas::FormulaError& error) {
         outcome.error = error.sentence();
         if (error.at() != formulas::kNowhere) outcome.at = error.at();

@@ -39,7 +39,7 @@ struct Outcome {
     std::optional<std::size_t> at;   // the byte of the formula that it is about
     std::string reads;               // the formula in index notation
     std::size_t places = 0;          // how many steps it makes or changes
-    std::string step;                // the first of them
+    std::string step;                // the one in the layer that it was written in
     std::shared_ptr<const Run> run;  // with its values; nullptr if computing takes longer than typing allows
     Scenario scenario;               // that the run is of
 };

@@ -90,7 +90,7 @@ void draw_outcome(const Ui& ui, const core::Session& session, ViewState& state, 
     paragraph(ui.fonts.mono_small, ui.theme.text, outcome.reads, ui.px(kEditorWidth));
     if (outcome.places > 1)
         paragraph(ui.fonts.caption, ui.theme.muted,
-                  tr_n("{step}, one of {count} step", "{step}, the first of {count} steps", outcome.places,
+                  tr_n("{step}, one of {count} step", "{step}, one of {count} steps", outcome.places,
                        {{"step", outcome.step}}),
                   ui.px(kEditorWidth));
     draw_preview(ui, session, state, outcome);
@@ -142,11 +142,8 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
     }
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) return close_dialog(state);
     if (!(entered || done) || !outcome || !outcome->error.empty()) return;
-    commands.push_back(core::command::MakeEdit{draft.edit()});
-    if (draft.is_row) {
-        state.tab = core::files::kStepTab;
-        commands.push_back(core::command::GoTo{outcome->step});
-    }
+    commands.push_back(core::command::MakeEdit{draft.edit(), outcome->step});
+    if (draft.is_row) state.tab = core::files::kStepTab;
     close_dialog(state);
 }
 
