@@ -81,24 +81,16 @@ Made compiled(const ByFormula& by, const OperandAxes& in, const Axes& out) {
     auto kept = std::make_shared<Compiled>();
     Compiled& made = *kept;
     made.known.trusted = true;
-    auto& numbers = made.known.constants;
-    for (const NamedNumber& number : by.numbers) numbers[std::string(number.name)] = number.value;
-    for (const Axis& axis : out) numbers.try_emplace(std::string(axis.name), static_cast<double>(axis.size));
+    made.known.constants = by.numbers_for(in, out);
     for (std::size_t i = 0; i < in.size(); ++i) {
         const std::string_view name = by.name_of(i);
         formulas::Shape shape;
-        for (const Axis& axis : in[i]) {
-            numbers.try_emplace(std::string(axis.name), static_cast<double>(axis.size));
-            numbers.try_emplace(axis_name(name, axis), static_cast<double>(axis.size));
-            shape.push_back({axis_name(name, axis), axis.size});
-        }
+        for (const Axis& axis : in[i]) shape.push_back({axis_name(name, axis), axis.size});
         shape.resize(rank_in(f, name, shape.size()));
         made.known.operands[std::string(name)] = shape;
         made.names.emplace_back(name);
         made.shapes.push_back(std::move(shape));
     }
-    if (in.size() > 1 && in[1].size() == 4 && out.size() == 4)
-        numbers["group"] = static_cast<double>(out[1].size / in[1][1].size);
     made.formula = elaborate(f, made.known, formulas::the_book().functions);
     made.result = made.formula.main.name;
     return kept;
@@ -216,6 +208,23 @@ formulas::Formula ByFormula::written() const {
     const formulas::Book& book = formulas::the_book();
     const auto found = book.formulas.find(formula);
     return found != book.formulas.end() ? found->second : formulas::parse(formula, book.functions);
+}
+
+std::map<std::string, double, std::less<>> ByFormula::numbers_for(const OperandAxes& in, const Axes& out) const {
+    std::map<std::string, double, std::less<>> all;
+    for (const NamedNumber& number : numbers) all[std::string(number.name)] = number.value;
+    const auto add = [&](const std::string& name, const Axis& axis) {
+        all.try_emplace(name, static_cast<double>(axis.size));
+    };
+    for (const Axis& axis : out) add(std::string(axis.name), axis);
+    for (std::size_t i = 0; i < in.size(); ++i)
+        for (const Axis& axis : in[i]) {
+            add(std::string(axis.name), axis);
+            add(axis_name(name_of(i), axis), axis);
+        }
+    if (in.size() > 1 && in[1].size() == 4 && out.size() == 4)
+        all["group"] = static_cast<double>(out[1].size / in[1][1].size);
+    return all;
 }
 
 formulas::Formula ByFormula::fitted(const OperandAxes& in, const Axes& out) const {

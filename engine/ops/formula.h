@@ -4,6 +4,7 @@
 #include "engine/graph/operation.h"
 #include "engine/ops/words.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct ByFormula {
 
     // The formula itself. Throws formulas::FormulaError if it can't be read.
     [[nodiscard]] formulas::Formula written() const;
+    // All numbers that it may name, for operands and an output of these axes.
+    [[nodiscard]] std::map<std::string, double, std::less<>> numbers_for(const OperandAxes& in, const Axes& out) const;
     // The formula for operands and an output of these axes, its functions put in place. Throws formulas::FormulaError
     // if it doesn't fit them, or would take more steps than docs/limits.md says.
     [[nodiscard]] formulas::Formula fitted(const OperandAxes& in, const Axes& out) const;

@@ -2,6 +2,7 @@
 
 #include "engine/graph/plan.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ public:
     Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own = {});
 
     [[nodiscard]] std::optional<Read> find(std::string_view name) const;
+    // Whether the operation itself calls an operand so.
+    [[nodiscard]] bool is_own(std::string_view name) const {
+        return std::ranges::find(own_, name, &std::pair<std::string, StepId>::first) != own_.end();
+    }
     // All names, the nearest first, each tensor once.
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] const Plan& plan() const { return plan_; }

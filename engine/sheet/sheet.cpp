@@ -61,8 +61,11 @@ Written rewritten(const Plan& plan, const Step& step, const Original& original, 
     if (step.is_source())
         throw Error("{tensor}: a weight or an input has no formula, expected a step that is computed",
                     {{"tensor", step.name}});
-    if (const auto by = ops::formula_of(original.operation))
-        for (const ops::NamedNumber& number : by->numbers) numbers[std::string(number.name)] = number.value;
+    if (const auto by = ops::formula_of(original.operation)) {
+        OperandAxes in;
+        for (const StepId operand : original.operands) in.push_back(plan[operand].axes);
+        for (const auto& [name, value] : by->numbers_for(in, step.axes)) numbers[name] = value;
+    }
     const Scope scope(plan, part_of(step.name), step.id, own_names(original));
     Written written = read_formula(formula, last_name(step.name), scope, numbers);
     Axes wanted = step.axes;

@@ -106,6 +106,22 @@ std::string_view literal_axis(const std::string& name, const Plan& plan, const s
     return found == kNames.end() ? axis::out : *found;
 }
 
+// The operation's own formula may read an operand that has fewer axes than usual: positions without the batch's.
+Formula broadcast(Formula formula, const Scope& scope, const Known& known) {
+    return with_bodies(std::move(formula), [&](const Expr& body) {
+        return rewrite(body, [&](const Expr& e) {
+            const auto* cell = e->as<formulas::CellOf>();
+            if (cell == nullptr || !scope.is_own(cell->name)) return e;
+            const formulas::Shape& shape = known.operands.at(cell->name);
+            std::vector<Expr> indices = e->children;
+            if (shape.empty() || indices.size() <= shape.size() || indices[0]->as<formulas::Leading>() != nullptr)
+                return e;
+            indices.erase(indices.begin(), indices.end() - static_cast<std::ptrdiff_t>(shape.size()));
+            return with_children(e, std::move(indices));
+        });
+    });
+}
+
 bool is_whole_numbers(const Step& step) {
     return std::ranges::any_of(input_slots(),
                                [&](const InputSlot& slot) { return slot.integer && slot.name == step.name; });
@@ -131,7 +147,7 @@ std::vector<std::pair<std::string, double>> numbers_in(const Formula& formula,
 Written written(std::string_view text, const std::string& name, const Scope& scope, Known known,
                 const std::map<std::string, Read, std::less<>>& reads) {
     const formulas::Functions& functions = formulas::the_book().functions;
-    const Formula formula = read_named(text, name, known, functions);
+    const Formula formula = broadcast(read_named(text, name, known, functions), scope, known);
     Written made;
     const Plan& plan = scope.plan();
     for (const auto& [operand, read] : reads) {

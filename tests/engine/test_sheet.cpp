@@ -1,10 +1,14 @@
 // Formulas that a person writes: steps rewritten, rows added.
-#include "engine/formulas/tokens.h"
+#include "engine/formulas/print.h"
+#include "engine/load/bundled_models.h"
+#include "engine/ops/written_formula.h"
 #include "engine/sheet/sheet.h"
 #include "tests/catch.h"
+#include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
+#include "tests/sanitized.h"
 
 #include <cmath>
 
@@ -180,4 +184,30 @@ TEST_CASE("each cell of a row explains itself: the terms of its line add up to i
         sum += product;
     }
     CHECK(std::abs(sum - static_cast<double>(run->value(row->id).at(cell))) < 1e-5);
+}
+
+TEST_CASE("a step rewritten by its own formula has its numbers, in every bundled model") {
+    for (const load::BundledModel& bundled : looked_at(load::bundled_models(), 3)) {
+        CAPTURE(bundled.name);
+        const auto model = load::load_model(bundled.name);
+        const auto plan_with = [&](const std::vector<Edit>& edits) {
+            return decoder::plan_decoder({model->config(), &model->weights, model->example, edits, std::nullopt});
+        };
+        const auto before = execute(plan_with({}));
+        std::size_t written = 0;
+        for (const Step& step : before->plan().steps()) {
+            const auto by = ops::formula_of(step.operation);
+            if (!by || step.role == Role::on_demand) continue;
+            CAPTURE(step.name, formulas::text_of(by->written()));
+            CHECK(error_of([&] {
+                      const auto plan = plan_with({RewriteStep{step.name, formulas::text_of(by->written())}});
+                      const auto is_it = [&](const Step& other) { return other.name == step.name; };
+                      const NeededSteps needed = needed_steps(*plan, is_it);
+                      const auto run = execute(plan, {.previous = before.get(), .needed = &needed});
+                      CHECK(largest_difference(run->value(step.name), before->value(step.id)) < 1e-4);
+                  }) == "(no error)");
+            ++written;
+        }
+        CHECK(written > 10);
+    }
 }

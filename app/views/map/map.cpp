@@ -90,8 +90,11 @@ std::string after(const std::string& beginning, const std::string& text) {
 
 std::string short_name(const Step& step) { return after(step.block + ".", step.name); }
 
-// The same below the name of its attention: "pattern".
-std::string name_in_part(const Step& step) { return after(step.block + ".", after(step.attention + ".", step.name)); }
+// The same below the name of its attention: "pattern". Rows of several blocks stand together, under their whole names.
+std::string name_in_part(const Step& step) {
+    if (step.part == Part::own) return step.name;
+    return after(step.block + ".", after(step.attention + ".", step.name));
+}
 
 bool changed(const Diagram& d, const core::step::OutlinePart& part) {
     return d.reach && std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.reach->has(id); });
