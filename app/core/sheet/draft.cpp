@@ -23,6 +23,15 @@ std::string part_of(const std::string& name) {
 }
 std::string last_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
+// The plan that a formula reads: that of the run, or, for one that reads targets, one that has them.
+std::shared_ptr<const Plan> plan_read_by(const Snapshot& shown, const std::string& formula) {
+    const std::shared_ptr<const Plan>& plan = shown.run->shared_plan();
+    if (formula.find("targets") == std::string::npos || plan->find("targets") != nullptr) return plan;
+    Scenario asked = shown.scenario;
+    asked.edits.push_back(AddRow{"row_of_targets", "", "targets"});
+    return plan_of(asked);
+}
+
 double steps_of(const Plan& plan, const Written& written) {
     OperandAxes in;
     for (const decoderscope::sheet::Read& read : written.operands) in.push_back(plan[read.step].axes);
@@ -31,7 +40,8 @@ double steps_of(const Plan& plan, const Written& written) {
 
 template <class Edited>
 void try_edit(Outcome& outcome, const Snapshot& shown, const Edited& edit, const Step& from, const Scenario& scenario) {
-    const Plan& plan = shown.run->plan();
+    const std::shared_ptr<const Plan> now = plan_read_by(shown, edit.formula);
+    const Plan& plan = *now;
     const Written written = tried(plan, edit, Beside{scenario.config(), scenario.inputs});
     const std::vector<std::string> places = decoderscope::sheet::places_of(plan, edit);
     outcome.reads = written.operation.text;
@@ -183,7 +193,7 @@ std::vector<ReadyRow> ready_rows(const Snapshot& shown) {
     for (const ReadyRow& ready : ready_rows()) {
         try {
             static_cast<void>(
-                tried(shown.run->plan(), ready.row, Beside{shown.scenario.config(), shown.scenario.inputs}));
+                tried(*plan_read_by(shown, ready.row.formula), ready.row, Beside{shown.scenario.config(), shown.scenario.inputs}));
             fitting.push_back(ready);
         } catch (const Error&) {
             // This model hasn't what the row reads.

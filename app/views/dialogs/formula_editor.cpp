@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -108,14 +109,15 @@ void take_back(const core::Session& session, const Draft& draft, Commands& comma
 }  // namespace
 
 void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    Draft& draft = state.part<FormulaEditorState>().draft;
+    auto& editor = state.part<FormulaEditorState>();
+    Draft& draft = editor.draft;
     text_line(ui.fonts.heading, ui.theme.text, title_of(draft));
     if (draft.is_row) {
         ImGui::SetNextItemWidth(ui.px(kEditorWidth));
         text_field("##name", draft.name, 0, tr("its name, such as blocks.0.attn.entropy"));
     }
     ImGui::SetNextItemWidth(ui.px(kEditorWidth));
-    if (state.dialog_opens) compat::take_keyboard();
+    if (state.dialog_opens || std::exchange(editor.refused, false)) compat::take_keyboard();
     const bool entered =
         text_field("##formula", draft.formula, ImGuiInputTextFlags_EnterReturnsTrue,
                    tr("softmax(x, -1), or y[q, k] = softmax_k(x[q, k])"), [&](const std::string& typed) {
@@ -141,7 +143,9 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
         ImGui::SameLine();
     }
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) return close_dialog(state);
-    if (!(entered || done) || !outcome || !outcome->error.empty()) return;
+    if (!entered && !done) return;
+    editor.refused = !outcome || !outcome->error.empty();
+    if (editor.refused) return;
     commands.push_back(core::command::MakeEdit{draft.edit(), outcome->step});
     if (draft.is_row) state.tab = core::files::kStepTab;
     close_dialog(state);

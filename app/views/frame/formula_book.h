@@ -35,6 +35,7 @@ struct FormulaBookState {
 // What the editor of a formula remembers while it is open.
 struct FormulaEditorState {
     core::sheet::Draft draft;
+    bool refused = false;  // Enter did nothing: the keyboard goes back to the formula
 };
 
 // Opens the editor on a step's formula, on the row that the step is, or on a new row beside it.

@@ -1,0 +1,162 @@
+// A step's formula rewritten in the window, rows added, questions answered by rows.
+#include "app/core/sheet/draft.h"
+#include "app/views/frame/formula_book.h"
+#include "tests/catch.h"
+#include "tests/engine/same_bits.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
+using decoderscope::testing::check_dialog;
+using decoderscope::testing::Driver;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::same_bits;
+using decoderscope::testing::Screen;
+
+namespace {
+
+const Tensor& value(const Driver& d, std::string_view step) { return d.session.shown().run->value(step); }
+
+// Whether a text is on the screen, whatever stands between its words.
+bool sees(const Driver& d, std::string text) {
+    std::erase(text, ' ');
+    return d.sees(text);
+}
+
+void ask(Driver& d, std::string_view question) {
+    d.press(Key::p, with_ctrl);
+    d.hands.type(question);
+    d.settle();
+    d.press(Key::enter);
+}
+
+}  // namespace
+
+TEST_CASE("a step's formula is typed over, the run follows, and undo restores it bit for bit") {
+    Driver d("reverse");
+    const std::string step = d.session.step().name;
+    const Tensor before = value(d, step), logits = value(d, "logits");
+    d.press(Key::equal);
+    REQUIRE(d.state.dialog == Dialog::formula);
+    CHECK(sees(d, "weight[…, k] = softmax_k(x[…, k])"));
+    d.type_over("sigmoid(x)");
+    CHECK(sees(d, "pattern[b, h, q, k] = σ(x[b, h, q, k])"));
+    d.press(Key::enter);
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(d.session.cursor().step == step);
+    const Tensor& scores = d.session.shown().run->operand(d.session.step(), OperandRole::input);
+    for (std::size_t i = 0; i < scores.values().size(); ++i) {
+        const double x = static_cast<double>(scores.values()[i]);
+        CHECK(std::abs(static_cast<double>(value(d, step).values()[i]) - 1.0 / (1.0 + std::exp(-x))) < 1e-6);
+    }
+    CHECK_FALSE(same_bits(value(d, "logits"), logits));
+    d.press(Key::z, with_ctrl);
+    CHECK(same_bits(value(d, step), before));
+    CHECK(same_bits(value(d, "logits"), logits));
+}
+
+TEST_CASE("a formula typed wrong in ten ways gets a sentence under it, and Enter changes nothing") {
+    Driver d("reverse");
+    d.press(Key::equal);
+    std::set<std::string> sentences;
+    for (const std::string wrong : {"sofmax(x, -1)", "softmax(y, -1)", "softmax(x, -1", "x.sum(-1)", "x @ x",
+                                    "softmax(x)", "x + ", "pattern[b, h, q] = Σ_k x[b, h, q, k]", "Σ x", "v"}) {
+        CAPTURE(wrong);
+        d.type_over(wrong);
+        const auto outcome =
+            sheet::outcome_of(d.session.derived(), d.session.shown(), d.state.part<FormulaEditorState>().draft);
+        REQUIRE(outcome);
+        CHECK_FALSE(outcome->error.empty());
+        sentences.insert(outcome->error.english());
+        d.press(Key::enter);
+        CHECK(d.state.dialog == Dialog::formula);
+    }
+    CHECK(sentences.size() >= 9);
+    CHECK(d.session.scenario().edits.empty());
+    d.press(Key::escape);
+    CHECK(d.state.dialog == Dialog::none);
+}
+
+TEST_CASE("a row is written with names completed by Tab, for every layer, and has a place in the map") {
+    Driver d("reverse");
+    d.press(Key::a);
+    d.press(Key::r, with_shift);
+    REQUIRE(d.state.dialog == Dialog::formula);
+    d.hands.type("patt");
+    d.settle();
+    CHECK(sees(d, "pattern"));
+    d.press(Key::tab);
+    d.hands.type(".max(-1).values");
+    d.settle();
+    CHECK(sees(d, "max_k pattern[b, h, q, k]"));
+    d.press(Key::enter);
+    CHECK(d.state.dialog == Dialog::none);
+    const std::string row = d.session.step().name;
+    CHECK(row.ends_with(".attn.row"));
+    CHECK(sees(d, "Mine"));
+    const Tensor& pattern = value(d, row.substr(0, row.size() - 3) + "pattern");
+    for (Index q = 0; q < pattern.dim(2); ++q) {
+        float largest = 0.0F;
+        for (Index k = 0; k < pattern.dim(3); ++k) largest = std::max(largest, pattern.at(Cell{0, 0, q, k}));
+        CHECK(value(d, row).at(Cell{0, 0, q}) == largest);
+    }
+    // Opened again it is what was written, and it can be removed.
+    d.press(Key::equal);
+    CHECK(sees(d, "pattern.max(-1).values"));
+    REQUIRE(d.click_text("Removetherow"));
+    CHECK(d.session.scenario().edits.empty());
+    CHECK_FALSE(sees(d, "Mine"));
+}
+
+TEST_CASE("questions are answered by rows, in three gestures") {
+    Driver d("reverse");
+    ask(d, "similar heads");
+    CHECK(d.session.cursor().step.ends_with(".similar_heads"));
+    const Tensor& similar = value(d, d.session.cursor().step);
+    for (Index h = 0; h < similar.dim(1); ++h) CHECK(std::abs(similar.at(Cell{0, h, h}) - 1.0F) < 1e-5F);
+    for (const auto& [words, row] :
+         {std::pair{"least sure", "least_sure"}, std::pair{"second guess", "second_guess"},
+          std::pair{"rank right answer", "target_rank"}, std::pair{"which neuron", "neuron_largest"}}) {
+        CAPTURE(words);
+        ask(d, words);
+        INFO(d.session.message().english());
+        CHECK(d.session.cursor().step.ends_with(row));
+    }
+}
+
+TEST_CASE("each ready row is computed in a model that has what it reads, and holds finite numbers") {
+    Driver d("reverse");
+    CHECK(sheet::ready_rows().size() >= 30);
+    CHECK(sheet::ready_rows(d.session.shown()).size() == sheet::ready_rows().size());
+    for (const sheet::ReadyRow& ready : sheet::ready_rows()) {
+        CAPTURE(ready.row.name);
+        Scenario scenario = d.session.scenario();
+        scenario.edits = {ready.row};
+        const auto run = execute(plan_of(scenario));
+        std::size_t rows = 0;
+        for (const Step& step : run->plan().steps()) {
+            if (step.part != Part::own || step.role == Role::internal) continue;
+            ++rows;
+            for (const float number : run->value(step.id).values())
+                if (!std::isfinite(number)) FAIL_CHECK("a number is not finite");
+        }
+        CHECK(rows >= 1);
+    }
+}
+
+TEST_CASE("the editor fits every screen") {
+    for (const Screen& screen : kScreens) {
+        INFO(screen.size.x << " x " << screen.size.y << ", text " << screen.scale);
+        Driver d("reverse", screen.scale, screen.size);
+        d.press(Key::r, with_shift);
+        d.hands.type("pattern.max(-1).values");
+        d.settle();
+        check_dialog(d, screen.size, "A row of your own");
+    }
+}
