@@ -48,14 +48,15 @@ int main(int count, char** values) {
     };
     const std::string last = std::to_string(scenario.inputs.tokens.dim(1) - 1);
     const std::string cell = "blocks.11.attn.z[0, 3, " + last + ", 5]=-1..1:100",
-                      best = "max(softmax(logits[0, " + last + "] / temperature, dim=-1))",
-                      everywhere = "max(softmax(logits / temperature, dim=-1))",
+                      one = "exp(logits[0, " + last + ", 5] / temperature) / sum_v exp(logits[0, " + last +
+                            ", v] / temperature)",
+                      whole = "l[p] = log(sum_v exp(logits[0, p, v] / temperature))",
                       update = "mean(blocks.11.mlp_out ** 2)";
     for (const auto& [what, row] :
          {Case{cell.c_str(), update.c_str()}, Case{cell.c_str(), "logits[0, 5, 7]"},
           Case{"blocks.11.attn.head.3=0..2:100", update.c_str()},
           Case{"blocks.11.attn.head.3=0..2:100", "logits[0, 5, 7]"}, Case{"each head of blocks.11", update.c_str()},
-          Case{"temperature=0.1..4.1:41", best.c_str()}, Case{"temperature=0.1..4.1:41", everywhere.c_str()}})
+          Case{"temperature=0.1..4.1:41", one.c_str()}, Case{"temperature=0.1..4.1:41", whole.c_str()}})
         for (const bool predictions : {false, true}) {
             sweep::Unswept unswept{scenario, run, {}};
             unswept.row = sweep::row_from(row, run->plan());

@@ -42,7 +42,7 @@ std::optional<Index> changed_predictions(const Unswept& unswept, const Step& out
     const Tensor &before = unswept.run->value(output.id), &after = run.value(output.name);
     if (after.axes() != before.axes() || before.rank() != 3) return std::nullopt;
     if (after.shares_values_with(before)) return 0;
-    return static_cast<Index>(moves_of(before, after, unswept.scenario.inputs.attention_mask, true).changed.size());
+    return count_of_changed_predictions(before, after, unswept.scenario.inputs.attention_mask);
 }
 
 // One run's row, and what it changed. `output` is nullptr if that isn't asked for. Nothing if it was stopped.

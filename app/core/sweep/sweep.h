@@ -15,7 +15,7 @@
 namespace decoderscope::core::sweep {
 
 // How many numbers the row may have in all runs together.
-inline constexpr Index kMostNumbers = 1'000'000;
+inline constexpr Index kMostNumbers = 10'000'000;
 
 struct Result {
     std::vector<At> at;
