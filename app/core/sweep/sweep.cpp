@@ -52,8 +52,9 @@ Resumable<std::optional<Result>> result_at(const Unswept& unswept, Point point, 
     const Step& row = row_in(*plan, unswept.row, runs);
     const NeededSteps needed = needed_steps(
         *plan, [&](const Step& step) { return step.id == row.id || (output != nullptr && step.name == output->name); });
-    const std::shared_ptr<const Run> run =
-        co_await execute_in_slices(plan, {.previous = unswept.run.get(), .stop = std::move(stop), .needed = &needed});
+    // By names: GCC 12 destroys temporary arguments of what is awaited twice.
+    const ExecuteOptions options{.previous = unswept.run.get(), .stop = std::move(stop), .needed = &needed};
+    const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
     if (run == nullptr) co_return std::nullopt;
     Result result{std::move(point.at), run->value(row.id)};
     if (output != nullptr) result.predictions_changed = changed_predictions(unswept, *output, *run);
@@ -80,7 +81,9 @@ Resumable<Sweep> swept(Unswept unswept, Points points, SweepOptions options, std
         if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
     }
     if (!points.at(0).numbers.empty() || stop.stop_requested()) co_return sweep;
-    if (const auto plain = co_await result_at(unswept, {}, nullptr, points.count, stop)) sweep.unswept = plain->value;
+    Point unchanged;
+    const std::optional<Result> plain = co_await result_at(unswept, std::move(unchanged), nullptr, points.count, stop);
+    if (plain) sweep.unswept = plain->value;
     co_return sweep;
 }
 
