@@ -150,16 +150,19 @@ void add_source_positions(Members& members, const Unswept& unswept) {
 // ---- the kinds
 
 struct OneKind {
-    std::string_view name;
+    std::string_view of;  // "source", or empty
+    std::string_view noun;
     void (*add)(Members& members, const Unswept& unswept);
+
+    [[nodiscard]] std::string name() const { return std::string(of) + (of.empty() ? "" : " ") + std::string(noun); }
 };
-constexpr std::array kKinds = {OneKind{"head", add_heads},
-                               OneKind{"layer", add_layers},
-                               OneKind{"neuron", add_neurons},
-                               OneKind{"position", add_positions},
-                               OneKind{"token", add_positions},
-                               OneKind{"source position", add_source_positions},
-                               OneKind{"source letter", add_source_positions}};
+constexpr std::array kKinds = {OneKind{"", "head", add_heads},
+                               OneKind{"", "layer", add_layers},
+                               OneKind{"", "neuron", add_neurons},
+                               OneKind{"", "position", add_positions},
+                               OneKind{"", "token", add_positions},
+                               OneKind{"source", "position", add_source_positions},
+                               OneKind{"source", "letter", add_source_positions}};
 
 const OneKind& kind_of(std::string_view name) {
     const auto* kind = std::ranges::find(kKinds, name, &OneKind::name);
@@ -180,7 +183,7 @@ bool lies_in(const std::string& part, std::string_view whole) {
 
 std::vector<std::string> names_of_each() {
     std::vector<std::string> names;
-    for (const OneKind& kind : kKinds) names.push_back(std::string(kEach) + std::string(kind.name));
+    for (const OneKind& kind : kKinds) names.push_back(std::string(kEach) + kind.name());
     return names;
 }
 
@@ -192,19 +195,18 @@ Points each_of(std::string_view what, const Unswept& unswept) {
     const OneKind& kind = kind_of(what.substr(kEach.size(), of - kEach.size()));
     const auto members = std::make_shared<Members>();
     kind.add(*members, unswept);
-    if (members->empty())
-        throw Error("“{what}”: this run has no {kind}", {{"what", what}, {"kind", std::string(kind.name)}});
+    if (members->empty()) throw Error("“{what}”: this run has no {kind}", {{"what", what}, {"kind", kind.name()}});
     if (!part.empty()) {
         const std::string example = members->front().part;
         std::erase_if(*members, [&](const Member& member) { return !lies_in(member.part, part); });
         if (members->empty() && example.empty())
             throw Error("“{what}”: a {kind} is of the whole run, expected nothing behind it",
-                        {{"what", what}, {"kind", std::string(kind.name)}});
+                        {{"what", what}, {"kind", kind.name()}});
         if (members->empty())
             throw Error("“{what}”: there is none, expected a part such as {example}",
                         {{"what", what}, {"example", example}});
     }
-    return {{std::string(kind.name)}, members->size(), [members](std::size_t i) {
+    return {{kind.name()}, members->size(), [members](std::size_t i) {
                 const Member& member = (*members)[i];
                 return Point{.at = {{member.text}}, .variation = {.more_edits = member.edits()}};
             }};
