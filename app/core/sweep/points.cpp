@@ -21,7 +21,7 @@ namespace decoderscope::core::sweep {
 
 namespace {
 
-constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTemperature = "temperature";
+constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTemperature = "temperature", kTo = "..";
 
 std::string_view without_spaces(std::string_view text) {
     const std::size_t begin = std::min(text.find_first_not_of(" \t\n"), text.size());
@@ -72,9 +72,9 @@ void check_count(std::string_view what, std::size_t count) {
 
 // "A..B:N"
 std::vector<Value> range_of(std::string_view what, std::string_view text) {
-    const std::size_t dots = text.find(".."), colon = text.find(':', dots);
+    const std::size_t dots = text.find(kTo), colon = text.find(':', dots);
     const auto first = finite_number(without_spaces(text.substr(0, dots)));
-    const auto last = finite_number(without_spaces(text.substr(dots + 2, colon - dots - 2)));
+    const auto last = finite_number(without_spaces(text.substr(dots + kTo.size(), colon - dots - kTo.size())));
     const std::uint64_t count = colon == std::string_view::npos
                                     ? 0
                                     : whole_number<std::uint64_t>(without_spaces(text.substr(colon + 1))).value_or(0);
@@ -106,7 +106,7 @@ std::vector<Value> list_of(std::string_view what, std::string_view text) {
 }
 
 std::vector<Value> values_in(std::string_view what, std::string_view text) {
-    return text.find("..") == std::string_view::npos ? list_of(what, text) : range_of(what, text);
+    return text.find(kTo) == std::string_view::npos ? list_of(what, text) : range_of(what, text);
 }
 
 // ---- what they are values of
