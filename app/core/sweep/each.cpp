@@ -167,12 +167,10 @@ constexpr std::array kKinds = {OneKind{"", "head", add_heads},
 const OneKind& kind_of(std::string_view name) {
     const auto* kind = std::ranges::find(kKinds, name, &OneKind::name);
     if (kind != kKinds.end()) return *kind;
-    const std::vector<std::string> known = names_of_each();
-    std::string all;
-    for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
     const std::string asked = std::string(kEach) + std::string(name);
     throw Error(formulas::with_nearest(
-        message("“{name}” can't be varied, expected one of {all}", {{"name", asked}, {"all", all}}), asked, known));
+        message("“{name}” can't be varied, expected one of {all}", {{"name", asked}, {"all", list_of_each()}}), asked,
+        names_of_each()));
 }
 
 bool lies_in(const std::string& part, std::string_view whole) {
@@ -185,6 +183,12 @@ std::vector<std::string> names_of_each() {
     std::vector<std::string> names;
     for (const OneKind& kind : kKinds) names.push_back(std::string(kEach) + kind.name());
     return names;
+}
+
+std::string list_of_each() {
+    std::string all;
+    for (const std::string& name : names_of_each()) all += (all.empty() ? "" : ", ") + name;
+    return all;
 }
 
 bool is_each(std::string_view what) { return what.starts_with(kEach) && what.find('=') == std::string_view::npos; }

@@ -11,6 +11,8 @@ namespace decoderscope::core::sweep {
 
 // "each head", "each layer", …
 [[nodiscard]] std::vector<std::string> names_of_each();
+// All of them in a row, for a sentence.
+[[nodiscard]] std::string list_of_each();
 // Whether a text begins as they do.
 [[nodiscard]] bool is_each(std::string_view what);
 // The points of "each head" or "each head of blocks.0.attn". Throws Error if there is no such kind or part.

@@ -169,13 +169,11 @@ std::vector<std::string> known_names(const Unswept& unswept) {
         throw Error(
             "temperature: the row doesn't name it, expected a formula that does, such as softmax(logits / temperature, "
             "dim=-1)");
-    std::string each;
-    for (const std::string& one : names_of_each()) each += (each.empty() ? "" : ", ") + one;
     throw Error(formulas::with_nearest(
         message(
             "“{name}” can't be varied, expected a configuration key, dropout_seed, a cell (blocks.0.attn.z[0, 1, 2, "
             "3]), a head (blocks.0.attn.head.0), a number that the row's formula names, or {each}",
-            {{"name", name}, {"each", each}}),
+            {{"name", name}, {"each", list_of_each()}}),
         name, known_names(unswept)));
 }
 

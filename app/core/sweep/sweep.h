@@ -43,7 +43,7 @@ struct SweepOptions {
 [[nodiscard]] Resumable<Sweep> swept(Unswept unswept, Points points, SweepOptions options = {},
                                      std::stop_token stop = {});
 
-// The results' numbers by the row's value, the largest first, NaN last. Throws Error if it is not one number.
+// The sweep with its results by the row's value, the largest first, NaN last. Throws Error if it is not one number.
 [[nodiscard]] Sweep sorted(Sweep sweep);
 
 }  // namespace decoderscope::core::sweep
