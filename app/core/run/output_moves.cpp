@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -219,6 +220,21 @@ OutputMoves moves_of(const Tensor& before, const Tensor& after, const Tensor& at
         for (Index position = 0; position < after.dim(1); ++position)
             compare(before, after, attention_mask, batch, position, moves);
     return moves;
+}
+
+Index count_of_changed_predictions(const Tensor& before, const Tensor& after, const Tensor& attention_mask) {
+    Index count = 0;
+    for (Index batch = 0; batch < after.dim(0); ++batch) {
+        for (Index position = 0; position < after.dim(1); ++position) {
+            const std::span<const float> was = before.row({batch, position, 0}), is = after.row({batch, position, 0});
+            if (std::memcmp(was.data(), is.data(), was.size_bytes()) == 0) continue;  // most, if only a few rows moved
+            const PositionMove move{.counts = !is_padding(attention_mask, batch, position),
+                                    .before = predicted_token(was),
+                                    .after = predicted_token(is)};
+            count += move.changes_prediction() ? 1 : 0;
+        }
+    }
+    return count;
 }
 
 Resumable<OutputMoves> output_moves(std::shared_ptr<const Run> before, std::shared_ptr<const Run> after,

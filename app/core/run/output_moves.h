@@ -74,6 +74,10 @@ struct OutputMoves {
 // `before` and `after` are [batch, pos, …] of one shape; an empty mask hides nothing.
 [[nodiscard]] OutputMoves moves_of(const Tensor& before, const Tensor& after, const Tensor& attention_mask,
                                    bool predicts);
+// How many predictions changed, from logits [batch, pos, vocab]: as many as moves_of() lists in `changed`, without
+// measuring how far anything moved, which takes longer.
+[[nodiscard]] Index count_of_changed_predictions(const Tensor& before, const Tensor& after,
+                                                 const Tensor& attention_mask);
 // Compares two runs. Pauses now and then.
 [[nodiscard]] Resumable<OutputMoves> output_moves(std::shared_ptr<const Run> before, std::shared_ptr<const Run> after,
                                                   Tensor attention_mask);

@@ -200,6 +200,7 @@ Scenario varied(Scenario scenario, const Variation& variation) {
     if (!overrides.empty()) scenario = with_overrides(std::move(scenario), overrides);
     if (variation.without_edits) scenario.edits = rows_among(std::move(scenario.edits));
     if (variation.without_dropout) scenario.dropout_seed.reset();
+    if (variation.dropout_seed) scenario.dropout_seed = variation.dropout_seed;
     scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
     return scenario;
 }

@@ -6,6 +6,7 @@
 #include "engine/load/recorded_run.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -112,12 +113,13 @@ private:
 // edits.
 [[nodiscard]] Scenario without_lost_gradients(Scenario scenario);
 
-// How a companion run differs from the current one: other configuration keys, no edits or more of them, another number
-// of blocks, another gain and shift of the norms.
+// How a companion run differs from the current one: other configuration keys, no edits or more of them, another seed of
+// dropout, another number of blocks, another gain and shift of the norms.
 struct Variation {
     Overrides overrides;
     bool without_edits = false;
     bool without_dropout = false;
+    std::optional<std::uint64_t> dropout_seed;  // in place of the current run's
     std::vector<Edit> more_edits;
     std::optional<Index> layers;      // blocks beyond the model's get fresh weights from a seed
     float gain_factor = 1.0F;         // multiplies the gains of all norms

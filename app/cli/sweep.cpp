@@ -1,0 +1,81 @@
+#include "app/cli/commands.h"
+#include "app/core/sweep/table.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+
+#include <ostream>
+
+namespace decoderscope::cli {
+
+namespace {
+
+struct SweepRequest {
+    std::vector<std::string> vary;
+    std::string csv;
+    bool sort = false, json = false, only_value = false;
+};
+
+// What is swept: the run without the row that is watched, which is the last --row.
+core::sweep::Unswept unswept_of(RunOptions options) {
+    const std::string watched = options.rows.back();
+    options.rows.pop_back();
+    core::sweep::Unswept unswept{.scenario = scenario_of(options)};
+    static_cast<void>(unswept.scenario.model());  // a recording has nothing to vary
+    unswept.run = run_of(unswept.scenario, options);
+    unswept.row = naming("--row", [&] { return core::sweep::row_from(watched, unswept.run->plan()); });
+    return unswept;
+}
+
+core::sweep::Points points_of(const SweepRequest& request, const core::sweep::Unswept& unswept) {
+    return naming("--vary", [&] {
+        core::sweep::Points points = core::sweep::points_of(request.vary.front(), unswept);
+        for (std::size_t i = 1; i < request.vary.size(); ++i)
+            points = core::sweep::combined(std::move(points), core::sweep::points_of(request.vary[i], unswept));
+        return points;
+    });
+}
+
+void sweep(const RunOptions& options, const SweepRequest& request, std::ostream& out) {
+    const core::sweep::Unswept unswept = unswept_of(options);
+    core::sweep::Sweep made =
+        core::finished(core::sweep::swept(unswept, points_of(request, unswept), {.predictions = !request.only_value}));
+    if (request.sort) made = naming("--sort", [&] { return core::sweep::sorted(std::move(made)); });
+    if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::sweep::write_csv(csv, made); });
+    if (request.json)
+        core::sweep::write_json(out, made);
+    else if (request.csv.empty())
+        core::sweep::write_text(out, made);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, const Context& context) {
+    const auto request = std::make_shared<SweepRequest>();
+    CLI::App& command = add_running(app, context, "sweep",
+                                    "Run a model many times with one thing varied, and list a row's value in each run");
+    command
+        .add_option("--vary", request->vary,
+                    "what varies: NAME=A..B:N (N numbers from A to B) or NAME=x,y,z, where NAME is a configuration "
+                    "key, dropout_seed, a cell (\"blocks.0.attn.z[0, 1, 2, 3]\"), a head's factor "
+                    "(blocks.0.attn.head.3) or a number that the row's formula names, such as temperature in "
+                    "softmax(logits / temperature, dim=-1); or \"each head\", \"each layer\", \"each neuron\", \"each "
+                    "position\", \"each source position\", left out one at a time, if wanted only those \"of "
+                    "blocks.0\". Given twice: every combination")
+        ->required()
+        ->type_size(1)
+        ->allow_extra_args(false);
+    command.get_option("--row")->required()->description(
+        "the row to watch: a formula, NAME = FORMULA, or the name of a tensor; repeated, the last one is watched, "
+        "and those before it are rows that it can read");
+    command.add_flag("--sort", request->sort, "the largest value first instead of the order of the sweep");
+    command.add_flag("--only-value", request->only_value,
+                     "don't say how many predictions changed, which takes longest with a large vocabulary");
+    command.add_option("--csv", request->csv, "write the table to this file instead");
+    command.add_flag(
+        "--json", request->json,
+        "print a JSON list with a line for each run: {\"at\": …, \"value\": …, \"predictions_changed\": …}");
+    command.callback(
+        [context, request] { context.work = [context, request] { sweep(context.run, *request, context.out); }; });
+}
+
+}  // namespace decoderscope::cli

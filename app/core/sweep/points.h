@@ -1,0 +1,64 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+#include "app/core/sweep/row.h"
+#include "engine/base/message.h"
+#include "engine/graph/run.h"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What a sweep varies, and the runs that this makes.
+namespace decoderscope::core::sweep {
+
+// How many runs a sweep has at most.
+inline constexpr std::size_t kMostPoints = 10'000;
+
+// Where along what is varied a run is: "0.5", "blocks.0.attn head 3".
+struct At {
+    Sentence text;
+    std::optional<double> number = std::nullopt;  // if it is one
+};
+
+// One run of a sweep: how it differs from the unswept one.
+struct Point {
+    std::vector<At> at;  // one for each thing that is varied
+    Variation variation;
+    Numbers numbers;  // of the row's formula
+};
+
+// The points of a sweep, each made when it is asked for.
+struct Points {
+    std::vector<std::string> varied;  // what is, as a table calls it: "attention_scale", "head"
+    std::size_t count = 0;
+    std::function<Point(std::size_t)> at;
+};
+
+// What the points are of: a scenario, its run, and the row that is watched.
+struct Unswept {
+    Scenario scenario;
+    std::shared_ptr<const Run> run;
+    Row row;
+};
+
+// Reads what is varied:
+//
+// - "KEY=A..B:N", N values from A to B, or "KEY=x,y,z", where KEY is a key of the configuration, "dropout_seed", a cell
+//   such as "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an input's, too), a head's factor, "blocks.0.attn.head.3", or
+//   a number that the row's formula names and nothing else defines, such as "temperature".
+// - "each head": without it. "each layer": without what its sublayers add to the stream. "each neuron": its activation
+//   0 at every position. "each position" or "each token": hidden from all others; "each source position" or "each
+//   source letter": the encoder's. Behind "of" may stand the part they are in: "each head of blocks.0.attn".
+//
+// Throws Error saying what was expected.
+[[nodiscard]] Points points_of(std::string_view what, const Unswept& unswept);
+
+// Every combination of both, the second varied fastest. Throws Error if there are too many.
+[[nodiscard]] Points combined(Points a, Points b);
+
+}  // namespace decoderscope::core::sweep

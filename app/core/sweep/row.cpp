@@ -1,0 +1,78 @@
+#include "app/core/sweep/row.h"
+
+#include "engine/base/error.h"
+#include "engine/formulas/print.h"
+#include "engine/formulas/tokens.h"
+#include "engine/sheet/scope.h"
+#include "engine/sheet/sheet.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace decoderscope::core::sweep {
+
+namespace {
+
+using formulas::Kind;
+using formulas::Token;
+
+// What a row is called if its owner gives it no name.
+constexpr const char* kUnnamed = "row";
+
+std::vector<Token> tokens_of_formula(std::string_view text) {
+    return formulas::tokens_of(text, [](std::string_view) { return true; });
+}
+
+// Whether "=" stands behind a name, which may have indices and a "*" for every layer: "blocks.*.attn.entropy[q] = ".
+// "softmax(x, dim=-1)" has none.
+bool names_itself(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || text.substr(equals + 1).starts_with('=')) return false;
+    const std::string_view left = text.substr(0, equals);
+    const auto is_of_name = [](char c) {
+        const auto letter = static_cast<unsigned char>(c);
+        return std::isalnum(letter) != 0 || letter >= 0x80 ||
+               std::string_view("_.* ").find(c) != std::string_view::npos;
+    };
+    return std::all_of(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(std::min(left.find('['), left.size())),
+                       is_of_name);
+}
+
+}  // namespace
+
+Row row_from(std::string_view text, const Plan& plan) {
+    if (text.find_first_not_of(" \t\n") == std::string_view::npos)
+        throw Error("there is no row, expected a formula or the name of a tensor");
+    if (plan.find(text) != nullptr) return {std::string(text), std::nullopt};
+    AddRow row =
+        names_itself(text) ? sheet::row_of(text) : AddRow{.name = kUnnamed, .of = "", .formula = std::string(text)};
+    std::string name = row_name(row);
+    if (name.find('*') != std::string::npos)
+        throw Error("{row}: a sweep watches one row, expected a layer's number in place of \"*\"", {{"row", name}});
+    return {std::move(name), std::move(row)};
+}
+
+bool names_number(const Row& row, std::string_view name, const Plan& plan) {
+    if (!row.added) return false;
+    const auto tokens = tokens_of_formula(row.added->formula);
+    const auto is_it = [&](const Token& token) { return token.kind == Kind::name && token.word == name; };
+    return std::ranges::any_of(tokens, is_it) && !sheet::Scope(plan, row.added->of, plan.steps().size()).find(name);
+}
+
+AddRow with_numbers(AddRow row, const Numbers& numbers) {
+    if (numbers.empty()) return row;
+    std::string text;
+    std::size_t copied = 0;
+    for (const Token& token : tokens_of_formula(row.formula)) {
+        const auto number = token.kind == Kind::name ? numbers.find(token.word) : numbers.end();
+        if (number == numbers.end()) continue;
+        text += row.formula.substr(copied, token.begin - copied) + "(" +
+                formulas::written(number->second, formulas::Script::ascii) + ")";
+        copied = token.end;
+    }
+    row.formula = text + row.formula.substr(copied);
+    return row;
+}
+
+}  // namespace decoderscope::core::sweep

@@ -1,0 +1,67 @@
+// The command sweep: what it prints and writes.
+#include "engine/base/json.h"
+#include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
+#include "tests/engine/contains.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <filesystem>
+
+using namespace decoderscope;
+using decoderscope::testing::contains;
+using decoderscope::testing::is_one_line;
+using decoderscope::testing::Outcome;
+using decoderscope::testing::run;
+using decoderscope::testing::TemporaryFolder;
+
+TEST_CASE("sweep prints a row for each value, as a run with --set has it") {
+    const Outcome swept = run({"sweep", "causal-lm", "--vary", "attention_scale=0.5,1", "--row",
+                               "a = mean(blocks.0.attn.pattern ** 2)", "--json"});
+    REQUIRE(swept.status == 0);
+    const Json list = parse_json(swept.out, message("a list"));
+    REQUIRE(list.size() == 2);
+    for (const Json& row : list) {
+        const Outcome alone = run({"explain", "causal-lm", "--set", "attention_scale=" + row["at"].dump(), "--row",
+                                   "a = mean(blocks.0.attn.pattern ** 2)", "--cell", "a[0]"});
+        REQUIRE(alone.status == 0);
+        CHECK(contains(alone.out, "a[0] = " + row["value"].dump()));
+    }
+    // An earlier row can be read.
+    const Outcome reads = run({"sweep", "causal-lm", "--vary", "attention_scale=0.5,1", "--row",
+                               "a = mean(blocks.0.attn.pattern ** 2)", "--row", "2 * a", "--json"});
+    REQUIRE(reads.status == 0);
+    CHECK(parse_json(reads.out, message("a list"))[0]["value"].get<double>() ==
+          Approx(2.0 * list[0]["value"].get<double>()));
+}
+
+TEST_CASE("sweep sorts, writes a table, and leaves nothing half-written") {
+    const TemporaryFolder folder;
+    const std::string csv = folder.file("a.csv");
+    const Outcome text =
+        run({"sweep", "causal-lm", "--vary", "each head of blocks.1", "--row", "logits[0, 3, 5]", "--sort"});
+    CHECK(text.status == 0);
+    CHECK(text.out.starts_with("head "));
+    CHECK(run({"sweep", "causal-lm", "--vary", "each head", "--row", "logits[0, 3, 5]", "--csv", csv}).status == 0);
+    CHECK(contains(decoderscope::testing::read_bytes(csv), "head,value,predictions_changed\r\nblocks.0.attn head 0,"));
+    const Outcome alone =
+        run({"sweep", "causal-lm", "--vary", "each head", "--row", "logits[0, 3, 5]", "--only-value", "--json"});
+    CHECK_FALSE(contains(alone.out, "predictions_changed"));
+
+    const std::string none = folder.file("none.csv");
+    for (const std::vector<std::string>& wrong :
+         std::vector<std::vector<std::string>>{{"--vary", "nothing=1,2", "--row", "logits[0, 3, 5]"},
+                                               {"--vary", "nhead=8,3", "--row", "logits[0, 3, 5]"},
+                                               {"--vary", "num_layers=1,2", "--row", "blocks.1.attn.pattern"},
+                                               {"--vary", "each head", "--row", "no_such_name"},
+                                               {"--vary", "each head", "--row", "logits", "--sort"}}) {
+        std::vector<std::string> arguments = {"sweep", "causal-lm", "--csv", none};
+        arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+        const Outcome refused = run(arguments);
+        INFO(refused.err);
+        CHECK(refused.status == 1);
+        CHECK(is_one_line(refused.err));
+        CHECK_FALSE(std::filesystem::exists(none));
+    }
+    CHECK(run({"sweep", "causal-lm", "--row", "logits"}).status == 2);
+    CHECK(run({"sweep", "causal-lm", "--vary", "each head"}).status == 2);
+}
