@@ -12,20 +12,14 @@ namespace {
 
 constexpr std::string_view kUnedited = "base.", kGradients = "grad.";
 
-// "blocks.0" of "blocks.0.attn"; "" of "blocks".
-std::string_view outer(std::string_view part) {
-    const std::size_t dot = part.rfind('.');
-    return dot == std::string_view::npos ? std::string_view() : part.substr(0, dot);
-}
-
 bool is_number(std::string_view word) {
     return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 // What a part lies in: "blocks.0" of "blocks.0.attn", nothing of "blocks.0".
 std::string_view around(std::string_view part) {
-    const std::string_view rest = outer(part);
-    return is_number(part.substr(rest.empty() ? 0 : rest.size() + 1)) ? outer(rest) : rest;
+    const std::string_view rest = part_of(part);
+    return is_number(name_in_part(part)) ? part_of(rest) : rest;
 }
 
 // Whether each part between dots is the pattern's, or the pattern has "*" and it is a number.
@@ -83,12 +77,19 @@ std::vector<std::string> matching(const Plan& plan, std::string_view pattern, bo
     std::vector<std::string> found;
     std::set<std::string_view> seen;
     for (const Step& step : plan.steps())
-        for (std::string_view name = parts ? outer(step.name) : step.name; !name.empty(); name = outer(name)) {
+        for (std::string_view name = parts ? part_of(step.name) : step.name; !name.empty(); name = part_of(name)) {
             if (matches(name, pattern) && seen.insert(name).second) found.emplace_back(name);
             if (!parts) break;
         }
     return found;
 }
+
+std::string_view part_of(std::string_view tensor) {
+    const std::size_t dot = tensor.rfind('.');
+    return dot == std::string_view::npos ? std::string_view() : tensor.substr(0, dot);
+}
+
+std::string_view name_in_part(std::string_view tensor) { return tensor.substr(tensor.rfind('.') + 1); }
 
 std::string for_all_layers(std::string_view name) {
     std::string all;

@@ -49,6 +49,10 @@ private:
 // The names of the steps, or of the parts if `parts`, that a pattern stands for, in the order of computation:
 // "blocks.*.attn" for every layer. A pattern without "*" is itself, if there is such a name.
 [[nodiscard]] std::vector<std::string> matching(const Plan& plan, std::string_view pattern, bool parts);
+// The part that a tensor belongs to, "blocks.0.attn" of "blocks.0.attn.pattern", and its name there; the part of a name
+// without dots is empty.
+[[nodiscard]] std::string_view part_of(std::string_view tensor);
+[[nodiscard]] std::string_view name_in_part(std::string_view tensor);
 // The name with the number of its layer replaced by "*": "blocks.*.attn.pattern"; the name itself if it has none.
 [[nodiscard]] std::string for_all_layers(std::string_view name);
 

@@ -35,12 +35,6 @@ Error placed(const std::string& tensor, std::string_view formula, const formulas
                   {"why", error.sentence()}});
 }
 
-// "blocks.0.attn" of "blocks.0.attn.pattern"; empty for a name without dots.
-std::string part_of(const std::string& step) {
-    return step.substr(0, step.find('.') == std::string::npos ? 0 : step.rfind('.'));
-}
-std::string last_name(const std::string& step) { return step.substr(step.rfind('.') + 1); }
-
 std::string_view trimmed(std::string_view text) {
     const std::size_t begin = std::min(text.find_first_not_of(" \t\n"), text.size());
     return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
@@ -66,8 +60,8 @@ Written rewritten(const Plan& plan, const Step& step, const Original& original, 
         for (const StepId operand : original.operands) in.push_back(plan[operand].axes);
         for (const auto& [name, value] : by->numbers_for(in, step.axes)) numbers[name] = value;
     }
-    const Scope scope(plan, part_of(step.name), step.id, own_names(original));
-    Written written = read_formula(formula, last_name(step.name), scope, numbers);
+    const Scope scope(plan, std::string(part_of(step.name)), step.id, own_names(original));
+    Written written = read_formula(formula, std::string(name_in_part(step.name)), scope, numbers);
     Axes wanted = step.axes;
     const Axes& made = written.operation.shape;
     const bool fits =
@@ -302,7 +296,7 @@ AddRow row_of(std::string_view text) {
     if (equals == std::string_view::npos) throw Error("“{text}” is no row, expected NAME = FORMULA", {{"text", text}});
     const std::size_t indices = std::min(text.find('['), equals);
     const std::string name(trimmed(text.substr(0, indices)));
-    AddRow row{.name = last_name(name), .of = part_of(name)};
+    AddRow row{.name = std::string(name_in_part(name)), .of = std::string(part_of(name))};
     row.formula = indices < equals ? row.name + std::string(text.substr(indices)) : trimmed(text.substr(equals + 1));
     return row;
 }

@@ -16,12 +16,9 @@ namespace {
 constexpr double kWhileTyping = 2e8;
 
 using decoderscope::sheet::Beside;
+using decoderscope::sheet::name_in_part;
+using decoderscope::sheet::part_of;
 using decoderscope::sheet::Written;
-
-std::string part_of(const std::string& name) {
-    return name.substr(0, name.find('.') == std::string::npos ? 0 : name.rfind('.'));
-}
-std::string last_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 // The plan that a formula reads: that of the run, or, for one that reads targets, one that has them.
 std::shared_ptr<const Plan> plan_read_by(const Snapshot& shown, const std::string& formula) {
@@ -105,7 +102,7 @@ Edit Draft::edit() const {
         return every_layer ? decoderscope::sheet::for_all_layers(of) : of;
     };
     if (!is_row) return RewriteStep{reaching(step), formula};
-    return AddRow{last_of(name), reaching(part_of(name)), formula};
+    return AddRow{std::string(name_in_part(name)), reaching(std::string(part_of(name))), formula};
 }
 
 Draft draft_of(const Snapshot& shown, const Step& step) {
@@ -134,7 +131,7 @@ Draft draft_of(const Snapshot& shown, const Step& step) {
 }
 
 Draft new_row(const Snapshot& shown, const Step& step) {
-    const std::string of = step.is_source() ? std::string() : part_of(step.name);
+    const std::string of(step.is_source() ? std::string_view() : part_of(step.name));
     const Plan& plan = shown.run->plan();
     std::string name = "row";
     for (int number = 2; plan.find((of.empty() ? "" : of + ".") + name) != nullptr; ++number)
@@ -158,7 +155,7 @@ std::vector<std::string> completions(const Snapshot& shown, const Draft& draft, 
     const Plan& plan = shown.run->plan();
     const Ref step = plan.find(draft.step);
     const StepId before = draft.is_row || step == nullptr ? plan.steps().size() : step->id;
-    const decoderscope::sheet::Scope scope(plan, part_of(draft.is_row ? draft.name : draft.step), before);
+    const decoderscope::sheet::Scope scope(plan, std::string(part_of(draft.is_row ? draft.name : draft.step)), before);
     const std::string_view prefix = typed.starts_with("base.") || typed.starts_with("grad.") ? typed.substr(0, 5) : "";
     for (const std::string& name : scope.names()) {
         if (found.size() == most) break;
@@ -178,7 +175,7 @@ const std::vector<ReadyRow>& ready_rows() {
         for (const OrderedJson& one : asset_table("rows")) {
             const auto text = [&](const char* key) { return one.value(key, std::string()); };
             const std::string name = text("row");
-            rows.push_back({{last_of(name), part_of(name), text("formula")},
+            rows.push_back({{std::string(name_in_part(name)), std::string(part_of(name)), text("formula")},
                             asset_phrase(one.at("title").get_ref<const std::string&>()),
                             text("words")});
         }
@@ -192,8 +189,8 @@ std::vector<ReadyRow> ready_rows(const Snapshot& shown) {
     if (!shown.scenario.computes()) return fitting;
     for (const ReadyRow& ready : ready_rows()) {
         try {
-            static_cast<void>(
-                tried(*plan_read_by(shown, ready.row.formula), ready.row, Beside{shown.scenario.config(), shown.scenario.inputs}));
+            static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row,
+                                    Beside{shown.scenario.config(), shown.scenario.inputs}));
             fitting.push_back(ready);
         } catch (const Error&) {
             // This model hasn't what the row reads.
