@@ -11,6 +11,7 @@ namespace decoderscope::sheet {
 namespace {
 
 constexpr std::string_view kUnedited = "base.", kGradients = "grad.";
+static_assert(kUnedited.size() == kGradients.size());
 
 bool is_number(std::string_view word) {
     return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -71,6 +72,17 @@ std::vector<std::string> Scope::names() const {
                 all.push_back(step.name.substr(prefix.size()));
         if (part.empty()) return all;
     }
+}
+
+std::vector<std::string> Scope::names_from(std::string_view typed, std::size_t most) const {
+    const bool has_prefix = typed.starts_with(kUnedited) || typed.starts_with(kGradients);
+    const std::string_view prefix = typed.substr(0, has_prefix ? kUnedited.size() : 0),
+                           rest = typed.substr(prefix.size());
+    std::vector<std::string> found;
+    for (const std::string& name : names())
+        if (found.size() < most && name.starts_with(rest) && name.size() > rest.size())
+            found.push_back(std::string(prefix) + name);
+    return found;
 }
 
 std::vector<std::string> matching(const Plan& plan, std::string_view pattern, bool parts) {

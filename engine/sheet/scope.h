@@ -35,6 +35,8 @@ public:
     }
     // All names, the nearest first, each tensor once.
     [[nodiscard]] std::vector<std::string> names() const;
+    // As many of them as begin with what was typed, and go on; with "base." or "grad." before them, if that was typed.
+    [[nodiscard]] std::vector<std::string> names_from(std::string_view typed, std::size_t most) const;
     [[nodiscard]] const Plan& plan() const { return plan_; }
 
 private:

@@ -7,6 +7,7 @@
 #include "engine/sheet/sheet.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace decoderscope::core::sheet {
 
@@ -150,19 +151,12 @@ Value<Outcome> outcome_of(Derived& derived, const Snapshot& shown, const Draft& 
 std::vector<std::string> completions(const Snapshot& shown, const Draft& draft, std::string_view text,
                                      std::size_t most) {
     const std::string_view typed = text.substr(word_begins(text));
-    std::vector<std::string> found;
-    if (typed.empty()) return found;
+    if (typed.empty()) return {};
     const Plan& plan = shown.run->plan();
     const Ref step = plan.find(draft.step);
     const StepId before = draft.is_row || step == nullptr ? plan.steps().size() : step->id;
-    const decoderscope::sheet::Scope scope(plan, std::string(part_of(draft.is_row ? draft.name : draft.step)), before);
-    const std::string_view prefix = typed.starts_with("base.") || typed.starts_with("grad.") ? typed.substr(0, 5) : "";
-    for (const std::string& name : scope.names()) {
-        if (found.size() == most) break;
-        if (name.starts_with(typed.substr(prefix.size())) && name.size() + prefix.size() > typed.size())
-            found.push_back(std::string(prefix) + name);
-    }
-    return found;
+    const std::string part(part_of(draft.is_row ? draft.name : draft.step));
+    return decoderscope::sheet::Scope(plan, part, before).names_from(typed, most);
 }
 
 std::string completed(std::string_view text, std::string_view name) {

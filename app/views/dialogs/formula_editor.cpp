@@ -77,7 +77,7 @@ void draw_preview(const Ui& ui, const core::Session& session, ViewState& state, 
     });
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const Area area = {at, {at.x + ui.px(kEditorWidth), at.y + ui.px(kPreviewHeight)}};
-    const std::uint64_t key = heatmap_key("formula editor");
+    const std::uint64_t key = heatmap_key("formula_editor");
     static_cast<void>(draw_heatmap(ui,
                                    {.heatmap = preview->heatmap, .key = key, .version = preview.number(), .grid = true},
                                    state.viewports[key], area));
@@ -133,7 +133,10 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
     const core::Value<Outcome> outcome =
         empty ? core::Value<Outcome>() : core::sheet::outcome_of(session.derived(), session.shown(), draft);
     if (outcome) draw_outcome(ui, session, state, draft, *outcome);
-    const bool done = button(draft.is_row ? tr("Add the row") : tr("Use this formula"), "done");
+    const bool done = button(!draft.is_row     ? tr("Use this formula")
+                             : draft.is_edited ? tr("Change the row")
+                                               : tr("Add the row"),
+                             "done");
     ImGui::SameLine();
     if (draft.is_edited) {
         if (button(draft.is_row ? tr("Remove the row") : tr("As the model has it"), "back")) {

@@ -144,6 +144,17 @@ void formula_of_step(const Ui& ui, ViewState& state, const OpDescription& about)
     ImGui::SetCursorScreenPos(after);
 }
 
+// Another formula for the step, or a row of one's own. Beside a cell, its explanation needs the room.
+void offer_formulas(const Ui& ui, const core::Session& session, ViewState& state) {
+    const Step& step = session.step();
+    if (step.is_source() || step.backward || !session.scenario().computes()) return;
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Write another …"), -11)) write_formula(session, state);
+    tooltip(tr("=: this step's formula, yours to change"));
+    ImGui::SameLine(0, ui.px(14));
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Add a row …"), -12)) write_row(session, state);
+    tooltip(tr("Shift+R: a row of your own, computed from any others"));
+}
+
 }  // namespace
 
 void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -210,13 +221,7 @@ void describe_step(const Ui& ui, const core::Session& session, ViewState& state)
               std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
     formula_of_step(ui, state, about);
-    if (!step.is_source() && !step.backward && session.scenario().computes()) {
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Write another …"), -11)) write_formula(session, state);
-        tooltip(tr("=: this step's formula, yours to change"));
-        ImGui::SameLine(0, ui.px(14));
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Add a row …"), -12)) write_row(session, state);
-        tooltip(tr("Shift+R: a row of your own, computed from any others"));
-    }
+    if (!selected_cell(session)) offer_formulas(ui, session, state);
     ImGui::Dummy({1, ui.px(2)});
 }
 

@@ -90,9 +90,10 @@ std::string after(const std::string& beginning, const std::string& text) {
 
 std::string short_name(const Step& step) { return after(step.block + ".", step.name); }
 
-// The same below the name of its attention: "pattern". Rows of several blocks stand together, under their whole names.
+// The same below the name of its attention: "pattern". Rows of several blocks stand together, with their blocks'
+// numbers.
 std::string name_in_part(const Step& step) {
-    if (step.part == Part::own) return step.name;
+    if (step.part == Part::own && !step.block.empty()) return std::to_string(step.layer) + " " + short_name(step);
     return after(step.block + ".", after(step.attention + ".", step.name));
 }
 
