@@ -61,6 +61,10 @@ struct Compiled {
     std::vector<formulas::Shape> shapes;  // of the operands
 
     void compute(const formulas::Operands& operands, std::span<float> to) const {
+        // A recurrence's steps wait for one another, and are no rows that are computed alone.
+        const auto waits = [](const formulas::Definition* d) { return d->start != nullptr; };
+        if (std::ranges::any_of(definitions(formula), waits))
+            return formulas::Evaluator(formula, operands, known).all(to);
         std::call_once(made_, [&] { computation_.emplace(formulas::Coder(formula, names, known).parts(), shapes); });
         computation_->run(operands, to);
     }

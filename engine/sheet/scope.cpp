@@ -61,6 +61,10 @@ std::optional<Read> Scope::find(std::string_view name) const {
     return gradient == nullptr ? std::nullopt : std::optional(Read{gradient->id});
 }
 
+bool Scope::names_other_pass(std::string_view name) {
+    return name.starts_with(kUnedited) || name.starts_with(kGradients);
+}
+
 std::vector<std::string> Scope::names() const {
     std::vector<std::string> all;
     for (const auto& [name, step] : own_) all.push_back(name);
@@ -75,8 +79,7 @@ std::vector<std::string> Scope::names() const {
 }
 
 std::vector<std::string> Scope::names_from(std::string_view typed, std::size_t most) const {
-    const bool has_prefix = typed.starts_with(kUnedited) || typed.starts_with(kGradients);
-    const std::string_view prefix = typed.substr(0, has_prefix ? kUnedited.size() : 0),
+    const std::string_view prefix = typed.substr(0, names_other_pass(typed) ? kUnedited.size() : 0),
                            rest = typed.substr(prefix.size());
     std::vector<std::string> found;
     for (const std::string& name : names())

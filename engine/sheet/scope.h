@@ -29,6 +29,8 @@ public:
     Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own = {});
 
     [[nodiscard]] std::optional<Read> find(std::string_view name) const;
+    // Whether a name says which run or pass it is of: "base.x", "grad.x".
+    [[nodiscard]] static bool names_other_pass(std::string_view name);
     // Whether the operation itself calls an operand so.
     [[nodiscard]] bool is_own(std::string_view name) const {
         return std::ranges::find(own_, name, &std::pair<std::string, StepId>::first) != own_.end();

@@ -24,12 +24,16 @@ using formulas::Known;
 std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const Scope& scope) {
     std::map<std::string, Read, std::less<>> reads;
     for (const formulas::Token& token : formulas::tokens_of(text, [](std::string_view) { return true; }))
-        if (token.kind == formulas::Kind::name)
+        if (token.kind == formulas::Kind::name) {
+            const std::size_t before = reads.size();
             for (std::size_t end = token.word.size(); end != std::string::npos && end != 0;
                  end = token.word.rfind('.', end - 1)) {
                 const std::string name = token.word.substr(0, end);
                 if (const std::optional<Read> read = scope.find(name)) reads.emplace(name, *read);
             }
+            if (Scope::names_other_pass(token.word) && reads.size() == before && !scope.find(token.word))
+                throw FormulaError(message("there is no operand “{name}”", {{"name", token.word}}), token.begin);
+        }
     return reads;
 }
 
@@ -46,52 +50,83 @@ bool has_left(std::string_view text) {
 }
 
 // The names that stand where an index should, and are no numbers, in their order.
-std::vector<std::string> loose_indices(const Formula& formula,
-                                       const std::map<std::string, double, std::less<>>& numbers) {
+std::vector<std::string> loose_indices(const Formula& formula, const Known& known) {
+    const std::map<std::string, double, std::less<>> numbers = numbers_of(known);
     std::vector<std::string> loose;
+    // q may be a tensor, too; in place of an index it is one.
+    const auto is_loose = [&](const std::string& name) {
+        return !numbers.contains(name) && (name.size() == 1 || !known.operands.contains(name)) &&
+               std::ranges::find(loose, name) == loose.end();
+    };
     for (const formulas::Definition* d : definitions(formula))
         for_each(d->body, [&](const Expr& e) {
             if (e->as<formulas::CellOf>() == nullptr) return;
             for (const Expr& at : e->children)
                 for_each(at, [&](const Expr& part) {
                     const auto* c = part->as<formulas::Constant>();
-                    if (c != nullptr && !numbers.contains(c->name) && std::ranges::find(loose, c->name) == loose.end())
-                        loose.push_back(c->name);
+                    if (c != nullptr && is_loose(c->name)) loose.push_back(c->name);
                 });
         });
     return loose;
 }
 
-// A formula behind some more text, as if that weren't there.
-Formula read_behind(const std::string& left, std::string_view text, const Known& known,
-                    const formulas::Functions& functions) {
+// A mistake in a text that was read behind so many bytes of another.
+FormulaError behind(const FormulaError& error, std::size_t bytes) {
+    const std::size_t at = error.at();
+    return {error.sentence(), at == formulas::kNowhere ? at : at < bytes ? 0 : at - bytes};
+}
+
+// A formula, and how much of the text that it was read from the person didn't write.
+struct Text {
+    Formula formula;
+    std::size_t bytes = 0;
+};
+
+Text read_behind(const std::string& left, std::string_view text, const Known& known,
+                 const formulas::Functions& functions) {
     try {
-        return formulas::read(left + std::string(text), known, functions);
+        return {formulas::read(left + std::string(text), known, functions), left.size()};
     } catch (const FormulaError& error) {
-        const std::size_t at = error.at();
-        throw FormulaError(error.sentence(), at == formulas::kNowhere ? at : at < left.size() ? 0 : at - left.size());
+        throw behind(error, left.size());
     }
 }
 
-Formula read_named(std::string_view text, const std::string& name, const Known& known,
-                   const formulas::Functions& functions) {
+// "x[b, p] + 1" has no sign of either notation: PyTorch's first, then, if it doesn't know what b is, index notation.
+Text read_without_left(const std::string& left, std::string_view text, const Known& known,
+                       const formulas::Functions& functions) {
+    try {
+        return read_behind(left, text, known, functions);
+    } catch (const FormulaError&) {
+        try {
+            Formula formula = formulas::parse(left + std::string(text), functions);
+            if (!loose_indices(formula, known).empty()) return {std::move(formula), left.size()};
+        } catch (const FormulaError&) {
+            // Neither: what the first said is about what was meant.
+        }
+        throw;
+    }
+}
+
+Text read_named(std::string_view text, const std::string& name, const Known& known,
+                const formulas::Functions& functions) {
     if (has_left(text)) {
         Formula formula = formulas::read(text, known, functions);
-        if (formula.main.name == name) return formula;
+        if (formula.main.name == name) return {std::move(formula)};
         const std::string before = std::exchange(formula.main.name, name);
         // A recurrence reads itself.
-        return with_bodies(std::move(formula), [&](const Expr& body) {
+        return {with_bodies(std::move(formula), [&](const Expr& body) {
             return rewrite(body, [&](const Expr& e) {
                 const auto* cell = e->as<formulas::CellOf>();
                 return cell != nullptr && cell->name == before ? node(formulas::CellOf{name}, e->children, e->at) : e;
             });
-        });
+        })};
     }
-    Formula formula = read_behind(name + " = ", text, known, functions);
-    const std::vector<std::string> loose = loose_indices(formula, numbers_of(known));
-    if (loose.empty()) return formula;
+    Text read = read_without_left(name + " = ", text, known, functions);
+    const std::vector<std::string> loose = loose_indices(read.formula, known);
+    if (loose.empty()) return read;
     std::string left;
     for (const std::string& index : loose) left += (left.empty() ? "" : ", ") + index;
+    // What stands there has a left side now, and so is in index notation.
     return read_behind(name + "[" + left + "] = ", text, known, functions);
 }
 
@@ -147,7 +182,8 @@ std::vector<std::pair<std::string, double>> numbers_in(const Formula& formula,
 Written written(std::string_view text, const std::string& name, const Scope& scope, Known known,
                 const std::map<std::string, Read, std::less<>>& reads) {
     const formulas::Functions& functions = formulas::the_book().functions;
-    const Formula formula = broadcast(read_named(text, name, known, functions), scope, known);
+    Text read_text = read_named(text, name, known, functions);
+    const Formula formula = broadcast(std::move(read_text.formula), scope, known);
     Written made;
     const Plan& plan = scope.plan();
     for (const auto& [operand, read] : reads) {
@@ -168,7 +204,13 @@ Written written(std::string_view text, const std::string& name, const Scope& sco
         made.operation.operands.push_back({operand, OperandRole::input, passes});
         made.operands.push_back(read);
     }
-    const Formula elaborated = elaborate(formula, known, functions);
+    const Formula elaborated = [&] {
+        try {
+            return elaborate(formula, known, functions);
+        } catch (const FormulaError& error) {
+            throw behind(error, read_text.bytes);
+        }
+    }();
     for (const formulas::Dim& dim : shape_of(elaborated.main))
         made.operation.shape.push_back({literal_axis(dim.axis, plan, made.operands), dim.size});
     if (made.operation.shape.empty()) made.operation.shape.push_back({axis::one, 1});

@@ -132,6 +132,8 @@ TEST_CASE("a formula typed wrong gets a sentence with its place") {
           "function “softmaxx”; is “softmax” meant?");
     CHECK(of_row("Σ_k pattern[b, h, q]").find("“pattern” is read with 3 indices") != std::string::npos);
     CHECK(of_row("pattern @ v.mT").find("doesn't fit") != std::string::npos);
+    CHECK(of_row("Σ_k pattern[b, h, q, k] · zz[q]").find("character 27 of its formula: there is no operand “zz”") !=
+          std::string::npos);
     CHECK(of_row("(pattern").find("“)” is missing at the end") != std::string::npos);
     CHECK(error_with({AddRow{"row", "blocks.7.attn", "pattern"}}) ==
           "edit 0: blocks.7.attn: this model has no such part, expected one such as blocks.0.attn or blocks.*.attn");
@@ -148,6 +150,14 @@ TEST_CASE("a formula typed wrong gets a sentence with its place") {
     const auto& steps = unedited->plan().steps();
     const auto weight = std::ranges::find(steps, Role::parameter, &Step::role);
     CHECK(error_with({RewriteStep{weight->name, "1"}}).find("has no formula") != std::string::npos);
+}
+
+TEST_CASE("a row may count along an axis, each step from the one before") {
+    const auto run = run_with({AddRow{"count", "", "count[b, p] = count[b, p − 1] + x[b, p, 0] · 0 + 1 from 0"},
+                               AddRow{"plain", "", "x[b, p, 0] + 1"}, AddRow{"same", "", "x[:, :, 0] + 1"}});
+    const Tensor& count = run->value("count");
+    for (Index p = 0; p < count.dim(1); ++p) CHECK(count.at(Cell{0, p}) == static_cast<float>(p + 1));
+    CHECK(same_bits(run->value("plain"), run->value("same")));
 }
 
 TEST_CASE("a row is read from one line") {
