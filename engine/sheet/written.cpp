@@ -179,6 +179,17 @@ std::vector<std::pair<std::string, double>> numbers_in(const Formula& formula,
     return found;
 }
 
+// As a tensor with indices or, if it is a single number, without them.
+bool is_read(const Formula& formula, const std::string& operand) {
+    const auto is_it = [&](const Expr& e) {
+        const auto* cell = e->as<formulas::CellOf>();
+        const auto* constant = e->as<formulas::Constant>();
+        return (cell != nullptr && cell->name == operand) || (constant != nullptr && constant->name == operand);
+    };
+    return std::ranges::any_of(definitions(formula),
+                               [&](const formulas::Definition* d) { return any_node(d->body, is_it); });
+}
+
 Written written(std::string_view text, const std::string& name, const Scope& scope, Known known,
                 const std::map<std::string, Read, std::less<>>& reads) {
     const formulas::Functions& functions = formulas::the_book().functions;
@@ -193,13 +204,7 @@ Written written(std::string_view text, const std::string& name, const Scope& sco
         if (std::all_of(shape.begin() + static_cast<std::ptrdiff_t>(rank), shape.end(),
                         [](const formulas::Dim& dim) { return dim.size == 1; }))
             shape.resize(rank);  // a norm's scale has a last axis of size 1, which needn't be written
-        if (!std::ranges::any_of(definitions(formula), [&](const formulas::Definition* d) {
-                return formulas::reads(d->body, operand) || any_node(d->body, [&](const Expr& e) {
-                           const auto* constant = e->as<formulas::Constant>();
-                           return constant != nullptr && constant->name == operand;
-                       });
-            }))
-            continue;
+        if (!is_read(formula, operand)) continue;
         const bool passes = !is_whole_numbers(step) && values_of(plan, step) != Values::mask;
         made.operation.operands.push_back({operand, OperandRole::input, passes});
         made.operands.push_back(read);

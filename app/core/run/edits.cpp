@@ -145,9 +145,12 @@ std::vector<Edit> fitting_edits(Scenario scenario, const std::vector<Edit>& edit
         }
     };
     if (fit(edits)) return edits;
+    // One by one, each with those before it: a row may read another.
     std::vector<Edit> fitting;
-    std::copy_if(edits.begin(), edits.end(), std::back_inserter(fitting),
-                 [&](const Edit& edit) { return fit({edit}); });
+    for (const Edit& edit : edits) {
+        fitting.push_back(edit);
+        if (!fit(fitting)) fitting.pop_back();
+    }
     return fitting;
 }
 

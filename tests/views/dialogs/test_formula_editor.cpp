@@ -114,6 +114,19 @@ TEST_CASE("a row is written with names completed by Tab, for every layer, and ha
     CHECK_FALSE(sees(d, "Mine"));
 }
 
+TEST_CASE("rows that read rows stay when the input changes") {
+    Driver d("reverse");
+    d.session.apply(command::MakeEdit{AddRow{"best", "", "logits.max(-1).values"}});
+    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, "twice"});
+    d.settle();
+    CHECK(d.session.step().name == "twice");
+    d.session.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
+    d.settle();
+    CHECK(d.session.scenario().edits.size() == 2);
+    for (std::size_t i = 0; i < value(d, "best").values().size(); ++i)
+        CHECK(value(d, "twice").values()[i] == 2 * value(d, "best").values()[i]);
+}
+
 TEST_CASE("questions are answered by rows, in three gestures") {
     Driver d("reverse");
     ask(d, "similar heads");
