@@ -48,6 +48,19 @@ Ref Scope::step_named(std::string_view name) const {
     if (const Ref step = plan_.find(name); readable(step)) return step;
     for (std::string_view part = of_; !part.empty(); part = around(part))
         if (const Ref step = mutations::sites::attention_step(plan_, part, name); readable(step)) return step;
+    for (std::string_view part = of_; !part.empty(); part = around(part))
+        if (const Ref weight = weight_read_in(part, name); readable(weight)) return weight;
+    return nullptr;
+}
+
+// A weight's own name may begin otherwise than its part's: "layers.0.down_proj.weight" is what blocks.0.mlp reads.
+Ref Scope::weight_read_in(std::string_view part, std::string_view name) const {
+    const std::string ending = "." + std::string(name), beginning = std::string(part) + ".";
+    for (const Step& step : plan_.steps())
+        if (step.name.starts_with(beginning))
+            for (const StepId operand : step.operands)
+                if (plan_[operand].role == Role::parameter && plan_[operand].name.ends_with(ending))
+                    return &plan_[operand];
     return nullptr;
 }
 

@@ -43,6 +43,7 @@ public:
 
 private:
     [[nodiscard]] Ref step_named(std::string_view name) const;
+    [[nodiscard]] Ref weight_read_in(std::string_view part, std::string_view name) const;
 
     const Plan& plan_;
     std::string of_;

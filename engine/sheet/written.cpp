@@ -5,6 +5,7 @@
 #include "engine/formulas/print.h"
 #include "engine/formulas/tokens.h"
 #include "engine/formulas/whole_tensors.h"
+#include "engine/formulas/words.h"
 #include "engine/model/inputs.h"
 
 #include <algorithm>
@@ -20,23 +21,6 @@ using formulas::Formula;
 using formulas::FormulaError;
 using formulas::Known;
 
-// Which tensors the names in a text are, by name: "q.mT" may name q.
-std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const Scope& scope) {
-    std::map<std::string, Read, std::less<>> reads;
-    for (const formulas::Token& token : formulas::tokens_of(text, [](std::string_view) { return true; }))
-        if (token.kind == formulas::Kind::name) {
-            const std::size_t before = reads.size();
-            for (std::size_t end = token.word.size(); end != std::string::npos && end != 0;
-                 end = token.word.rfind('.', end - 1)) {
-                const std::string name = token.word.substr(0, end);
-                if (const std::optional<Read> read = scope.find(name)) reads.emplace(name, *read);
-            }
-            if (Scope::names_other_pass(token.word) && reads.size() == before && !scope.find(token.word))
-                throw FormulaError(message("there is no operand “{name}”", {{"name", token.word}}), token.begin);
-        }
-    return reads;
-}
-
 // Whether the text says what it computes: "y = …", "y[q, k] = …".
 bool has_left(std::string_view text) {
     const auto tokens = formulas::tokens_of(text, [](std::string_view) { return true; });
@@ -47,6 +31,30 @@ bool has_left(std::string_view text) {
     if (next >= tokens.size()) return false;
     const formulas::Token& sign = tokens[next];
     return sign.kind == formulas::Kind::symbol && sign.word == "=" && sign.end - sign.begin == 1;
+}
+
+// Which tensors the names in a text are, by name: "q.mT" may name q.
+std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const Scope& scope) {
+    std::map<std::string, Read, std::less<>> reads;
+    const auto tokens = formulas::tokens_of(text, [](std::string_view) { return true; });
+    const bool has_methods = !has_left(text) || tokens[1].word != "[";  // index notation has none
+    for (const formulas::Token& token : tokens) {
+        if (token.kind != formulas::Kind::name) continue;
+        bool found = false;
+        for (std::size_t end = token.word.size(); end != std::string::npos && end != 0;
+             end = token.word.rfind('.', end - 1)) {
+            const std::string name = token.word.substr(0, end);
+            const std::optional<Read> read = scope.find(name);
+            if (read) reads.emplace(name, *read);
+            found = found || read;
+        }
+        const bool is_one_name = Scope::names_other_pass(token.word) || !has_methods;
+        if (!found && is_one_name && token.word.find('.') != std::string::npos)
+            throw FormulaError(formulas::with_nearest(message("there is no operand “{name}”", {{"name", token.word}}),
+                                                      token.word, scope.names()),
+                               token.begin);
+    }
+    return reads;
 }
 
 // The names that stand where an index should, and are no numbers, in their order.

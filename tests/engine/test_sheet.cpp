@@ -96,6 +96,16 @@ TEST_CASE("base is the run without the edits, and the run itself where nothing c
     CHECK(same_bits(rewritten->value("blocks.1.attn.was"), before->value("blocks.1.attn.pattern")));
 }
 
+TEST_CASE("a weight is found by the end of its name in the part that reads it") {
+    const auto run = run_with({AddRow{"sum", "blocks.*.mlp", "down_proj.weight.sum()"}});
+    for (const std::string layer : {"0", "1"}) {
+        double sum = 0.0;
+        for (const float number : run->value("layers." + layer + ".down_proj.weight").values())
+            sum += static_cast<double>(number);
+        CHECK(std::abs(static_cast<double>(run->value("blocks." + layer + ".mlp.sum").values()[0]) - sum) < 1e-5);
+    }
+}
+
 TEST_CASE("a row changes nothing that the model computes") {
     const auto before = run_with({}), with = run_with({AddRow{"row", "blocks.*.attn", "pattern * 2"}});
     for (const auto& [name, tensor] : recorded_tensors(*before)) CHECK(same_bits(tensor, with->value(name)));
@@ -134,6 +144,8 @@ TEST_CASE("a formula typed wrong gets a sentence with its place") {
     CHECK(of_row("pattern @ v.mT").find("doesn't fit") != std::string::npos);
     CHECK(of_row("Σ_k pattern[b, h, q, k] · zz[q]").find("character 27 of its formula: there is no operand “zz”") !=
           std::string::npos);
+    CHECK(of_row("y[b] = nothing.here[b]").find("there is no operand “nothing.here”") != std::string::npos);
+    CHECK(of_row("base.patern").find("there is no operand “base.patern”") != std::string::npos);
     CHECK(of_row("(pattern").find("“)” is missing at the end") != std::string::npos);
     CHECK(error_with({AddRow{"row", "blocks.7.attn", "pattern"}}) ==
           "edit 0: blocks.7.attn: this model has no such part, expected one such as blocks.0.attn or blocks.*.attn");
