@@ -99,6 +99,17 @@ Range range_of_recorded(const Tensor& tensor, const Heatmap& shown) {
     return range_of(tensor.size() > kMost ? std::span<const float>(shown.values) : read(tensor), shown.scale);
 }
 
+// The heads of a slice over [query, key] that stand side by side: each one's first column, and a cell there.
+struct HeadColumns {
+    Index first = 0;
+    Cell cell;
+};
+std::vector<HeadColumns> heads_in(const Slice& slice, Index keys) {
+    std::vector<HeadColumns> heads;
+    for (Index first = 0; first < slice.columns(); first += keys) heads.push_back({first, slice.cell(0, first)});
+    return heads;
+}
+
 }  // namespace
 
 std::optional<Scenario> only_row(const Scenario& scenario, const Plan& plan, Index row) {
@@ -192,15 +203,17 @@ std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
     const auto span = [](const std::optional<Index>& index, Index size) {
         return index ? std::pair{*index, *index + 1} : std::pair{Index{0}, size};
     };
-    for (const Patch& patch : mask.patches) {
-        const auto& [batch, head] = std::pair{patch.where[0], patch.where[1]};
-        if ((batch && *batch != slice.fixed[0]) || (head && *head != slice.fixed[1])) continue;
-        const auto [top, bottom] = span(patch.where[2], slice.rows());
-        const auto [left, right] = span(patch.where[3], slice.columns());
-        for (Index row = top; row < bottom; ++row)
-            for (Index column = left; column < right; ++column)
-                painted[static_cast<std::size_t>(row * slice.columns() + column)] = 1;
-    }
+    const std::vector<HeadColumns> heads = heads_in(slice, mask.axes[3].size);
+    for (const Patch& patch : mask.patches)
+        for (const auto& [first, cell] : heads) {
+            const auto& [batch, head] = std::pair{patch.where[0], patch.where[1]};
+            if ((batch && *batch != cell[0]) || (head && *head != cell[1])) continue;
+            const auto [top, bottom] = span(patch.where[2], slice.rows());
+            const auto [left, right] = span(patch.where[3], mask.axes[3].size);
+            for (Index row = top; row < bottom; ++row)
+                for (Index column = left; column < right; ++column)
+                    painted[static_cast<std::size_t>(row * slice.columns() + first + column)] = 1;
+        }
     return painted;
 }
 
@@ -209,19 +222,21 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
     const Step& mask = run.plan()[*step.masked_by];
     const Operands operands = run.operands_of(mask.id);
     MaskRows mask_rows(run.value(mask.id));
+    const Index keys = mask.axes[3].size;
+    std::vector<HeadColumns> heads = heads_in(slice, keys);
     const std::vector<std::uint8_t> painted = painted_cells(mask, slice);
     std::vector<std::uint8_t> causes(painted.size(), hidden_by::nothing);
-    Cell cell = slice.cell(0, 0);
-    for (Index row = 0; row < slice.rows(); ++row) {
-        cell[2] = row;
-        const std::span<const float> kept = mask_rows.row(cell[0], cell[1], row);
-        for (Index column = 0; column < slice.columns(); ++column) {
-            cell[3] = column;
-            const auto at = static_cast<std::size_t>(row * slice.columns() + column);
-            if (kept[static_cast<std::size_t>(column)] == 0.0F)
-                causes[at] = causes_of(mask.operation.verdict(operands, cell), painted[at] != 0);
+    for (Index row = 0; row < slice.rows(); ++row)
+        for (auto& [first, cell] : heads) {
+            cell[2] = row;
+            const std::span<const float> kept = mask_rows.row(cell[0], cell[1], row);
+            for (Index key = 0; key < keys; ++key) {
+                cell[3] = key;
+                const auto at = static_cast<std::size_t>(row * slice.columns() + first + key);
+                if (kept[static_cast<std::size_t>(key)] == 0.0F)
+                    causes[at] = causes_of(mask.operation.verdict(operands, cell), painted[at] != 0);
+            }
         }
-    }
     return causes;
 }
 

@@ -143,6 +143,25 @@ TEST_CASE("questions are answered by rows, in three gestures") {
     }
 }
 
+TEST_CASE("heads side by side are hatched by their own cells' masks") {
+    Driver d("reverse");
+    Scenario scenario = d.session.scenario();
+    scenario.edits = {MaskEdit{"blocks.1.attn", 0, 2, 5, 1, false}, AddRow{"sum", "blocks.*.attn", "pattern.sum(1)"}};
+    const auto run = execute(plan_of(scenario));
+    const Step& pattern = *run->plan().find("blocks.1.attn.pattern");
+    Slice all = slice_of(pattern, {}, 4);
+    all.joins_heads = true;
+    const std::vector<std::uint8_t> together = hidden_cells(*run, pattern, all);
+    for (Index head = 0; head < 4; ++head) {
+        const Slice one = slice_of(pattern, {.head = head}, 4);
+        const std::vector<std::uint8_t> alone = hidden_cells(*run, pattern, one);
+        for (Index row = 0; row < one.rows(); ++row)
+            for (Index key = 0; key < one.columns(); ++key)
+                CHECK(together[static_cast<std::size_t>(row * all.columns() + head * one.columns() + key)] ==
+                      alone[static_cast<std::size_t>(row * one.columns() + key)]);
+    }
+}
+
 TEST_CASE("each ready row is computed in a model that has what it reads, and holds finite numbers") {
     Driver d("reverse");
     CHECK(sheet::ready_rows().size() >= 30);
