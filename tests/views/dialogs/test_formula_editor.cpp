@@ -123,6 +123,12 @@ TEST_CASE("rows that read rows stay when the input changes") {
     d.session.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
     d.settle();
     CHECK(d.session.scenario().edits.size() == 2);
+    const auto before = d.session.scenario().edits;
+    d.session.apply(command::ClearEdits{});
+    d.settle();
+    CHECK(d.session.scenario().edits.empty());
+    d.press(Key::z, with_ctrl);
+    CHECK(d.session.scenario().edits == before);
     for (std::size_t i = 0; i < value(d, "best").values().size(); ++i)
         CHECK(value(d, "twice").values()[i] == 2 * value(d, "best").values()[i]);
 }
