@@ -124,6 +124,22 @@ bool is_same_thing(const Edit& a, const Edit& b) {
     return cell.tensor == other.tensor && cell.index == other.index;
 }
 
+void put_edit(std::vector<Edit>& edits, const Edit& edit, const std::optional<Edit>& in_place_of) {
+    auto at = in_place_of ? std::ranges::find(edits, *in_place_of) : edits.end();
+    const auto is_same = [&](const Edit& other) { return is_same_thing(edit, other); };
+    if (at == edits.end()) at = std::ranges::find_if(edits, is_same);
+    if (at == edits.end()) return edits.push_back(edit);
+    const auto place = static_cast<std::size_t>(at - edits.begin());
+    std::vector<Edit> left;
+    for (std::size_t i = 0; i < edits.size(); ++i) {
+        if (i == place)
+            left.push_back(edit);
+        else if (!is_same(edits[i]))
+            left.push_back(std::move(edits[i]));
+    }
+    edits = std::move(left);
+}
+
 void remove_target(std::vector<Edit>& edits, const Edit& edit) {
     std::erase_if(edits, [&](const Edit& other) { return is_same_thing(edit, other); });
 }

@@ -14,6 +14,9 @@ namespace decoderscope::core {
 
 // Whether two edits are of the same thing, so that the later one replaces the earlier.
 [[nodiscard]] bool is_same_thing(const Edit& a, const Edit& b);
+// Puts an edit where another stands, or else where one of the same thing does, or at the end: a row that others read
+// stays before them.
+void put_edit(std::vector<Edit>& edits, const Edit& edit, const std::optional<Edit>& in_place_of = std::nullopt);
 // Removes the edit, if any, of the same thing as `edit`.
 void remove_target(std::vector<Edit>& edits, const Edit& edit);
 void replace_edit(std::vector<Edit>& edits, Edit edit);

@@ -165,11 +165,12 @@ struct TypeOver {
     Cell cell;
     float value = 0.0F;
 };
-// Makes this edit part of the work, in place of one of the same thing: a formula, a row. Then goes to a step that is
-// only there with it.
+// Makes this edit part of the work, in place of another or of one of the same thing: a formula, a row. Then goes to a
+// step that is only there with it.
 struct MakeEdit {
     Edit edit;
     std::string goes_to = {};
+    std::optional<Edit> in_place_of = std::nullopt;
 };
 // Makes a companion run's variation part of the work: its configuration keys and its edits, as one change. Only keys
 // and edits can be kept.

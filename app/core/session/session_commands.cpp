@@ -121,13 +121,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::MakeEdit& c) {
-    // A row that others read stays where it is among them.
-    const auto same =
-        std::ranges::find_if(scenario.edits, [&](const Edit& edit) { return is_same_thing(edit, c.edit); });
-    if (same != scenario.edits.end())
-        *same = c.edit;
-    else
-        scenario.edits.push_back(c.edit);
+    put_edit(scenario.edits, c.edit, c.in_place_of);
     return scenario;
 }
 

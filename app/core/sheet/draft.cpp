@@ -67,8 +67,7 @@ Outcome made(const Snapshot& shown, const Draft& draft) {
         const Ref at = shown.run->plan().find(draft.step);
         const Step& from = at != nullptr ? *at : shown.run->plan().steps().back();
         Scenario scenario = shown.scenario;
-        std::erase_if(scenario.edits, [&](const Edit& other) { return is_same_thing(other, edit); });
-        scenario.edits.push_back(edit);
+        put_edit(scenario.edits, edit, draft.in_place_of);
         if (const auto* row = std::get_if<AddRow>(&edit))
             try_edit(outcome, shown, *row, from, scenario);
         else
@@ -117,14 +116,14 @@ Draft draft_of(const Snapshot& shown, const Step& step) {
                     .step = step.name,
                     .name = step.name,
                     .every_layer = name != step.name,
-                    .is_edited = true,
+                    .in_place_of = edit,
                     .formula = row->formula};
         }
         const auto* written = std::get_if<RewriteStep>(&edit);
         if (written == nullptr || (written->step != step.name && written->step != everywhere)) continue;
         draft.every_layer = written->step != step.name;
         draft.formula = written->formula;
-        draft.is_edited = true;
+        draft.in_place_of = edit;
     }
     if (draft.formula.empty())
         if (const auto by = ops::formula_of(step.operation)) draft.formula = text_of(by->written());
@@ -144,8 +143,10 @@ Draft new_row(const Snapshot& shown, const Step& step) {
 }
 
 Value<Outcome> outcome_of(Derived& derived, const Snapshot& shown, const Draft& draft) {
-    return derived.get<Outcome>({shown.run}, std::make_tuple(edits_to_json({draft.edit()})),
-                                [&] { return made(shown, draft); });
+    return derived.get<Outcome>(
+        {shown.run},
+        std::make_tuple(edits_to_json({draft.edit()}), draft.in_place_of ? edits_to_json({*draft.in_place_of}) : ""),
+        [&] { return made(shown, draft); });
 }
 
 std::vector<std::string> completions(const Snapshot& shown, const Draft& draft, std::string_view text,

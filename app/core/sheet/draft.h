@@ -20,7 +20,7 @@ struct Draft {
     std::string step;  // that is rewritten
     std::string name;  // the row's, with the part that it is of: "blocks.*.attn.entropy"
     bool every_layer = false;
-    bool is_edited = false;  // the step has a formula of the person's own already
+    std::optional<Edit> in_place_of = std::nullopt;  // the person's own formula or row that is changed
     std::string formula;
 
     // A step outside the blocks has no other layers.

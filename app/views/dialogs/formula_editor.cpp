@@ -1,4 +1,3 @@
-#include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/sheet/draft.h"
 #include "app/views/dialogs/dialogs.h"
@@ -98,10 +97,9 @@ void draw_outcome(const Ui& ui, const core::Session& session, ViewState& state, 
 }
 
 // Takes the person's own formula back.
-void take_back(const core::Session& session, const Draft& draft, Commands& commands) {
+void take_back(const core::Session& session, const Edit& own, Commands& commands) {
     const std::vector<Edit>& edits = session.scenario().edits;
-    const auto found =
-        std::ranges::find_if(edits, [&](const Edit& edit) { return core::is_same_thing(edit, draft.edit()); });
+    const auto found = std::ranges::find(edits, own);
     if (found != edits.end())
         commands.push_back(core::command::RemoveEdits{{static_cast<std::size_t>(found - edits.begin())}});
 }
@@ -133,14 +131,14 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
     const core::Value<Outcome> outcome =
         empty ? core::Value<Outcome>() : core::sheet::outcome_of(session.derived(), session.shown(), draft);
     if (outcome) draw_outcome(ui, session, state, draft, *outcome);
-    const bool done = button(!draft.is_row     ? tr("Use this formula")
-                             : draft.is_edited ? tr("Change the row")
-                                               : tr("Add the row"),
+    const bool done = button(!draft.is_row       ? tr("Use this formula")
+                             : draft.in_place_of ? tr("Change the row")
+                                                 : tr("Add the row"),
                              "done");
     ImGui::SameLine();
-    if (draft.is_edited) {
+    if (draft.in_place_of) {
         if (button(draft.is_row ? tr("Remove the row") : tr("As the model has it"), "back")) {
-            take_back(session, draft, commands);
+            take_back(session, *draft.in_place_of, commands);
             return close_dialog(state);
         }
         ImGui::SameLine();
@@ -149,7 +147,7 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
     if (!entered && !done) return;
     editor.refused = !outcome || !outcome->error.empty();
     if (editor.refused) return;
-    commands.push_back(core::command::MakeEdit{draft.edit(), outcome->step});
+    commands.push_back(core::command::MakeEdit{draft.edit(), outcome->step, draft.in_place_of});
     if (draft.is_row) state.tab = core::files::kStepTab;
     close_dialog(state);
 }

@@ -133,6 +133,32 @@ TEST_CASE("rows that read rows stay when the input changes") {
         CHECK(value(d, "twice").values()[i] == 2 * value(d, "best").values()[i]);
 }
 
+TEST_CASE("a row changed in the editor takes its own place: another name or reach leaves no second one") {
+    Driver d("reverse");
+    d.session.apply(command::MakeEdit{AddRow{"best", "", "logits.max(-1).values"}});
+    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, "best"});
+    d.settle();
+    d.session.apply(command::GoTo{"best"});
+    d.settle();
+    d.press(Key::equal);
+    d.type_over("logits.min(-1).values");
+    d.press(Key::enter);
+    REQUIRE(d.state.dialog == Dialog::none);
+    const auto& edits = d.session.scenario().edits;
+    REQUIRE(edits.size() == 2);
+    CHECK(std::get<AddRow>(edits[0]).formula == "logits.min(-1).values");
+    CHECK(value(d, "twice").values()[0] == 2 * value(d, "best").values()[0]);
+    // A formula of this layer becomes one of every layer.
+    const std::string step = "blocks.1.attn.pattern";
+    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, step});
+    d.settle();
+    d.press(Key::equal);
+    REQUIRE(d.click_text("Ineverylayer"));
+    REQUIRE(d.click_text("Usethisformula"));
+    REQUIRE(d.session.scenario().edits.size() == 3);
+    CHECK(d.session.scenario().edits[2] == Edit(RewriteStep{"blocks.*.attn.pattern", "sigmoid(x)"}));
+}
+
 TEST_CASE("questions are answered by rows, in three gestures") {
     Driver d("reverse");
     ask(d, "similar heads");
